@@ -1,0 +1,38 @@
+"""loganalyst: root causes of failed trainings, from the logs they left behind. See docs/how-it-works.md.
+
+The names below are the public API. They load on first use, so that `import loganalyst` and `loganalyst --help` stay quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loganalyst import signals
+    from loganalyst.model import ChangePoint, Diagnosis, Run
+    from loganalyst.pipeline import diagnose, explain, read_run
+    from loganalyst.store import Store
+
+__version__ = "0.1.0"
+__all__ = ["ChangePoint", "Diagnosis", "Run", "Store", "diagnose", "explain", "read_run", "signals"]
+
+_HOME = {
+    "ChangePoint": "model",
+    "Diagnosis": "model",
+    "Run": "model",
+    "Store": "store",
+    "diagnose": "pipeline",
+    "explain": "pipeline",
+    "read_run": "pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "signals":
+        return import_module("loganalyst.signals")
+    if name in _HOME:
+        return getattr(import_module(f"loganalyst.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'loganalyst' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

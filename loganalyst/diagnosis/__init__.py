@@ -1,0 +1,1 @@
+"""Rules asked, causes ranked."""

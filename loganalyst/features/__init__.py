@@ -1,0 +1,44 @@
+"""Findings and tables in, one row of declared features out. A family is a module with FEATURES and compute()."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from loganalyst.features.context import Computed, Context
+from loganalyst.model import Feature, Features, FeatureValue, Witness
+
+
+@cache
+def families() -> tuple[ModuleType, ...]:
+    """The modules of this folder that declare features, by name."""
+    names = sorted(m.name for m in iter_modules(__path__))
+    modules = (import_module(f"{__name__}.{name}") for name in names)
+    return tuple(m for m in modules if hasattr(m, "FEATURES"))
+
+
+@cache
+def declared() -> Mapping[str, Feature]:
+    """Every feature there is, by name, in order of declaration."""
+    return {f.name: f for family in families() for f in family.FEATURES}
+
+
+def compute(context: Context) -> Features:
+    """The run's row: every declared feature, None where not known (NaN counts as not known)."""
+    values: dict[str, FeatureValue] = dict.fromkeys(declared())
+    witnesses: dict[str, Witness] = {}
+    for name, value, witness in _computed(context):
+        if name not in values:
+            raise KeyError(f"feature {name!r} is computed but not declared")
+        values[name] = None if value != value else value  # noqa: PLR0124 (NaN is the value that differs from itself)
+        if witness is not None:
+            witnesses[name] = witness
+    return Features(values, witnesses)
+
+
+def _computed(context: Context) -> Iterator[tuple[str, FeatureValue, Witness | None]]:
+    for family in families():
+        computed: Computed = family.compute(context)
+        for name, value in computed.items():
+            yield (name, *value) if isinstance(value, tuple) else (name, value, None)

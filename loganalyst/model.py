@@ -1,0 +1,468 @@
+"""The types every step shares: tables of what was read, findings, features, and the diagnosis they lead to.
+
+Column schemas are the contract between readers, the store and `loganalyst query`. NULL means not known;
+NaN and ±Inf are data and stay.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Time = pl.Datetime("us", "UTC")
+
+SCHEMAS: dict[str, pl.Schema] = {
+    # one row a logged number, in file order; `line` (from 1) only for line-based sources
+    "points": pl.Schema(
+        {
+            "session": pl.Int32,
+            "metric": pl.String,
+            "step": pl.Int64,
+            "epoch": pl.Float64,
+            "time": Time,
+            "value": pl.Float64,
+            "source": pl.String,
+            "line": pl.Int64,
+        }
+    ),
+    # one row a logged histogram; quantiles at 0, 5, 25, 50, 75, 95 and 100 %
+    "distributions": pl.Schema(
+        {
+            "session": pl.Int32,
+            "metric": pl.String,
+            "step": pl.Int64,
+            "time": Time,
+            "count": pl.Float64,
+            "mean": pl.Float64,
+            "std": pl.Float64,
+            "min": pl.Float64,
+            "max": pl.Float64,
+            "zeros": pl.Float64,
+            "nonfinite": pl.Float64,
+            "quantiles": pl.List(pl.Float64),
+            "source": pl.String,
+        }
+    ),
+    # matched log lines only; `line` from 1, `offset` in bytes; `captures` is a JSON object of text
+    "lines": pl.Schema(
+        {
+            "session": pl.Int32,
+            "file": pl.String,
+            "line": pl.Int64,
+            "offset": pl.Int64,
+            "time": Time,
+            "rank": pl.Int64,
+            "node": pl.String,
+            "pattern": pl.String,
+            "label": pl.String,
+            "part": pl.String,
+            "captures": pl.String,
+            "text": pl.String,
+            "block": pl.Int64,
+        }
+    ),
+    # dotted keys; `number` where the value is one
+    "config": pl.Schema({"key": pl.String, "value": pl.String, "number": pl.Float64, "origin": pl.String}),
+    "jobs": pl.Schema(
+        {
+            "job": pl.String,
+            "name": pl.String,
+            "state": pl.String,
+            "exit_code": pl.Int64,
+            "signal": pl.Int64,
+            "started": Time,
+            "ended": Time,
+            "elapsed_s": pl.Float64,
+            "limit_s": pl.Float64,
+            "memory_used": pl.Float64,
+            "memory_limit": pl.Float64,
+            "nodes": pl.String,
+            "origin": pl.String,
+        }
+    ),
+    "checkpoints": pl.Schema(
+        {
+            "path": pl.String,
+            "step": pl.Int64,
+            "size": pl.Int64,
+            "time": Time,
+            "readable": pl.Boolean,
+        }
+    ),
+    # what a reader could not use; `bytes` NULL where the extent is not known
+    "gaps": pl.Schema({"file": pl.String, "offset": pl.Int64, "bytes": pl.Int64, "why": pl.String}),
+    # one row a start of the program, numbered in time order; status as in RunStatus
+    "sessions": pl.Schema(
+        {
+            "session": pl.Int32,
+            "source": pl.String,
+            "first_line": pl.Int64,
+            "last_line": pl.Int64,
+            "started": Time,
+            "ended": Time,
+            "status": pl.String,
+            "job": pl.String,
+        }
+    ),
+    # written by signals; `index` counts the finite points of the curve, `step` is what the run logged
+    "findings": pl.Schema(
+        {
+            "session": pl.Int32,
+            "metric": pl.String,
+            "role": pl.String,
+            "kind": pl.String,
+            "index": pl.Int64,
+            "step": pl.Int64,
+            "end_step": pl.Int64,
+            "effect": pl.Float64,
+            "significance": pl.Float64,
+            "file": pl.String,
+            "line": pl.Int64,
+        }
+    ),
+    # the witness of each feature value
+    "feature_sources": pl.Schema(
+        {
+            "run_id": pl.String,
+            "feature": pl.String,
+            "metric": pl.String,
+            "step": pl.Int64,
+            "file": pl.String,
+            "line": pl.Int64,
+        }
+    ),
+}
+
+RunStatus = Literal[
+    "finished",
+    "stopped_early",
+    "failed",
+    "killed",
+    "preempted",
+    "cancelled",
+    "timeout",
+    "node_fail",
+    "running",
+    "unknown",
+]
+Kind = Literal[
+    "level_up",
+    "level_down",
+    "slope",
+    "variance",
+    "spike",
+    "periodic",
+    "divergence",
+    "plateau",
+    "nonfinite",
+    "restart",
+    "lr_drop",
+]
+Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
+Status = Literal["diagnosis_complete", "cause_unknown", "healthy", "insufficient_data", "unreadable"]
+
+
+def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """A frame in the schema of table `name`: given columns (sequences or one scalar for all rows), the rest NULL.
+
+    Values are cast strictly; an unknown column raises KeyError, an uncastable value polars' InvalidOperationError.
+    """
+    schema, columns = SCHEMAS[name], columns or {}
+    if unknown := set(columns) - set(schema):
+        raise KeyError(f"table {name!r} has no column {sorted(unknown)}; it has {list(schema)}")
+    series = {
+        k: pl.Series(k, v, strict=False) for k, v in columns.items() if hasattr(v, "__len__") and not isinstance(v, str)
+    }
+    if not columns or any(not len(v) for v in series.values()):
+        return pl.DataFrame(schema=schema)
+    given = [pl.col(k).cast(t) if k in series else pl.lit(columns.get(k), dtype=t).alias(k) for k, t in schema.items()]
+    return (pl.DataFrame(series) if series else pl.DataFrame({"": [None]})).select(given)
+
+
+def _empty(name: str) -> Any:
+    return field(default_factory=lambda: table(name))
+
+
+@dataclass(frozen=True)
+class Tables:
+    """One batch of what a reader found; every frame in the schema of its name. `session` counts from 0 per file."""
+
+    points: pl.DataFrame = _empty("points")
+    distributions: pl.DataFrame = _empty("distributions")
+    lines: pl.DataFrame = _empty("lines")
+    config: pl.DataFrame = _empty("config")
+    jobs: pl.DataFrame = _empty("jobs")
+    checkpoints: pl.DataFrame = _empty("checkpoints")
+    gaps: pl.DataFrame = _empty("gaps")
+    sessions: pl.DataFrame = _empty("sessions")
+
+    @classmethod
+    def concat(cls, batches: Iterable["Tables"]) -> "Tables":
+        """All batches after one another."""
+        batches = list(batches)
+        return cls(
+            **{
+                f.name: pl.concat([getattr(b, f.name) for b in batches] or [table(f.name)], rechunk=True)
+                for f in fields(cls)
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a run. `path` is relative to the run (its name where the run is one file)."""
+
+    path: str
+    format: str | None
+    bytes: int
+    points: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True)
+class Run(Tables):
+    """Everything read of one run: the tables (all `session`s renumbered over the run) and what is known of it as a whole.
+
+    `summary` holds the last values a tracker wrote beside its history (metric -> value), `framework` and `host` what
+    the files say of themselves.
+    """
+
+    id: str = ""
+    path: Path = Path()
+    name: str = ""
+    sources: tuple[Source, ...] = ()
+    status: RunStatus = "unknown"
+    started: datetime | None = None
+    ended: datetime | None = None
+    host: str | None = None
+    framework: str | None = None
+    basis: tuple[str, ...] = ()  # how separate places were joined, in words
+    ignored: tuple[str, ...] = ()  # copies counted once, in words
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a metric is. `worse` is the direction of harm, `judged` whether rules look at its shape."""
+
+    name: str
+    meaning: str
+    worse: Literal["up", "down"] | None
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a run with the role it was given and why (the pattern or the user's correction)."""
+
+    name: str
+    role: str
+    why: str
+    points: int
+    nonfinite: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One metric over the effective history of a run: arrays of equal length n, in order of `steps`.
+
+    `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
+    `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known).
+    """
+
+    metric: str
+    role: Role
+    steps: "NDArray[np.int64]"
+    values: "NDArray[np.float64]"
+    times: "NDArray[np.float64]"
+    epochs: "NDArray[np.float64]"
+    sessions: "NDArray[np.int32]"
+    lines: "NDArray[np.int64]"
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A change in one curve. `index` is the first point of the new regime (position in the given array), `end` its last
+    (inclusive; None where it lasts to the end). `effect` is in units of the local noise (robust standard deviations;
+    for `periodic` the period in points, for `nonfinite` the number of such points), `significance` in 0..1 (1 = certain).
+    """
+
+    index: int
+    end: int | None
+    kind: Kind
+    effect: float
+    significance: float
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Declaration of one feature. `needs` names the role or table it is computed from (what to log to know it)."""
+
+    name: str
+    dtype: Literal["float", "int", "bool", "text"]
+    unit: str
+    meaning: str
+    needs: str
+
+
+FeatureValue = float | int | bool | str | None
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Where a feature value was seen."""
+
+    metric: str | None = None
+    step: int | None = None
+    file: str | None = None
+    line: int | None = None
+    rank: int | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True)
+class Features:
+    """One run's row: every declared feature (None = not known) and the witnesses of those that have one."""
+
+    values: Mapping[str, FeatureValue]
+    witnesses: Mapping[str, Witness] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One item asked. `holds` None = not known; `weight` is the log-likelihood ratio that counted (0 if none)."""
+
+    id: str
+    kind: Literal["direct", "circumstantial"]
+    holds: bool | None
+    text: str
+    weight: float = 0.0
+    group: str = ""
+    metric: str | None = None
+    step: int | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One change to make, filled with this run's values."""
+
+    change: str
+    expected_impact: str
+    verify: str
+    if_not: str = ""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A ranked root cause; the field names are those of the JSON contract."""
+
+    id: str
+    label: str
+    issue: str
+    severity: str
+    confidence: float
+    band: Literal["high", "medium", "low"]
+    verdict: Verdict
+    summary: str
+    mechanism: str
+    evidence: tuple[Evidence, ...]
+    fix: tuple[Fix, ...]
+    will_not_fix: str = ""
+    side_effects: str = ""
+    prevention: str = ""
+    references: tuple[str, ...] = ()
+    symptoms: tuple[str, ...] = ()
+    onset_step: int | None = None
+    metric: str | None = None
+    file: str | None = None
+    line: int | None = None
+    rank: int | None = None
+    node: str | None = None
+    consequences: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """Something seen to be wrong, before any cause."""
+
+    id: str
+    title: str
+    metric: str | None
+    step: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class RuledOut:
+    """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown."""
+
+    id: str
+    title: str
+    verdict: Verdict
+    why: str
+
+
+@dataclass(frozen=True)
+class TimelineEvent:
+    """One thing that happened, in causal order."""
+
+    step: int | None
+    time: datetime | None
+    metric: str | None
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """One start of the program, for the report."""
+
+    index: int
+    first_line: int | None
+    last_line: int | None
+    status: str
+    label: str | None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The answer for one run. `causes` is ranked (at most five), empty for a healthy run."""
+
+    run: Run
+    status: Status
+    confidence: float
+    metrics: tuple[Metric, ...] = ()
+    coverage: Mapping[str, Any] = field(default_factory=dict)
+    sessions: tuple[SessionSummary, ...] = ()
+    symptoms: tuple[Symptom, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    unknown: tuple[RuledOut, ...] = ()
+    timeline: tuple[TimelineEvent, ...] = ()
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    features: Features = field(default_factory=lambda: Features({}))
+    findings: pl.DataFrame = field(default_factory=lambda: table("findings"))
+    curves: Sequence[Curve] = ()
+    ignored_findings: tuple[str, ...] = ()
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The JSON of the contract (schema loganalyst/diagnosis/1)."""
+        from loganalyst.report import json
+
+        return json.render(self, indent=indent)
+
+    def to_markdown(self) -> str:
+        """The full report as Markdown."""
+        from loganalyst.report import markdown
+
+        return markdown.render(self)

@@ -1,0 +1,1 @@
+"""Report renderers: one document, a renderer a file."""

@@ -1,0 +1,1 @@
+"""What one curve shows: arrays in, findings out."""

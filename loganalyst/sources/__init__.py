@@ -1,0 +1,1 @@
+"""Readers: a file a format, found by scanning."""
