@@ -1,0 +1,118 @@
+"""Metric names to roles, by `rules/roles.yaml` and the user's corrections."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from loganalyst import rulefiles
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import Role
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    role: Role
+    any: tuple[re.Pattern[str], ...]
+    none: re.Pattern[str] | None
+    only: frozenset[str] | None
+    held_out: frozenset[str] | None
+
+    def reason(self, name: str) -> str | None:
+        """Why normalised `name` fits this role, or None."""
+        words = name.split("_")
+        hit = next((p.pattern for p in self.any if p.search(name)), None)
+        if hit is None or (self.none and self.none.search(name)):
+            return None
+        if self.only is not None and not all(w in self.only or w.isdigit() for w in words):
+            return None
+        if self.held_out is not None and not self.held_out.intersection(words):
+            return None
+        return f"name has {hit.removeprefix(_LEFT).removesuffix(_RIGHT)!r}"
+
+
+@dataclass(frozen=True)
+class _Turn:
+    given: str
+    source: str
+    target: Role
+
+
+_LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
+_KEYS = ("meaning", "worse", "judged")
+
+
+def normalise(name: str) -> str:
+    """Lower-case words joined by `_`; what is neither letter nor digit separates."""
+    return "_".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+@cache
+def _catalogue() -> tuple[tuple[_Pattern, ...], tuple[_Turn, ...]]:
+    file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
+    file.check_keys((), ("words", "roles", "turns"))
+    words = {k: frozenset(v) for k, v in file.data["words"].items()}
+    patterns = tuple(_pattern(file, name, words) for name in file.data["roles"])
+    turns = tuple(_Turn(t["if"], t["from"], _role(t["to"], t)) for t in file.data["turns"])
+    return patterns, turns
+
+
+def _role(name: str, entry: Mapping[str, object]) -> Role:
+    worse = entry["worse"]
+    return Role(name, str(entry["meaning"]), worse if worse in ("up", "down") else None, bool(entry["judged"]))
+
+
+def _pattern(file: rulefiles.RuleFile, name: str, words: Mapping[str, frozenset[str]]) -> _Pattern:
+    file.check_keys(("roles", name), _KEYS, ("any", "none", "only", "and"))
+    entry = file.data["roles"][name]
+    if entry["worse"] not in ("up", "down", "none"):
+        raise RuleError(file.where("roles", name, "worse"), f"found {entry['worse']!r}", "up, down or none")
+    only = frozenset().union(*(words[w] for w in entry["only"])) if "only" in entry else None
+    none = entry.get("none")
+    return _Pattern(
+        _role(name, entry),
+        tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.get("any", ())),
+        re.compile(f"{_LEFT}{'|'.join(none)}{_RIGHT}") if none else None,
+        only,
+        words[entry["and"]] if "and" in entry else None,
+    )
+
+
+@cache
+def all_roles() -> Mapping[str, Role]:
+    """Every role by name."""
+    patterns, turns = _catalogue()
+    return {r.name: r for r in [*(p.role for p in patterns), *(t.target for t in turns)]}
+
+
+@cache
+def _by_name(metric: str) -> tuple[Role, str]:
+    name = normalise(metric)
+    for pattern in _catalogue()[0]:
+        if reason := pattern.reason(name):
+            return pattern.role, reason
+    return all_roles()["other"], "no role fits the name"
+
+
+def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None) -> dict[str, tuple[Role, str]]:
+    """The role of each metric and why. `corrections` maps globs to role names (the user's word wins).
+
+    Raises RuleError for a correction that names no role.
+    """
+    metrics, corrections = list(metrics), corrections or {}
+    for glob, role in corrections.items():
+        if role not in all_roles():
+            raise RuleError("loganalyst.yaml", f"roles: {glob}: {role!r} is no role", nearest(role, all_roles()))
+    roles = {m: _by_name(m) for m in metrics}
+    present = {role.name for role, _ in roles.values()}
+    for turn in _catalogue()[1]:
+        if turn.given in present:
+            for metric, (role, _) in roles.items():
+                if role.name == turn.source:
+                    roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
+    for glob, name in corrections.items():
+        for metric in metrics:
+            if fnmatchcase(metric, glob):
+                roles[metric] = all_roles()[name], f"loganalyst.yaml: {glob}"
+    return roles
