@@ -1,1 +1,85 @@
-"""What one curve shows: arrays in, findings out."""
+"""What one curve shows: arrays in, findings out. One file per kind of signal; this page only puts them in order."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from loganalyst.model import ChangePoint, Curve, Role, table
+from loganalyst.signals.direction import Worse, direction
+from loganalyst.signals.divergence import divergence
+from loganalyst.signals.gap import Gap, gap
+from loganalyst.signals.nonfinite import nonfinite
+from loganalyst.signals.prepared import Prepared, prepare
+from loganalyst.signals.restart import restart
+from loganalyst.signals.robust import as_floats
+from loganalyst.signals.schedule import Schedule, schedule
+from loganalyst.signals.shape import Shape, shape
+from loganalyst.signals.spikes import spikes
+
+__all__ = ["Gap", "Schedule", "Shape", "change_points", "find", "gap", "schedule", "shape"]
+
+FULL = 40  # curves of a run that get the full pipeline whatever the screen says
+
+
+def change_points(
+    values: ArrayLike, steps: ArrayLike | None = None, role: str | Role | None = None, *, worse: Worse = None
+) -> list[ChangePoint]:
+    """All changes in one curve, in order of their index.
+
+    `values`: n numbers of any kind (NaN and ±Inf are findings, not errors); `steps`: n numbers, only to see them go
+    back; `role`: a role name of rules/roles.yaml or a Role; `worse` ("up" or "down") overrides its direction of harm.
+    Same result for a·values with a > 0. ValueError for an unknown role name or direction.
+    """
+    towards = direction(role, worse)
+    x = as_floats(values)
+    found = nonfinite(x)
+    if steps is not None:
+        found += restart(as_floats(steps)[: x.size])
+    p = prepare(x, -1 if towards == "down" else 1)
+    detectors: list[Callable[[Prepared], list[ChangePoint]]] = [spikes]
+    if towards is not None:
+        detectors.append(divergence)
+    for detect in detectors:
+        found += [_placed(c, p) for c in detect(p)]
+    return sorted(found, key=lambda c: (c.index, c.kind))
+
+
+def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:
+    """A change in the finite points, in the positions of the given array."""
+    return ChangePoint(
+        int(p.where[c.index]), None if c.end is None else int(p.where[c.end]), c.kind, c.effect, c.significance
+    )
+
+
+def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
+    """The `findings` table of all judged curves, and how many were read in full, screened only, or skipped."""
+    judged = [c for c in curves if c.role.judged and c.values.size]
+    rows = [pair for curve in judged[:FULL] for pair in _rows(curve)]
+    coverage = {"full": len(judged[:FULL]), "screened": len(judged[FULL:]), "skipped": len(curves) - len(judged)}
+    return table("findings", {k: [r[k] for r in rows] for k in rows[0]} if rows else None), coverage
+
+
+def _rows(curve: Curve) -> list[dict[str, object]]:
+    """One row a change, placed by the curve at that index."""
+    finite_before = np.cumsum(np.isfinite(curve.values)) - np.isfinite(curve.values)
+    out: list[dict[str, object]] = []
+    for c in change_points(curve.values, curve.steps, curve.role):
+        line = int(curve.lines[c.index])
+        out.append(
+            {
+                "session": int(curve.sessions[c.index]),
+                "metric": curve.metric,
+                "role": curve.role.name,
+                "kind": c.kind,
+                "index": int(finite_before[c.index]),
+                "step": int(curve.steps[c.index]),
+                "end_step": None if c.end is None else int(curve.steps[c.end]),
+                "effect": c.effect,
+                "significance": c.significance,
+                "file": curve.source,
+                "line": line if line >= 0 else None,
+            }
+        )
+    return out

@@ -1,0 +1,102 @@
+"""Validation beside training: where validation was best, how far it rose since, whether training went on falling."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loganalyst.signals.robust import Array, as_floats, lag1, residual_noise, running_median, smooth
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Two losses (lower is better) on one step axis. None = not tellable (too few points, or no common steps).
+
+    `best_step`, `best_value`, `best_index` are those of the smoothed validation curve (index: position in the given
+    validation array); `points_after_best` counts the finite validation points after it. `rise` is the last level less
+    the best in units of the validation noise, `rise_ratio` last/best (positive losses). `train_fall` is the relative
+    fall of training over the same stretch ((at best − last)/|at best|), `train_fall_z` the same in units of its
+    standard error. `final_ratio` is (val − train)/|train| of the last levels, `best_ratio` the same at the best step.
+    """
+
+    best_step: int | None = None
+    best_value: float | None = None
+    best_index: int | None = None
+    points_after_best: int | None = None
+    rise: float | None = None
+    rise_ratio: float | None = None
+    train_fall: float | None = None
+    train_fall_z: float | None = None
+    final_ratio: float | None = None
+    best_ratio: float | None = None
+
+
+def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, val_values: ArrayLike) -> Gap:
+    """Compare a training and a validation loss; non-finite points are left out; never raises on numeric input."""
+    ts, tv, _ = _finite(train_steps, train_values)
+    vs, vv, where = _finite(val_steps, val_values)
+    if vv.size < 2:
+        return Gap()
+    level = running_median(vv, 1 if vv.size < 30 else 3)
+    best = int(np.argmin(level))
+    last, low = _last(vv), float(level[best])
+    noise = residual_noise(vv) or abs(low) * 1e-6 or 1e-300
+    own = Gap(
+        best_step=int(vs[best]),
+        best_value=float(vv[best]),
+        best_index=int(where[best]),
+        points_after_best=vv.size - 1 - best,
+        rise=_bounded((last - low) / noise),
+        rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
+    )
+    return own if tv.size < 2 or ts[-1] <= vs[0] else _beside(own, ts, tv, float(vs[best]), low, last)
+
+
+def _beside(own: Gap, ts: Array, tv: Array, best_step: float, low: float, last: float) -> Gap:
+    """The same with what training did meanwhile."""
+    curve = smooth(tv)
+    at_best, at_end = float(np.interp(best_step, ts, curve)), _last(tv)
+    after = tv[ts >= best_step]
+    noise = residual_noise(tv) or abs(at_end) * 1e-6 or 1e-300
+    rho = lag1(tv - curve)
+    error = noise * np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, after.size / 3))
+    return (
+        Gap(
+            **{**own.__dict__},
+        )
+        if not after.size
+        else Gap(
+            own.best_step,
+            own.best_value,
+            own.best_index,
+            own.points_after_best,
+            own.rise,
+            own.rise_ratio,
+            train_fall=_ratio(at_best - at_end, at_best),
+            train_fall_z=_bounded((at_best - at_end) / error),
+            final_ratio=_ratio(last - at_end, at_end),
+            best_ratio=_ratio(low - at_best, at_best),
+        )
+    )
+
+
+def _finite(steps: ArrayLike, values: ArrayLike) -> "tuple[Array, Array, np.ndarray[tuple[int], np.dtype[np.intp]]]":
+    """Finite points in order of steps, with their positions in the given array."""
+    t, v = as_floats(steps), as_floats(values)
+    t, v = t[: v.size], v[: t.size]
+    where = np.flatnonzero(np.isfinite(t) & np.isfinite(v))
+    where = where[np.argsort(t[where], kind="stable")]
+    return t[where], np.clip(v[where], -1e150, 1e150), where
+
+
+def _last(x: Array) -> float:
+    """Level of the end: median of the last tenth, one to five points at least."""
+    return float(np.median(x[-max(1, min(3, x.size // 5), x.size // 10) :]))
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return _bounded(part / abs(whole)) if whole else None
+
+
+def _bounded(x: float) -> float:
+    return float(np.clip(x, -1e9, 1e9))

@@ -1,0 +1,12 @@
+"""Steps that go back: the program started again from an earlier checkpoint."""
+
+import numpy as np
+
+from loganalyst.model import ChangePoint
+from loganalyst.signals.robust import Array
+
+
+def restart(steps: Array) -> list[ChangePoint]:
+    """One finding per step back; `effect` is how many steps were repeated."""
+    back = np.flatnonzero(np.diff(steps) < 0) + 1
+    return [ChangePoint(int(i), None, "restart", float(steps[i - 1] - steps[i]), 1.0) for i in back]

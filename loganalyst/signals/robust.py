@@ -1,0 +1,86 @@
+"""Numeric helpers shared by the signals: resistant levels, noise, medians over windows. Nothing here judges."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+MAD_TO_SD = 1.4826  # of a normal distribution (Rousseeuw & Croux 1993)
+TINY = 1e-12  # smallest noise that counts, as a fraction of the curve's own size
+
+
+def as_floats(values: ArrayLike) -> Array:
+    """Any numeric input as a flat float64 array (a copy only where needed)."""
+    return np.asarray(values, dtype=np.float64).ravel()
+
+
+def exponent(x: Array) -> int:
+    """The power of two that brings the largest |x| to 0.5..1: scaling by it is exact and keeps sums from overflowing."""
+    return int(np.frexp(np.max(np.abs(x), initial=0.0))[1])
+
+
+def spread(x: Array) -> float:
+    """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal; 0 if empty."""
+    if not x.size:
+        return 0.0
+    away = np.abs(x - np.median(x))
+    mad = float(np.median(away)) * MAD_TO_SD
+    return mad if mad > 0 else float(np.mean(away)) * 1.2533
+
+
+def blocks(x: Array, size: int) -> NDArray[np.float64]:
+    """Medians of consecutive blocks of `size` points; a shorter rest joins as a last block of its own."""
+    if size <= 1:
+        return x
+    whole = x.size // size * size
+    medians = np.median(x[:whole].reshape(-1, size), axis=1)
+    return np.append(medians, np.median(x[whole:])) if whole < x.size else medians
+
+
+def running_median(x: Array, half: int) -> Array:
+    """Median over `2·half+1` neighbours; windows shrink symmetrically at the ends, so a monotone curve stays as it is."""
+    n = x.size
+    half = min(half, (n - 1) // 2)
+    if half < 1:
+        return x.copy()
+    out = np.empty(n)
+    out[half : n - half] = np.median(sliding_window_view(x, 2 * half + 1), axis=1)
+    for i in range(half):
+        out[i] = np.median(x[: 2 * i + 1])
+        out[n - 1 - i] = np.median(x[n - 1 - 2 * i :])
+    return out
+
+
+def smooth(x: Array, points: int = 400, half: int = 3) -> Array:
+    """Full-length smooth of `x`: block medians (at most about `points`), running median, linear interpolation."""
+    size = max(1, -(-x.size // points))
+    level = running_median(blocks(x, size), half)
+    if size == 1:
+        return level
+    centres = np.minimum(np.arange(level.size) * size + (size - 1) / 2, x.size - 1)
+    return np.interp(np.arange(x.size), centres, level)
+
+
+def residual_noise(x: Array) -> float:
+    """Robust sd around a local median (11 points, or what there is), with the window's own loss of spread undone."""
+    if x.size < 4:
+        return 0.0
+    if x.size > 20_000:  # evenly spread stretches say the same in bounded time
+        starts = np.linspace(0, x.size - 100, 200).astype(int)
+        rows = x[starts[:, None] + np.arange(100)]
+    else:
+        rows = x[None, :]
+    half = min(5, (rows.shape[1] - 1) // 2)
+    middle = np.median(sliding_window_view(rows, 2 * half + 1, axis=1), axis=2)
+    inner = rows[:, half : rows.shape[1] - half]
+    return spread((inner - middle).ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+
+
+def lag1(r: Array) -> float:
+    """Autocorrelation at lag 1 of residuals, clipped to 0..0.98; 0 where there are too few."""
+    if r.size < 8:
+        return 0.0
+    r = r - r.mean()
+    power = float(np.dot(r, r))
+    return float(np.clip(np.dot(r[1:], r[:-1]) / power, 0.0, 0.98)) if power > 0 else 0.0

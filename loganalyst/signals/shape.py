@@ -1,0 +1,159 @@
+"""The shape of one curve in a few resistant numbers: levels, trend of the tail, noise, best, flatness, spikes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loganalyst.signals.robust import Array, as_floats, lag1, residual_noise, running_median, smooth, spread
+
+LIMIT = 1e9  # ratios and noise multiples are clipped here
+EDGES = 2.5  # noise units within which a stretch counts as flat
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One curve of n values, lower = better (negate a reward first). None = not tellable from so few points.
+
+    - `n`, `finite`, `nonfinite`: counts; `first_nonfinite`: position of the first NaN or ±Inf.
+    - `first`, `last`: median of the first 5 % (3 points at least) and of the last 10 %.
+    - `best`, `best_index`: lowest value of the smoothed curve and its position in the given array.
+    - `noise`: robust sd around a local median. `minimum`, `maximum`: of the finite values.
+    - `tail_slope`: change over the last 30 % as a fraction of its |level| (negative = falling); `tail_slope_z`: the
+      same in standard errors (robust noise, corrected for autocorrelation); `tail_cv`: robust sd / |level| of it.
+    - `drop`: (first − last) / noise; `total_relative_drop`: (first − last) / max(|first|, tiny).
+    - `rise_from_best`: (last − best) / noise; `rise_ratio`: last / best where both are positive.
+    - `plateau_index`: position from which the rest is flat within noise (the last 20 % at least); None = still moving.
+    - `oscillation`: share of sign changes among the first differences of the smoothed curve (0..1) times the median
+      size of those differences over the curve's range: 0 for monotone or noise-free flat curves, towards 1 for a
+      curve that swings over its whole range from each smoothed point to the next.
+    - `constant_share`: share of the last half that equals the last value exactly.
+    - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value over its local median
+      (positive curves only).
+    - `recovered`: after the largest excursion the curve is back at its trend within 3 % of the points (None: none).
+    """
+
+    n: int
+    finite: int
+    nonfinite: int
+    first_nonfinite: int | None = None
+    first: float | None = None
+    last: float | None = None
+    best: float | None = None
+    best_index: int | None = None
+    noise: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    tail_slope: float | None = None
+    tail_slope_z: float | None = None
+    tail_cv: float | None = None
+    drop: float | None = None
+    total_relative_drop: float | None = None
+    rise_from_best: float | None = None
+    rise_ratio: float | None = None
+    plateau_index: int | None = None
+    oscillation: float | None = None
+    constant_share: float | None = None
+    spike_count: int | None = None
+    spike_max_ratio: float | None = None
+    recovered: bool | None = None
+
+
+def shape(values: ArrayLike) -> Shape:
+    """Describe `values` (any length, NaN and ±Inf allowed); never raises on numeric input."""
+    v = as_floats(values)
+    where = np.flatnonzero(np.isfinite(v))
+    bad = v.size - where.size
+    first_bad = int(np.argmin(np.isfinite(v))) if bad else None
+    if not where.size:
+        return Shape(v.size, 0, bad, first_bad)
+    x = np.clip(v[where], -1e150, 1e150)
+    curve = smooth(x, half=1 if x.size < 30 else 3)
+    noise = residual_noise(x)
+    unit = noise or 1e-9 * float(np.median(np.abs(x))) or 1e-300
+    first, last = float(np.median(x[: max(3, x.size // 20)])), float(np.median(x[-max(1, x.size // 10) :]))
+    best = int(np.argmin(curve))
+    low = float(curve[best])
+    return Shape(
+        n=v.size,
+        finite=where.size,
+        nonfinite=bad,
+        first_nonfinite=first_bad,
+        first=first,
+        last=last,
+        best=low,
+        best_index=int(where[best]),
+        noise=noise if x.size >= 4 else None,
+        minimum=float(x.min()),
+        maximum=float(x.max()),
+        drop=_bounded((first - last) / unit) if x.size >= 4 else None,
+        total_relative_drop=_bounded((first - last) / max(abs(first), 1e-300)),
+        rise_from_best=_bounded((last - low) / unit) if x.size >= 4 else None,
+        rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
+        constant_share=float(np.mean(x[x.size // 2 :] == x[-1])) if x.size >= 2 else None,
+        oscillation=_oscillation(curve),
+        plateau_index=None if (flat := _plateau(x, unit)) is None else int(where[flat]),
+        **_tail(x, unit),
+        **_spikes(x, unit),
+    )
+
+
+def _bounded(x: float) -> float:
+    return float(np.clip(x, -LIMIT, LIMIT))
+
+
+def _tail(x: Array, unit: float) -> dict[str, float | None]:
+    """Trend and spread of the last 30 %."""
+    tail = x[-max(5, int(x.size * 0.3)) :]
+    if x.size < 5:
+        return {}
+    t = np.linspace(-0.5, 0.5, tail.size)
+    slope = float(np.dot(t, tail) / np.dot(t, t))
+    level = abs(float(np.median(tail))) or 1e-300
+    rest = tail - tail.mean() - slope * t
+    rho = lag1(rest)
+    error = max(spread(rest), 1e-3 * unit) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
+    return {
+        "tail_slope": _bounded(slope / level),
+        "tail_slope_z": _bounded(slope / error),
+        "tail_cv": _bounded(spread(tail) / level),
+    }
+
+
+def _oscillation(curve: Array) -> float | None:
+    """See Shape; on at most 200 points of the smoothed curve."""
+    points = curve[:: max(1, curve.size // 200)]
+    steps = np.diff(points)
+    size = float(np.ptp(points))
+    if steps.size < 4 or size == 0:
+        return 0.0 if steps.size >= 4 else None
+    turns = np.mean(np.sign(steps[1:]) * np.sign(steps[:-1]) < 0)
+    return float(turns * np.median(np.abs(steps)) / size)
+
+
+def _plateau(x: Array, unit: float) -> int | None:
+    """First position whose smoothed value is already, and stays, within the noise of the final level."""
+    if x.size < 10:
+        return None
+    curve = smooth(x, points=100, half=2)
+    tail = curve[int(x.size * 0.8) :]
+    band = EDGES * max(spread(tail), unit / np.sqrt(max(1.0, x.size / 20)))
+    away = np.flatnonzero(np.abs(curve - np.median(tail)) > band)
+    start = int(away[-1]) + 1 if away.size else 0
+    return start if start <= 0.8 * x.size else None
+
+
+def _spikes(x: Array, unit: float) -> dict[str, int | float | bool | None]:
+    """Excursions above the running level."""
+    if x.size < 7:
+        return {}
+    base = smooth(x, points=max(400, x.size // 8), half=4) if x.size > 400 else running_median(x, 5)
+    high = np.flatnonzero(x - base > 8 * unit)
+    starts = high[np.diff(high, prepend=-10) > 3]
+    ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None
+    back = None
+    if high.size:
+        top = int(high[np.argmax(x[high] - base[high])])
+        after = x[top + 1 : top + 1 + max(3, int(0.03 * x.size))] - base[top + 1 : top + 1 + max(3, int(0.03 * x.size))]
+        back = bool(np.any(after < 3 * unit)) if after.size else False
+    return {"spike_count": int(starts.size), "spike_max_ratio": ratio, "recovered": back}
