@@ -1,6 +1,7 @@
 """loganalyst: root causes of failed trainings, from the logs they left behind. See docs/how-it-works.md.
 
-The names below are the public API. They load on first use, so that `import loganalyst` and `loganalyst --help` stay quick.
+The names below are the public API. They load on first use: `import loganalyst` and
+`loganalyst --help` stay quick.
 """
 
 from importlib import import_module

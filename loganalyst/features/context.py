@@ -1,13 +1,34 @@
 """What a feature family may look at: one run's tables, its curves by role, and the findings on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import polars as pl
 
-from loganalyst.model import Curve, FeatureValue, Run, Witness
+from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
+
+if TYPE_CHECKING:
+    from loganalyst.signals import Gap, Schedule, Shape
 
 Computed = Mapping[str, FeatureValue | tuple[FeatureValue, Witness]]
+
+
+class Measures(Protocol):
+    """The signals that describe whole curves; the pipeline passes them in."""
+
+    @property
+    def shape(self) -> "Any":
+        """`loganalyst.signals.shape`."""
+
+    @property
+    def gap(self) -> "Any":
+        """`loganalyst.signals.gap`."""
+
+    @property
+    def schedule(self) -> "Any":
+        """`loganalyst.signals.schedule`."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +38,26 @@ class Context:
     run: Run
     curves: Sequence[Curve]
     findings: pl.DataFrame
+    measures: Measures
+    _shapes: dict[str, "Shape"] = field(default_factory=dict)
+
+    def shape(self, curve: Curve) -> "Shape":
+        """The curve's shape with lower = better: where harm is down (a reward) the negated values are described."""
+        if curve.metric not in self._shapes:
+            sign = -1.0 if curve.role.worse == "down" else 1.0
+            self._shapes[curve.metric] = self.measures.shape(sign * curve.values)
+        return self._shapes[curve.metric]
+
+    def gap(self, train: Curve | None, val: Curve) -> "Gap":
+        """The validation curve beside the training curve (by itself where there is none)."""
+        beside = (train.steps, train.values) if train else ([], [])
+        found: Gap = self.measures.gap(*beside, val.steps, val.values)
+        return found
+
+    def schedule(self, curve: Curve) -> "Schedule":
+        """What the learning-rate curve does."""
+        found: Schedule = self.measures.schedule(curve.steps, curve.values)
+        return found
 
     def of(self, *roles: str) -> list[Curve]:
         """The curves of the given roles, most points first."""
@@ -30,9 +71,66 @@ class Context:
     def number(self, *keys: str) -> float | None:
         """The first numeric config value whose dotted key ends in one of `keys` (in their order), or None."""
         for key in keys:
-            hit = self.run.config.filter(
-                (pl.col("key") == key) | pl.col("key").str.ends_with("." + key), pl.col("number").is_not_null()
-            )
+            name = pl.col("key").str.to_lowercase()
+            hit = self.run.config.filter((name == key) | name.str.ends_with("." + key), pl.col("number").is_not_null())
             if hit.height:
                 return float(hit["number"][0])
         return None
+
+    def text(self, *keys: str) -> str | None:
+        """The first config value, as text, whose dotted key is or ends in one of `keys` (in their order), or None."""
+        for key in keys:
+            name = pl.col("key").str.to_lowercase()
+            hit = self.run.config.filter((name == key) | name.str.ends_with("." + key))
+            if hit.height and hit["value"][0] is not None:
+                return str(hit["value"][0])
+        return None
+
+
+def seen(curve: Curve, at: int | None) -> Witness:
+    """The witness of the curve's point at position `at`."""
+    if at is None:
+        return Witness(curve.metric, file=curve.source)
+    line = int(curve.lines[at])
+    return Witness(curve.metric, int(curve.steps[at]), curve.source, line if line >= 0 else None)
+
+
+def first_of(found: pl.DataFrame) -> Witness:
+    """The witness of the earliest finding."""
+    row = found.row(0, named=True)
+    return Witness(row["metric"], row["step"], row["file"], row["line"])
+
+
+def event(name: str, looked: bool, found: pl.DataFrame) -> Computed:
+    """The two features of an event: `<name>_count` (None: could not look) and `<name>_step` of the first."""
+    if not looked:
+        return {}
+    if not found.height:
+        return {f"{name}_count": 0}
+    witness = first_of(found)
+    return {f"{name}_count": (found.height, witness), f"{name}_step": (witness.step, witness)}
+
+
+def event_features(name: str, meaning: str, needs: str) -> tuple[Feature, Feature]:
+    """Declarations of an event's two features."""
+    return (
+        Feature(f"{name}_count", "int", "events", f"{meaning}: how often (0 = looked and none)", needs),
+        Feature(f"{name}_step", "int", "step", f"{meaning}: step of the first", needs),
+    )
+
+
+def last_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+    """Median of the last tenth of the finite values (at least one), None where there is none."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite[-max(1, finite.size // 10) :])) if finite.size else None
+
+
+def first_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+    """Median of the first twentieth of the finite values (at least one), None where there is none."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite[: max(1, finite.size // 20)])) if finite.size else None
+
+
+def ratio(a: float | None, b: float | None) -> float | None:
+    """Quotient a / b, None where either is not known or b is 0."""
+    return None if a is None or b is None or b == 0 else a / b

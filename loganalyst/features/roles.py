@@ -101,9 +101,10 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
     Raises RuleError for a correction that names no role.
     """
     metrics, corrections = list(metrics), corrections or {}
-    for glob, role in corrections.items():
-        if role not in all_roles():
-            raise RuleError("loganalyst.yaml", f"roles: {glob}: {role!r} is no role", nearest(role, all_roles()))
+    for glob, corrected in corrections.items():
+        if corrected not in all_roles():
+            what = f"roles: {glob}: {corrected!r} is no role"
+            raise RuleError("loganalyst.yaml", what, nearest(corrected, all_roles()))
     roles = {m: _by_name(m) for m in metrics}
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
@@ -111,8 +112,8 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
             for metric, (role, _) in roles.items():
                 if role.name == turn.source:
                     roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
-    for glob, name in corrections.items():
+    for glob, corrected in corrections.items():
         for metric in metrics:
             if fnmatchcase(metric, glob):
-                roles[metric] = all_roles()[name], f"loganalyst.yaml: {glob}"
+                roles[metric] = all_roles()[corrected], f"loganalyst.yaml: {glob}"
     return roles

@@ -1,0 +1,66 @@
+"""The effective history of a run: one curve a metric, with what a restart did over again taken out."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from loganalyst.model import Curve, Metric, Role, Run
+
+Roles = Mapping[str, tuple[Role, str]]
+
+
+def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.DataFrame:
+    """Points that count, once each, by metric in file order. `sources` maps a file to its format.
+
+    A metric that several formats logged is read from the one with most points. Of two sessions that logged the same
+    steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
+    first step of the one before it is a fresh start and replaces it.
+    """
+    kinds = pl.col("source").replace_strict(sources, default=None, return_dtype=pl.String)
+    points = points.with_columns(format=kinds)
+    sizes = points.group_by("metric", "format").len().sort("len", "format", descending=True)
+    chosen = sizes.unique("metric", keep="first").select("metric", "format")
+    points = points.join(chosen, on=["metric", "format"], nulls_equal=True, maintain_order="left")
+    starts = (
+        points.group_by("metric", "session").agg(start=pl.col("step").min()).sort("metric", "session", descending=True)
+    )
+    # the earliest step that any later session logged again
+    later = starts.with_columns(redone=pl.col("start").cum_min().shift(1).over("metric"))
+    points = points.join(later.drop("start"), on=["metric", "session"], maintain_order="left")
+    kept = points.filter(pl.col("redone").is_null() | pl.col("step").is_null() | (pl.col("step") < pl.col("redone")))
+    return kept.drop("format", "redone")
+
+
+def curves(run: Run, roles: Roles) -> list[Curve]:
+    """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
+    points = effective(run.points, {s.path: s.format for s in run.sources})
+    return [
+        _curve(str(name), part, roles[str(name)][0]) for (name,), part in points.group_by("metric", maintain_order=True)
+    ]
+
+
+def _curve(metric: str, part: pl.DataFrame, role: Role) -> Curve:
+    part = part.filter(pl.col("value").is_not_null())
+    n = part.height
+    stepped = part["step"].null_count() < n
+    steps = part["step"].fill_null(strategy="forward").fill_null(0) if stepped else pl.Series(np.arange(n))
+    return Curve(
+        metric=metric,
+        role=role,
+        steps=steps.cast(pl.Int64).to_numpy(),
+        values=part["value"].to_numpy(),
+        times=(part["time"].dt.epoch("us").cast(pl.Float64) / 1e6).fill_null(float("nan")).to_numpy(),
+        epochs=part["epoch"].fill_null(float("nan")).to_numpy(),
+        sessions=part["session"].fill_null(0).to_numpy(),
+        lines=part["line"].fill_null(-1).to_numpy(),
+        source=part["source"][-1] if n else None,
+    )
+
+
+def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
+    """Every metric with its role, for the report."""
+    return tuple(
+        Metric(c.metric, c.role.name, roles[c.metric][1], len(c.values), int((~np.isfinite(c.values)).sum()))
+        for c in all_curves
+    )

@@ -1,0 +1,92 @@
+"""Features of generative models: latent divergence, codebooks, generator against discriminator."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio
+from loganalyst.model import Curve, Feature, Witness
+
+FEATURES = (
+    Feature("kl_metric", "text", "", "name of the latent divergence term", "kl"),
+    Feature("kl_points", "int", "points", "logged values of it", "kl"),
+    Feature("kl_first", "float", "nats", "its first level", "kl"),
+    Feature("kl_last", "float", "nats", "its last level", "kl"),
+    Feature("kl_max", "float", "nats", "its largest finite value", "kl"),
+    Feature("kl_share", "float", "share", "its last level against that of the reconstruction term", "kl"),
+    Feature("recon_metric", "text", "", "name of the reconstruction term", "recon_loss"),
+    Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term against its first level", "recon_loss"),
+    Feature("codebook_metric", "text", "", "name of the codebook's use", "codebook_usage"),
+    Feature("codebook_first", "float", "", "its first level", "codebook_usage"),
+    Feature("codebook_best", "float", "", "its highest value", "codebook_usage"),
+    Feature("codebook_last", "float", "", "its last level", "codebook_usage"),
+    Feature("codebook_last_ratio", "float", "ratio", "last level against the highest", "codebook_usage"),
+    Feature("codebook_size", "float", "codes", "size of the codebook in the config", "config"),
+    Feature("codebook_share", "float", "share", "last level against the size in the config", "codebook_usage"),
+    Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
+    Feature("discriminator_loss_share", "float", "share", "the same against its first level", "discriminator_loss"),
+    Feature("generator_loss_ratio", "float", "ratio", "last against first level of the generator's loss", "generator_loss"),
+    Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
+)  # fmt: skip
+
+_SIZES = ("num_embeddings", "codebook_size", "n_embed", "num_codes", "n_codes", "k", "vocab_size_vq")
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    return _latent(context) | _codebook(context) | _adversarial(context)  # type: ignore[return-value]
+
+
+def _level(curves: list[Curve]) -> float | None:
+    return last_level(curves[0].values) if curves else None
+
+
+def _latent(context: Context) -> dict[str, object]:
+    kl, recon = context.of("kl"), context.of("recon_loss")
+    out: dict[str, object] = {}
+    if recon:
+        out["recon_metric"] = recon[0].metric
+        out["recon_drop_relative"] = context.shape(recon[0]).total_relative_drop
+    if kl:
+        finite = kl[0].values[np.isfinite(kl[0].values)]
+        level = _level(kl)
+        out |= {
+            "kl_metric": kl[0].metric,
+            "kl_points": len(kl[0].values),
+            "kl_first": first_level(kl[0].values),
+            "kl_last": (level, Witness(kl[0].metric, int(kl[0].steps[-1]), kl[0].source)),
+            "kl_max": float(finite.max()) if finite.size else None,
+            "kl_share": ratio(level, abs(last) if (last := _level(recon)) is not None else None),
+        }
+    return out
+
+
+def _codebook(context: Context) -> dict[str, object]:
+    curves = context.of("codebook_usage")
+    if not curves or not np.isfinite(curves[0].values).any():
+        return {}
+    curve = curves[0]
+    best, last, size = float(np.nanmax(curve.values)), last_level(curve.values), context.number(*_SIZES)
+    return {
+        "codebook_metric": curve.metric,
+        "codebook_first": first_level(curve.values),
+        "codebook_best": best,
+        "codebook_last": (last, Witness(curve.metric, int(curve.steps[-1]), curve.source)),
+        "codebook_last_ratio": ratio(last, best),
+        "codebook_size": size,
+        "codebook_share": ratio(last, size) if last is not None and last > 1 else last,
+    }
+
+
+def _adversarial(context: Context) -> dict[str, object]:
+    discriminator, generator = context.of("discriminator_loss"), context.of("generator_loss")
+    out: dict[str, object] = {}
+    if discriminator:
+        c = discriminator[0]
+        last = last_level(c.values)
+        out["discriminator_loss_last"] = (last, Witness(c.metric, int(c.steps[-1]), c.source))
+        out["discriminator_loss_share"] = ratio(last, first_level(c.values))
+    if generator:
+        c = generator[0]
+        last = last_level(c.values)
+        out["generator_loss_last"] = (last, Witness(c.metric, int(c.steps[-1]), c.source))
+        out["generator_loss_ratio"] = ratio(last, first_level(c.values))
+    return out

@@ -1,0 +1,120 @@
+"""Features of gradient norms, over the whole model and by layer."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, event, event_features, first_level, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
+
+ROLE = "grad_norm"
+ROLES = ("grad_norm", "grad_norm_squared")
+
+FEATURES = (
+    Feature("grad_norm_metric", "text", "", "name of the global gradient norm", ROLE),
+    Feature("grad_norm_points", "int", "points", "logged values of it", ROLE),
+    Feature("grad_norm_median", "float", "norm", "median over the run", ROLE),
+    Feature("grad_norm_first", "float", "norm", "level of the first twentieth", ROLE),
+    Feature("grad_norm_last", "float", "norm", "level of the last tenth", ROLE),
+    Feature("grad_norm_last_ratio", "float", "ratio", "last level against the median", ROLE),
+    Feature("grad_norm_max", "float", "norm", "largest finite value", ROLE),
+    Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
+    Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
+    Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median", ROLE),
+    Feature("grad_norm_shrink_ratio", "float", "ratio", "level of the last tenth against the first (below 1: shrinking)", ROLE),
+    *event_features("grad_norm_nonfinite", "runs of NaN or infinite gradient norms", ROLE),
+    *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
+    *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
+    Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
+    Feature("grad_norm_leads_loss_steps", "int", "steps", "how long before the training loss the gradient norm left its trend (negative: after)", ROLE),
+    Feature("grad_nonfinite_loss_finite", "bool", "", "the gradient norm is NaN or infinite while the loss stays finite", ROLE),
+    Feature("layer_grad_count", "int", "layers", "layers with a gradient norm of their own", "layer_grad_norm"),
+    Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", "layer_grad_norm"),
+    Feature("layer_grad_min", "float", "norm", "smallest layer level at the end", "layer_grad_norm"),
+    Feature("layer_grad_min_metric", "text", "", "the layer with the smallest gradient", "layer_grad_norm"),
+    Feature("layer_grad_max", "float", "norm", "largest layer level at the end", "layer_grad_norm"),
+    Feature("layer_grad_max_metric", "text", "", "the layer with the largest gradient", "layer_grad_norm"),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    return _global(context) | _layers(context)  # type: ignore[return-value]
+
+
+def _global(context: Context) -> dict[str, object]:
+    curves = [_rooted(c) for c in context.of(*ROLES)]
+    if not curves:
+        return {}
+    curve = curves[0]
+    out: dict[str, object] = {
+        "grad_norm_metric": curve.metric,
+        "grad_norm_points": len(curve.values),
+        "grad_norm_zero_share": float((curve.values == 0).mean()),
+        **_levels(curve),
+    }
+    for name in ("nonfinite", "divergence", "spike"):
+        out |= event(f"grad_norm_{name}", True, context.found(name, *ROLES))
+    loss = context.of("train_loss")
+    if loss:
+        bad = ~np.isfinite(curve.values)
+        witness = seen(curve, int(np.argmax(bad)) if bad.any() else None)
+        out["grad_nonfinite_loss_finite"] = (
+            bool(bad.any() and all(np.isfinite(c.values).all() for c in loss)),
+            witness,
+        )
+        out["grad_norm_leads_loss_steps"] = _lead(context)
+    return out
+
+
+def _rooted(curve: Curve) -> Curve:
+    return replace(curve, values=np.sqrt(np.abs(curve.values))) if curve.role.name == "grad_norm_squared" else curve
+
+
+def _levels(curve: Curve) -> dict[str, object]:
+    finite = np.flatnonzero(np.isfinite(curve.values))
+    if not finite.size:
+        return {}
+    x = curve.values[finite]
+    median, top = float(np.median(x)), int(np.argmax(x))
+    late = x[x.size // 10 :]
+    most = seen(curve, int(finite[top]))
+    latest = seen(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
+    return {
+        "grad_norm_median": median,
+        "grad_norm_first": first_level(x),
+        "grad_norm_last": last_level(x),
+        "grad_norm_last_ratio": ratio(last_level(x), median),
+        "grad_norm_max": (float(x[top]), most),
+        "grad_norm_max_step": (most.step, most),
+        "grad_norm_max_ratio": (ratio(float(x[top]), median), most),
+        "grad_norm_late_max_ratio": (ratio(float(late.max()), median), latest),
+        "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
+    }
+
+
+def _lead(context: Context) -> int | None:
+    """Steps from the first trouble of the gradient norm to the first of the loss, where both had some."""
+    onsets = []
+    for roles in (ROLES, ("train_loss",)):
+        steps = [context.found(kind, *roles)["step"].min() for kind in ("divergence", "nonfinite")]
+        onsets.append(min((int(s) for s in steps if isinstance(s, int)), default=None))
+    first, then = onsets
+    return None if first is None or then is None else then - first
+
+
+def _layers(context: Context) -> dict[str, object]:
+    levels = {
+        c.metric: level for c in context.of("layer_grad_norm") if (level := last_level(np.abs(c.values))) is not None
+    }
+    if len(levels) < 2:
+        return {}
+    low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
+    return {
+        "layer_grad_count": len(levels),
+        "layer_grad_ratio": ratio(levels[high], levels[low]),
+        "layer_grad_min": levels[low],
+        "layer_grad_min_metric": low,
+        "layer_grad_max": levels[high],
+        "layer_grad_max_metric": high,
+    }

@@ -1,0 +1,140 @@
+"""Features of the training loss: events on any of its curves, the shape of the one with most points."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, event, event_features, ratio, seen
+from loganalyst.model import Curve, Feature
+
+ROLE = "train_loss"
+
+FEATURES = (
+    Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
+    Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
+    Feature("train_loss_first", "float", "loss", "level of the first twentieth", ROLE),
+    Feature("train_loss_last", "float", "loss", "level of the last tenth of the finite values", ROLE),
+    Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
+    Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
+    *event_features("train_loss_nonfinite", "runs of NaN or infinite values", ROLE),
+    Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
+    Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
+    Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
+    Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN against the lowest level until then (1 = no rise)", ROLE),
+    *event_features("train_loss_divergence", "sustained rises above the best level, up to the end", ROLE),
+    Feature("train_loss_rise_ratio", "float", "ratio", "last level against the lowest level (positive losses)", ROLE),
+    Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
+    *event_features("train_loss_spike", "single excursions upwards", ROLE),
+    Feature("train_loss_spike_max_ratio", "float", "ratio", "largest value against its local level (positive losses)", ROLE),
+    Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
+    *event_features("train_loss_periodic", "trains of spikes at equal distances", ROLE),
+    *event_features("train_loss_level_up", "lasting jumps upwards", ROLE),
+    *event_features("train_loss_plateau", "stretches without progress up to the end", ROLE),
+    Feature("train_loss_plateau_share", "float", "share", "share of the points that lie on the final plateau", ROLE),
+    Feature("train_loss_drop_relative", "float", "share", "fall from first to last level against the first", ROLE),
+    Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level in units of the noise", ROLE),
+    Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points against the level in the middle", ROLE),
+    Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % against its level (negative = falling)", ROLE),
+    Feature("train_loss_tail_slope_z", "float", "standard errors", "the same in standard errors", ROLE),
+    Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % against its level", ROLE),
+    Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
+    Feature("train_loss_oscillation", "float", "share", "how much the smoothed loss swings over its range", ROLE),
+    Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
+    Feature("train_loss_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
+    *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
+    Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20); 0 if not", ROLE),
+    Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level", ROLE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; nothing where no training loss is logged."""
+    curves = context.of(ROLE)
+    if not curves:
+        return {}
+    curve, worst = curves[0], max(curves, key=lambda c: int((~np.isfinite(c.values)).sum()))
+    out: dict[str, object] = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
+    for name in ("nonfinite", "divergence", "spike", "periodic", "level_up", "plateau"):
+        out |= event(f"train_loss_{name}", True, context.found(name, ROLE))
+    out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
+    return out  # type: ignore[return-value]
+
+
+def _nonfinite(curve: Curve) -> dict[str, object]:
+    bad = ~np.isfinite(curve.values)
+    out: dict[str, object] = {
+        "train_loss_nonfinite_share": float(bad.mean()),
+        "train_loss_ends_nonfinite": bool(bad[-1]),
+    }
+    if not bad.any():
+        return out
+    onset = int(np.argmax(bad))
+    before = curve.values[:onset]
+    out["train_loss_finite_before"] = (onset, seen(curve, onset))
+    if onset >= 5:
+        level = np.median(np.lib.stride_tricks.sliding_window_view(before, 5), axis=1)
+        low = float(level.min())
+        peak = float(before[-3:].max())
+        out["train_loss_run_up_ratio"] = (ratio(peak, low) if low > 0 else None, seen(curve, onset - 1))
+    return out
+
+
+def _shape(context: Context, curve: Curve) -> dict[str, object]:
+    shape = context.shape(curve)
+    best = seen(curve, shape.best_index)
+    flat = shape.plateau_index
+    return {
+        "train_loss_first": shape.first,
+        "train_loss_last": shape.last,
+        "train_loss_best": (shape.best, best),
+        "train_loss_best_step": (best.step, best),
+        "train_loss_rise_ratio": shape.rise_ratio,
+        "train_loss_rise_noise": shape.rise_from_best,
+        "train_loss_spike_max_ratio": shape.spike_max_ratio,
+        "train_loss_spike_recovered": shape.recovered,
+        "train_loss_plateau_share": None if shape.last is None else 0.0 if flat is None else 1 - flat / shape.n,
+        "train_loss_drop_relative": shape.total_relative_drop,
+        "train_loss_drop_noise": shape.drop,
+        "train_loss_tail_slope": shape.tail_slope,
+        "train_loss_tail_slope_z": shape.tail_slope_z,
+        "train_loss_tail_cv": shape.tail_cv,
+        "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
+        "train_loss_oscillation": shape.oscillation,
+        "train_loss_constant_share": shape.constant_share,
+    }
+
+
+def _zeros(curve: Curve) -> dict[str, object]:
+    zero = curve.values == 0
+    onset = len(zero) - int(np.argmin(zero[::-1])) if zero.any() and not zero.all() else 0
+    lasting = bool(zero[onset:].any()) and len(zero) - onset >= 3
+    out: dict[str, object] = {"train_loss_zero_share": float(zero.mean()), "train_loss_zero_count": int(lasting)}
+    if lasting:
+        out["train_loss_zero_count"] = (1, seen(curve, onset))
+        out["train_loss_zero_step"] = (int(curve.steps[onset]), seen(curve, onset))
+    return out
+
+
+def _levels(curve: Curve) -> dict[str, object]:
+    finite = np.flatnonzero(np.isfinite(curve.values))
+    if finite.size < 20:
+        return {}
+    x = curve.values[finite]
+    n = x.size
+    first, middle = float(np.median(x[: max(3, n // 20)])), float(np.median(x[int(0.4 * n) : int(0.6 * n)]))
+    last = float(np.median(x[int(0.8 * n) :]))
+    early = int(np.argmax(x[: n // 5]))
+    witness = seen(curve, int(finite[early]))
+    return {
+        "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
+        "train_loss_chance_classes": _chance(x[n // 2 :]),
+        "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
+    }
+
+
+def _chance(tail: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> int:
+    """K where most of `tail` lies within 2 % of ln K and its mean within 0.5 %, else 0."""
+    classes = np.arange(2, 21)
+    level = float(np.median(tail))
+    k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
+    chance = float(np.log(k))
+    pinned = abs(level - chance) < 0.005 * chance and np.quantile(np.abs(tail - chance), 0.6) < 0.03 * chance
+    return k if pinned else 0

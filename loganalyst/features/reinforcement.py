@@ -1,0 +1,105 @@
+"""Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Curve, Feature, Witness
+
+FEATURES = (
+    Feature("reward_metric", "text", "", "name of the reward", "reward"),
+    Feature("reward_points", "int", "points", "logged values of it", "reward"),
+    Feature("reward_first", "float", "reward", "its first level", "reward"),
+    Feature("reward_last", "float", "reward", "its last level", "reward"),
+    Feature("reward_best", "float", "reward", "its highest smoothed level", "reward"),
+    Feature("reward_best_step", "int", "step", "where it was highest", "reward"),
+    Feature("reward_gain_noise", "float", "noise", "gain from first to last level in units of the noise", "reward"),
+    Feature("reward_best_gain_noise", "float", "noise", "gain from first to highest level in units of the noise", "reward"),
+    Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
+    Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
+    Feature("reward_late_gain_noise", "float", "noise", "gain over the second half in units of the noise", "reward"),
+    Feature("entropy_first", "float", "nats", "first level of the policy's entropy (its size)", "entropy"),
+    Feature("entropy_last", "float", "nats", "last level of it", "entropy"),
+    Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
+    Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
+    Feature("entropy_low_step", "int", "step", "where it did", "entropy"),
+    Feature("approx_kl_last", "float", "nats", "last level of the policy's divergence", "approx_kl"),
+    Feature("approx_kl_max", "float", "nats", "largest value of it", "approx_kl"),
+    Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
+    Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
+)  # fmt: skip
+
+LOW = 0.02  # of the first entropy
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    out: dict[str, object] = {**_reward(context), **_entropy(context)}
+    for feature, role in (
+        ("approx_kl_last", "approx_kl"),
+        ("clip_fraction_last", "clip_fraction"),
+        ("explained_variance_last", "explained_variance"),
+    ):
+        if curves := context.of(role):
+            out[feature] = (last_level(curves[0].values), Witness(curves[0].metric, file=curves[0].source))
+    if curves := context.of("approx_kl"):
+        finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
+        out["approx_kl_max"] = (
+            (float(finite.max()), seen(curves[0], int(np.argmax(finite)))) if np.isfinite(finite.max()) else None
+        )
+    return out  # type: ignore[return-value]
+
+
+def _reward(context: Context) -> dict[str, object]:
+    curves = context.of("reward") or context.of("success_rate")
+    if not curves:
+        return {}
+    curve = max(curves, key=_mean_like)
+    shape = context.shape(curve)
+    best = seen(curve, shape.best_index)
+    out: dict[str, object] = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
+    if shape.first is None or shape.last is None or shape.best is None:
+        return out
+    noise = shape.noise or None
+    top = (shape.first - shape.best) / noise if noise else None
+    finite = curve.values[np.isfinite(curve.values)]
+    middle = (
+        float(np.median(finite[int(0.4 * finite.size) : max(int(0.6 * finite.size), 1)])) if finite.size >= 10 else None
+    )
+    return out | {
+        "reward_first": -shape.first,
+        "reward_last": -shape.last,
+        "reward_best": (-shape.best, best),
+        "reward_best_step": (best.step, best),
+        "reward_gain_noise": shape.drop,
+        "reward_best_gain_noise": top,
+        "reward_lost_share": ratio(shape.last - shape.best, shape.first - shape.best)
+        if shape.first > shape.best
+        else None,
+        "reward_constant_share": shape.constant_share,
+        "reward_late_gain_noise": (-shape.last - middle) / noise if noise and middle is not None else None,
+    }
+
+
+def _mean_like(curve: Curve) -> tuple[bool, int]:
+    return any(word in curve.metric.lower() for word in ("mean", "avg", "average", "cumulative")), len(curve.values)
+
+
+def _entropy(context: Context) -> dict[str, object]:
+    curves = context.of("entropy")
+    if not curves:
+        return {}
+    curve = curves[0]
+    size = np.abs(curve.values)
+    first, last = first_level(size), last_level(size)
+    out: dict[str, object] = {
+        "entropy_first": first,
+        "entropy_last": (last, Witness(curve.metric, int(curve.steps[-1]), curve.source)),
+        "entropy_last_share": ratio(last, first),
+        "entropy_low_share": 0.0,
+    }
+    low = np.flatnonzero(size < LOW * first) if first else np.array([], dtype=int)
+    if low.size:
+        witness = seen(curve, int(low[0]))
+        out["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)
+        out["entropy_low_step"] = (witness.step, witness)
+    return out

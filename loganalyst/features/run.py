@@ -1,0 +1,58 @@
+"""Features of the run as a whole: how much was logged, how far it came, how it ended."""
+
+import polars as pl
+
+from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.model import Feature
+
+COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
+
+FEATURES = (
+    Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail, running or unknown", "run"),
+    Feature("run_sources", "int", "files", "files that were read", "run"),
+    Feature("run_points", "int", "points", "logged values, system readings and counters left out", "points"),
+    Feature("run_metrics", "int", "metrics", "metrics logged, system readings and counters left out", "points"),
+    Feature("run_longest_metric", "int", "points", "values of the metric with most values (0 = nothing was logged)", "points"),
+    Feature("run_last_step", "int", "step", "highest step logged", "points"),
+    Feature("run_planned_steps", "float", "steps", "steps planned in the config", "config"),
+    Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
+    Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
+    Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
+    Feature("run_log_expected", "bool", "", "a tracker or an event file was opened, so metrics were meant to be logged", "run"),
+)  # fmt: skip
+
+_PLANNED = (
+    "max_steps",
+    "max_iters",
+    "total_steps",
+    "num_iterations",
+    "train_iters",
+    "max_iter",
+    "total_timesteps",
+    "num_training_steps",
+)
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; always known but for the plan, the clock and the exit code."""
+    run = context.run
+    kept = [c for c in context.curves if c.role.name not in COUNTERS]
+    last = max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
+    planned = context.number(*_PLANNED)
+    planned = planned if planned and planned > 0 else None
+    code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
+    trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
+    out: dict[str, object] = {
+        "run_status": run.status,
+        "run_sources": sum(s.format is not None for s in run.sources),
+        "run_points": sum(len(c.values) for c in kept),
+        "run_metrics": len(kept),
+        "run_longest_metric": max((len(c.values) for c in kept), default=0),
+        "run_last_step": last,
+        "run_planned_steps": planned,
+        "run_done_share": ratio(last, planned),
+        "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
+        "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
+        "run_log_expected": trackers,
+    }
+    return out  # type: ignore[return-value]

@@ -1,0 +1,132 @@
+"""Features of held-out losses, accuracies and scores, beside training."""
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
+
+if TYPE_CHECKING:
+    from loganalyst.signals import Gap
+
+LOSSES, SCORES = ("val_loss", "val_loss_component"), ("val_accuracy", "val_score")
+_HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
+
+FEATURES = (
+    Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
+    Feature("val_loss_points", "int", "points", "logged values of it", "val_loss"),
+    Feature("val_loss_first", "float", "loss", "its first level", "val_loss"),
+    Feature("val_loss_last", "float", "loss", "its last level", "val_loss"),
+    Feature("val_loss_best", "float", "loss", "its lowest smoothed value", "val_loss"),
+    Feature("val_loss_best_step", "int", "step", "where it was lowest", "val_loss"),
+    Feature("val_loss_best_share", "float", "share", "where in the run it was lowest (0 = start, 1 = end)", "val_loss"),
+    Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
+    Feature("val_loss_rise_ratio", "float", "ratio", "last level against the lowest (positive losses)", "val_loss"),
+    Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
+    Feature("val_loss_drop_relative", "float", "share", "fall from first to last level against the first", "val_loss"),
+    *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
+    *event_features("val_loss_divergence", "sustained rises of the held-out loss", "val_loss"),
+    Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
+    Feature("train_fall_since_val_best_z", "float", "standard errors", "the same in standard errors", "val_loss"),
+    Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
+    Feature("train_val_gap_at_best", "float", "share", "the same where the held-out loss was lowest", "val_loss"),
+    Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
+    Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
+    Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
+    Feature("val_score_last", "float", "score", "its last value", "val_accuracy"),
+    Feature("val_score_best", "float", "score", "its highest value", "val_accuracy"),
+    Feature("val_score_best_step", "int", "step", "where it was highest", "val_accuracy"),
+    Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value against the highest", "val_accuracy"),
+    Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
+    Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
+    Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
+    Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
+    Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    return _losses(context) | _scores(context)  # type: ignore[return-value]
+
+
+def _losses(context: Context) -> dict[str, object]:
+    held_out = context.of("val_loss") or context.of("val_loss_component")
+    if not held_out:
+        return {}
+    gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
+    curve, gap = max(gaps, key=_badness)
+    shape = context.shape(curve)
+    best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    span = float(curve.steps[-1] - curve.steps[0])
+    out: dict[str, object] = {
+        "val_loss_metric": curve.metric,
+        "val_loss_points": len(curve.values),
+        "val_loss_first": shape.first,
+        "val_loss_last": shape.last,
+        "val_loss_best": (shape.best, best),
+        "val_loss_best_step": (best.step, best),
+        "val_loss_best_share": (best.step - int(curve.steps[0])) / span if best.step is not None and span > 0 else None,
+        "val_loss_points_after_best": gap.points_after_best,
+        "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
+        "val_loss_rise_noise": (gap.rise, best),
+        "val_loss_drop_relative": shape.total_relative_drop,
+        "train_fall_since_val_best": (gap.train_fall, best),
+        "train_fall_since_val_best_z": gap.train_fall_z,
+        "train_val_gap": gap.final_ratio,
+        "train_val_gap_at_best": gap.best_ratio,
+    }
+    for name in ("nonfinite", "divergence"):
+        out |= event(f"val_loss_{name}", True, context.found(name, *LOSSES))
+    return out
+
+
+def _badness(pair: "tuple[Curve, Gap]") -> float:
+    curve, gap = pair
+    falling = gap.train_fall is not None and gap.train_fall > 0
+    return (gap.rise_ratio or 0.0) * (2.0 if falling else 1.0) + 1e-9 * len(curve.values)
+
+
+def _partner(context: Context, held_out: Curve) -> Curve | None:
+    """The training curve of the same name but for the word that says held-out, else the training loss."""
+    wanted = _bare(held_out.metric)
+    train = [*context.of("train_loss"), *context.of("loss_component", "recon_loss", "quantisation_loss")]
+    same = [c for c in train if _bare(c.metric) == wanted]
+    return next(iter(same or (context.of("train_loss") if held_out.role.name == "val_loss" else [])), None)
+
+
+def _bare(metric: str) -> str:
+    return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
+
+
+def _scores(context: Context) -> dict[str, object]:
+    out: dict[str, object] = {}
+    train = context.of("train_accuracy")
+    if train:
+        out["train_accuracy_last"] = last_level(train[0].values)
+    held_out = [c for c in context.of("val_accuracy") or context.of("val_score") if np.isfinite(c.values).any()]
+    if not held_out:
+        return out
+    curve = held_out[0]
+    finite = np.flatnonzero(np.isfinite(curve.values))
+    x = curve.values[finite]
+    best = seen(curve, int(finite[np.argmax(x)]))
+    gain = float(x[-1] - x[0])
+    out |= {
+        "val_score_metric": curve.metric,
+        "val_score_points": len(x),
+        "val_score_first": float(x[0]),
+        "val_score_last": float(x[-1]),
+        "val_score_best": (float(x.max()), best),
+        "val_score_best_step": (best.step, best),
+        "val_score_loss_from_best": (ratio(float(x.max() - x[-1]), abs(float(x.max()))), best),
+        "val_score_gain": gain,
+        "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
+        "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
+    }
+    if train and curve.role.name == "val_accuracy":
+        known = out["train_accuracy_last"]
+        out["accuracy_gap"] = known - float(x[-1]) if isinstance(known, float) else None
+    return out

@@ -1,0 +1,150 @@
+"""One run from its files to its diagnosis. Everything above (the command line, audits, notebooks) uses this."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loganalyst import diagnosis, features, rulefiles, settings, signals
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.catalogue import load as load_catalogue
+from loganalyst.diagnosis.timeline import timeline
+from loganalyst.errors import RuleError, SourceError, nearest
+from loganalyst.features import roles as role_names
+from loganalyst.features.context import Context
+from loganalyst.features.curves import curves as effective_curves
+from loganalyst.features.curves import metrics as named_metrics
+from loganalyst.features.summary import summarise
+from loganalyst.features.text import session_labels
+from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
+from loganalyst.settings import Settings
+from loganalyst.sources.ingest import ingest
+
+__all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run"]
+
+
+def read_run(path: str | Path, logs: Sequence[str | Path] = ()) -> Run:
+    """Read the run at `path` (a directory, one file or a job log), with job `logs` that belong to it.
+
+    Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
+    """
+    return ingest(Path(path), [Path(log) for log in logs])
+
+
+@cache
+def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
+    """The checked rules: the package's own and those in the user's folders `rules`."""
+    return load_catalogue(features.declared(), (rulefiles.rules_dir(), *rules))
+
+
+def explain(rule: str) -> dict[str, Any]:
+    """A rule as data. Raises RuleError for an unknown id, naming the nearest."""
+    known = catalogue().rules
+    if rule not in known:
+        raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
+    return asdict(known[rule])
+
+
+def diagnose(
+    run: str | Path | Run,
+    *,
+    logs: Sequence[str | Path] = (),
+    config: Path | None = None,
+    rules: Sequence[Path] = (),
+) -> Diagnosis:
+    """Say what happened to one run and why.
+
+    `run` is a path or what `read_run` returned, `logs` job logs that belong to it, `config` a loganalyst.yaml (else the
+    nearest at or above the run), `rules` folders with rules of the user's own. Raises SourceError or RuleError.
+    """
+    if not isinstance(run, Run):
+        run = read_run(run, logs)
+    corrected = settings.find(run.path, config)
+    curves, metrics = _curves(run, corrected)
+    findings, coverage = signals.find(curves)
+    row = features.compute(Context(run, curves, findings, signals))
+    judged = diagnosis.diagnose(catalogue((*corrected.rules, *rules)), row)
+    kept, ignored = _ignored(judged.causes, run, corrected)
+    return Diagnosis(
+        run=run,
+        status=judged.status,
+        confidence=judged.confidence,
+        metrics=metrics,
+        coverage=coverage,
+        sessions=_sessions(run),
+        symptoms=judged.symptoms,
+        causes=kept,
+        ruled_out=judged.ruled_out,
+        unknown=judged.unknown,
+        timeline=timeline(findings, run.lines),
+        summary=summarise(run, curves),
+        features=row,
+        findings=findings,
+        curves=curves,
+        ignored_findings=ignored,
+    )
+
+
+def diagnose_paths(
+    paths: Sequence[Path], *, config: Path | None = None, rules: Sequence[Path] = (), separate: bool = False
+) -> list[Diagnosis]:
+    """Diagnose each path. A run directory followed by job logs is one run, unless `separate`."""
+    groups: list[tuple[Path, list[Path]]] = []
+    for path in paths:
+        if path.is_file() and groups and groups[-1][0].is_dir() and not separate:
+            groups[-1][1].append(path)
+        else:
+            groups.append((path, []))
+    return [diagnose(run, logs=logs, config=config, rules=rules) for run, logs in groups]
+
+
+def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
+    roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
+    roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
+    curves = effective_curves(run, roles)
+    return curves, named_metrics(curves, roles)
+
+
+def _turned(metric: str, role: Role, corrected: Settings) -> Role:
+    for glob, worse in corrected.direction.items():
+        if fnmatchcase(metric, glob):
+            return replace(role, worse="up" if worse == "up" else "down")
+    return role
+
+
+def _sessions(run: Run) -> tuple[SessionSummary, ...]:
+    labels = session_labels(run)
+    rows = run.sessions.group_by("session").agg(
+        pl.col("first_line").min(), pl.col("last_line").max(), pl.col("status").drop_nulls().last()
+    ).sort("session")  # fmt: skip
+    return tuple(
+        SessionSummary(
+            r["session"], r["first_line"], r["last_line"], r["status"] or "unknown", labels.get(r["session"])
+        )
+        for r in rows.to_dicts()
+    )
+
+
+def _ignored(causes: tuple[Cause, ...], run: Run, corrected: Settings) -> tuple[tuple[Cause, ...], tuple[str, ...]]:
+    """Causes the user accepted leave the list, but are counted."""
+    today = date.today()
+    path = str(run.path)
+    accepted = {
+        i.rule: f"{i.rule}: {i.reason or 'accepted'}" + (f" (until {i.until})" if i.until else "")
+        for i in corrected.ignore
+        if (i.until is None or today <= i.until) and (fnmatchcase(path, i.runs) or fnmatchcase(run.name, i.runs))
+    }
+    kept = tuple(c for c in causes if c.id not in accepted)
+    return kept, tuple(accepted[c.id] for c in causes if c.id in accepted)
+
+
+def unreadable(path: Path, error: SourceError) -> Diagnosis:
+    """The answer where nothing could be read."""
+    return Diagnosis(
+        run=Run(path=path, name=path.name), status="unreadable", confidence=1.0, summary={"why": str(error)}
+    )

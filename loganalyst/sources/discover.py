@@ -1,0 +1,148 @@
+"""Which files make a run. Nothing is opened here: names, folders and links decide; readers look inside."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loganalyst.errors import SourceError
+
+SKIPPED_FOLDERS = {
+    "__pycache__",
+    ".git",
+    ".ipynb_checkpoints",
+    "node_modules",
+    ".venv",
+    "venv",
+    "site-packages",
+    "code",
+}
+CHECKPOINTS = {".ckpt", ".pt", ".pth", ".safetensors", ".h5", ".keras", ".msgpack"}
+# Folders that hold a part of a run, not a run: their files belong to the folder above.
+PARTS = re.compile(
+    r"train(ing)?|val(id|idation)?|eval(uation)?|test(ing)?|dev|files|logs?|tmp|media|metrics|run_logs|checkpoints?"
+    r"|checkpoint-\d+|tb(_logs)?|tensorboard|runs?|events|summar(y|ies)|slurm(_logs)?|plots?|\.hydra|hydra|config"
+)
+_METRICS = re.compile(
+    r"tfevents|\.(wandb|csv|tsv|jsonl|ndjson|log|out|err)(\.\d+)?$"
+    r"|(metrics|trainer_state|result|history|progress|log|scalars)[^/]*\.json$"
+    r"|(^|[-_.])(log|logs|stdout|stderr|output|train|console)[^/]*\.txt$",
+    re.IGNORECASE,
+)
+_CONFIG = re.compile(
+    r"(config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|training_args|run|flags|sweep)[^/]*\.(ya?ml|json|toml)$"
+    r"|(all|train|eval|test)_results\.json$|wandb-metadata\.json$|(sacct|scontrol)[^/]*\.(psv|txt)$",
+    re.IGNORECASE,
+)
+_NOT_LOGS = re.compile(
+    r"^(readme|licen[cs]e|requirements|package(-lock)?|vocab|merges|tokenizer|special_tokens|added_tokens|labels?)\b"
+    r"|^debug(-core|-internal|-cli)?(\.[^.]+)?\.log$|^wandb-summary\.json$|^conda"
+    r"|(generation|tokenizer|preprocessor)_config",
+    re.IGNORECASE,
+)
+MAX_FOLDERS = 100_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files of one run, sorted by path: logs and configs to read, checkpoints to list, copies left out and why."""
+
+    files: tuple[Path, ...]
+    checkpoints: tuple[Path, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+def discover(path: Path) -> Found:
+    """The files of the run at `path` (a file is a run of its own).
+
+    Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
+    """
+    if not path.exists():
+        raise SourceError(path, "no such file or directory", _beside(path))
+    if path.is_file():
+        return Found((path,))
+    found = _walk(path)
+    if not found.files:
+        what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
+        raise SourceError(path, what, "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs")
+    runs = _run_folders(path, found.files)
+    if len(runs) > 1:
+        names = ", ".join(str(r.relative_to(path)) for r in runs[:3])
+        raise SourceError(path, f"holds {len(runs)} runs", f"name one of them: {names}{', …' if len(runs) > 3 else ''}")
+    return found
+
+
+def _beside(path: Path) -> str:
+    from loganalyst.errors import nearest
+
+    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    return nearest(path.name, siblings) or "a run directory, a log file or a SLURM log is needed"
+
+
+def _walk(root: Path) -> Found:
+    files: list[Path] = []
+    checkpoints: list[Path] = []
+    ignored: list[str] = []
+    real_root = root.resolve()
+
+    def refuse(error: OSError) -> None:
+        if Path(error.filename) == root:
+            raise SourceError(root, f"cannot be read ({error.strerror})", "a directory with read permission is needed")
+        ignored.append(f"{error.filename}: cannot be read ({error.strerror})")
+
+    for count, (folder, folders, names) in enumerate(os.walk(root, onerror=refuse)):
+        if count >= MAX_FOLDERS:
+            ignored.append(f"{folder} and what follows: more than {MAX_FOLDERS:,} folders")
+            break
+        here = Path(folder)
+        ignored += [f"{here / f}: a link to another folder" for f in folders if (here / f).is_symlink()]
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
+        for name in sorted(names):
+            path = here / name
+            if path.suffix in CHECKPOINTS or name == "pytorch_model.bin":
+                checkpoints.append(path)
+            elif not (_METRICS.search(name) or _CONFIG.search(name)) or _NOT_LOGS.search(name):
+                continue
+            elif path.is_symlink() and not path.resolve().is_relative_to(real_root):
+                ignored.append(f"{path}: a link that leads out of the run")
+            elif path.is_file():
+                files.append(path)
+    kept, copies = _without_copies(files)
+    return Found(tuple(kept), tuple(checkpoints), (*ignored, *copies))
+
+
+def _without_copies(files: list[Path]) -> tuple[list[Path], list[str]]:
+    """Hugging Face writes the whole history into every checkpoint: the longest one counts."""
+    states = [f for f in files if f.name == "trainer_state.json"]
+    if len(states) < 2:
+        return files, []
+    best = min(states, key=lambda f: (len(f.parts), -_number(f.parent.name)))
+    kept = [f for f in files if f.name != "trainer_state.json" or f == best]
+    return kept, [f"{f}: an earlier copy of {best}" for f in states if f != best]
+
+
+def _number(name: str) -> int:
+    digits = re.findall(r"\d+", name)
+    return int(digits[-1]) if digits else -1
+
+
+def _run_folders(root: Path, files: tuple[Path, ...]) -> list[Path]:
+    """The folders below `root` that are runs of their own; `root` itself once it holds metrics directly."""
+    homes = sorted({_home(root, f) for f in files if _METRICS.search(f.name)})
+    if root in homes:
+        inner = [h for h in homes if re.fullmatch(r"(offline-)?run-.+|version_\d+", h.name)]
+        return [root] if len(inner) < 2 else inner
+    return homes
+
+
+def _home(root: Path, file: Path) -> Path:
+    folder = file.parent
+    while folder != root and PARTS.fullmatch(folder.name.lower()):
+        folder = folder.parent
+    return folder
+
+
+def runs_below(root: Path) -> Iterator[Path]:
+    """Every run folder below `root`, in order of path."""
+    yield from _run_folders(root, _walk(root).files)
