@@ -1,0 +1,330 @@
+"""One neutral document of a diagnosis. All wording, rounding and choosing is done here; renderers only lay out.
+
+Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary
+from loganalyst.report.series import Series, chart
+from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
+
+__all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves"]
+
+STATES = {
+    "finished": "FINISHED",
+    "stopped_early": "STOPPED EARLY",
+    "failed": "FAILED",
+    "killed": "KILLED",
+    "preempted": "PREEMPTED",
+    "cancelled": "CANCELLED",
+    "timeout": "TIMED OUT",
+    "node_fail": "NODE FAILED",
+    "running": "STILL RUNNING",
+    "unknown": "LAST SEEN",
+}
+TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # their files' names say nothing to people
+WORDS = {"val": "validation", "grad": "gradient", "recon": "reconstruction"}  # in role names
+BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
+# What to draw beside the curves a cause names, in this order
+SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
+MAX_SERIES = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """A label and its text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class EvidenceText:
+    """One item asked: whether it holds (None = not known), its words, kind and place (`file:line`, or empty)."""
+
+    holds: bool | None
+    text: str
+    kind: str
+    place: str
+
+
+@dataclass(frozen=True)
+class CauseText:
+    """A cause in words. `story` is the order of events (or the line) that shows it, `decide` what would settle it."""
+
+    id: str
+    title: str
+    severity: str
+    likely: bool
+    sure: str
+    basis: str
+    story: str
+    place: str
+    summary: str
+    mechanism: str
+    fixes: tuple[Fix, ...]
+    evidence: tuple[EvidenceText, ...]
+    will_not_fix: str
+    side_effects: str
+    prevention: str
+    references: tuple[str, ...]
+    consequences: tuple[str, ...]
+    decide: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """Causes that share one reason why they are ruled out or cannot be judged."""
+
+    titles: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour."""
+
+    name: str
+    path: str
+    headline: str
+    sources: tuple[str, ...]
+    tone: Literal["good", "bad", "unsure"]
+    verdict: str
+    sure: str
+    causes: tuple[CauseText, ...]
+    symptoms: tuple[str, ...]
+    told: tuple[Row, ...]
+    series: tuple[Series, ...]
+    onset: str
+    timeline: tuple[Row, ...]
+    ruled_out: tuple[Not, ...]
+    not_applicable: tuple[str, ...]
+    not_judged: tuple[Not, ...]
+    not_logged: tuple[str, ...]
+    to_log: tuple[str, ...]
+    best: tuple[str, ...]
+    facts: tuple[Row, ...]
+    sessions: tuple[Row, ...]
+    gaps: tuple[Row, ...]
+    ignored: tuple[str, ...]
+
+
+def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
+    """Put a diagnosis into words: at most `top` causes, curves as rows of at most `cells` levels."""
+    d = diagnosis
+    causes = d.causes[: max(top, 1)]
+    began = [c.onset_step for c in causes[:1]] + [s.step for s in d.symptoms]
+    onset = next((at for at in began if at is not None), None)
+    verdict, tone = _verdict(d)
+    return Document(
+        name=clean(d.run.name or d.run.path.name or "run", 80),
+        path=clean(d.run.path),
+        headline=_headline(d),
+        sources=tuple(dict.fromkeys(TRACKERS.get(s.format, clean(s.path, 60)) for s in d.run.sources if s.format)),
+        tone=tone,
+        verdict=verdict,
+        sure=percent(d.confidence),
+        causes=tuple(_cause(c, d) for c in causes),
+        symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
+        told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
+        series=chart(shown_curves(d), onset, cells),
+        onset=step(onset) if onset is not None else "",
+        timeline=tuple(Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text)) for e in d.timeline),
+        ruled_out=_grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
+        not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
+        not_judged=_grouped(d.unknown),
+        not_logged=_not_logged(d),
+        to_log=_to_log(d),
+        best=_best(d),
+        facts=tuple(_facts(d)),
+        sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
+        gaps=tuple(_gaps(d)),
+        ignored=tuple(map(clean, d.ignored_findings)),
+    )
+
+
+def _headline(d: Diagnosis) -> str:
+    """`FAILED at step 24,650 of 50,000 after 3 h 12 min`, as far as it is known."""
+    if d.status == "unreadable":
+        return "UNREADABLE"
+    last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
+    text = STATES[d.run.status]
+    if last is not None:
+        text += f" at step {step(last)}" + (
+            f" of {step(int(planned))}" if isinstance(planned, (int, float)) and planned > last else ""
+        )
+    elif d.run.status != "unknown":
+        text += " before a step was logged"
+    else:
+        text = "NO STEP LOGGED"
+    seconds = d.summary.get("duration_s")
+    return text + (f" after {duration(seconds)}" if seconds else "")
+
+
+def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
+    if d.causes and d.causes[0].verdict == "likely":
+        return clean(d.causes[0].issue, 120), "bad"
+    if d.status == "healthy":
+        judged = sum(r.verdict == "unlikely" for r in d.ruled_out)
+        return "Healthy: " + (f"none of the {judged} causes looked for" if judged else "no symptom found"), "good"
+    if d.status == "unreadable":
+        return "Nothing could be read here", "unsure"
+    if d.status == "insufficient_data":
+        read = f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}"
+        return f"Not enough was logged to judge this run: {read}", "unsure"
+    return "Something went wrong, but the logs do not show why", "unsure"
+
+
+def _cause(cause: Cause, d: Diagnosis) -> CauseText:
+    place = _place(cause.file, cause.line, cause.rank, cause.node)
+    return CauseText(
+        id=cause.id,
+        title=clean(cause.issue, 120),
+        severity=clean(cause.severity),
+        likely=cause.verdict == "likely",
+        sure=percent(cause.confidence),
+        basis=_basis(cause),
+        story=_story(cause, d),
+        place=place,
+        summary=clean(cause.summary, 1000),
+        mechanism=clean(cause.mechanism, 2000),
+        fixes=tuple(_fix(f) for f in cause.fix),
+        evidence=tuple(_evidence(e) for e in _ordered(cause.evidence)),
+        will_not_fix=clean(cause.will_not_fix, 1000),
+        side_effects=clean(cause.side_effects, 1000),
+        prevention=clean(cause.prevention, 1000),
+        references=tuple(clean(r) for r in cause.references),
+        consequences=tuple(clean(c) for c in cause.consequences),
+        decide=tuple(clean(m) for m in cause.missing),
+    )
+
+
+def _basis(cause: Cause) -> str:
+    """How the band came about, in words."""
+    held = {e.kind for e in cause.evidence if e.holds}
+    kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
+    return kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}"
+
+
+def _story(cause: Cause, d: Diagnosis) -> str:
+    """What happened, in order: the line that shows it, else the first events, else the strongest evidence."""
+    at_line = next((e for e in cause.evidence if e.holds and e.line is not None and e.line == cause.line), None)
+    if at_line:
+        return clean(at_line.text)
+    moved = [e.text for e in d.timeline if e.step is not None and cause is d.causes[0]]
+    if len(moved) > 1:
+        return clean("; ".join(moved[:3]))
+    held = [e.text for e in _ordered(cause.evidence) if e.holds]
+    return clean("; ".join(held[:2]) or cause.summary)
+
+
+def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """For it, against it, not known; within these direct first, then by weight."""
+    rank = {True: 0, False: 1, None: 2}
+    return sorted((e for e in evidence if e.text), key=lambda e: (rank[e.holds], e.kind != "direct", -abs(e.weight)))
+
+
+def _evidence(e: Evidence) -> EvidenceText:
+    return EvidenceText(e.holds, clean(e.text, 240), e.kind, _place(e.file, e.line))
+
+
+def _fix(fix: Fix) -> Fix:
+    return Fix(clean(fix.change), clean(fix.expected_impact), clean(fix.verify), clean(fix.if_not))
+
+
+def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:
+    parts = [clean(file, 120) + (f":{line}" if line is not None else "")] if file else []
+    parts += [f"rank {rank}"] if rank is not None else []
+    parts += [f"node {clean(node, 80)}"] if node else []
+    return ", ".join(parts)
+
+
+def shown_curves(d: Diagnosis) -> list[Curve]:
+    """The curves to draw: those the first cause and the symptoms name, then the usual ones; at most four."""
+    lead = d.causes[:1]
+    named = [c.metric for c in lead] + [e.metric for c in lead for e in c.evidence if e.holds]
+    named += [s.metric for s in d.symptoms]
+    by_name = {c.metric: c for c in d.curves if len(c.values)}
+    chosen = [by_name[m] for m in dict.fromkeys(named) if m in by_name]
+    for role in SHOWN_ROLES:
+        of_role = [c for c in by_name.values() if c.role.name == role]
+        if of_role and not any(c.role.name == role for c in chosen):
+            chosen.append(max(of_role, key=lambda c: len(c.values)))
+    order = {role: i for i, role in enumerate(SHOWN_ROLES)}
+    return sorted(chosen[:MAX_SERIES], key=lambda c: order.get(c.role.name, len(order)))
+
+
+def _told(item: Mapping[str, Any]) -> Row:
+    return Row(clean(item["text"]), clean(item["answer"]))
+
+
+def _grouped(rules: Iterable[RuledOut]) -> tuple[Not, ...]:
+    """Rules by their reason, the reason that most share first."""
+    groups: dict[str, list[str]] = {}
+    for rule in rules:
+        groups.setdefault(clean(rule.why, 200), []).append(clean(rule.title, 120))
+    return tuple(Not(tuple(titles), why) for why, titles in sorted(groups.items(), key=lambda g: -len(g[1])))
+
+
+def _to_log(d: Diagnosis) -> tuple[str, ...]:
+    """What to log next time: what the causes miss, then the curves that rules ask for first."""
+    missing = [clean(m) for c in d.causes for m in c.missing]
+    return tuple(dict.fromkeys([*missing, *map(_words, d.summary.get("not_logged", {}))]))
+
+
+def _words(role: str) -> str:
+    return clean(" ".join(WORDS.get(word, word) for word in role.split("_")))
+
+
+def _not_logged(d: Diagnosis) -> tuple[str, ...]:
+    return tuple(
+        f"{_words(role)} is not logged: {clean(cost)}" for role, cost in d.summary.get("not_logged", {}).items()
+    )
+
+
+def _best(d: Diagnosis) -> tuple[str, ...]:
+    """The best value of each headline metric, held-out ones first."""
+    held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
+    return tuple(
+        f"best {clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}" for m in held_out_first
+    )
+
+
+def _facts(d: Diagnosis) -> Iterable[Row]:
+    """The run in numbers, healthy or not."""
+    yield Row("Path", clean(d.run.path))
+    yield Row("Run id", clean(d.run.id))
+    if d.run.framework or d.run.host:
+        yield Row("Made by", clean(", on ".join(t for t in (d.run.framework, d.run.host) if t)))
+    for label, key, say in (
+        ("Duration", "duration_s", duration),
+        ("Last step", "last_step", step),
+        ("Epochs", "epochs", number),
+    ):
+        if d.summary.get(key) is not None:
+            yield Row(label, say(d.summary[key]))
+    yield Row("Read", f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}")
+    for m in d.summary.get("metrics", ()):
+        ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
+        yield Row(clean(m["metric"], 80), f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}")
+    if d.run.checkpoints.height:
+        latest = max(d.run.checkpoints["step"].drop_nulls(), default=None)
+        at = f", the latest at step {step(latest)}" if latest is not None else ""
+        yield Row("Checkpoints", f"{d.run.checkpoints.height}{at}")
+    yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
+    yield from (Row("Counted once", clean(ignored)) for ignored in d.run.ignored)
+
+
+def _session(s: SessionSummary) -> Row:
+    lines = f", lines {span(s.first_line, s.last_line)}" if s.first_line is not None else ""
+    return Row(f"start {s.index + 1}", clean(s.status + (f" ({s.label})" if s.label else "") + lines))
+
+
+def _gaps(d: Diagnosis) -> Iterable[Row]:
+    for gap in d.run.gaps.iter_rows(named=True):
+        at = f" from byte {gap['offset']:,}" if gap["offset"] else ""
+        extent = f" ({size(gap['bytes'])})" if gap["bytes"] else ""
+        yield Row(clean(gap["file"], 120) + at, clean(gap["why"]) + extent)

@@ -1,0 +1,119 @@
+"""A diagnosis as one JSON object; the contract that `report.schema` describes. Text is given as it was found."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from math import isfinite, isnan
+from pathlib import Path
+from typing import Any
+
+from loganalyst.model import Cause, Diagnosis
+
+__all__ = ["SCHEMA_ID", "data", "render"]
+
+SCHEMA_ID = "loganalyst/diagnosis/1"
+MAX_FINDINGS = 500  # in analysis_artifacts; the strongest are kept and the number of all is told
+
+
+def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
+    """The JSON text of one diagnosis (ASCII, so that any pipe can carry it)."""
+    return json.dumps(data(diagnosis), indent=indent, allow_nan=False)
+
+
+def data(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers."""
+    d = diagnosis
+    whole = {
+        "schema": SCHEMA_ID,
+        "status": d.status,
+        "confidence": d.confidence,
+        "run": _run(d),
+        "sessions": [asdict(s) for s in d.sessions],
+        "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
+        "root_causes": [_cause(c) for c in d.causes],
+        "ruled_out": [{"id": r.id, "why": r.why} for r in d.ruled_out],
+        "timeline": [asdict(e) for e in d.timeline],
+        "quick_fixes": list(_quick_fixes(d.causes)),
+        "summary": d.summary,
+        "gaps": d.run.gaps.to_dicts(),
+        "analysis_artifacts": _artifacts(d),
+    }
+    return {key: plain(value) for key, value in whole.items()}
+
+
+def _run(d: Diagnosis) -> dict[str, Any]:
+    return {
+        "id": d.run.id,
+        "path": d.run.path,
+        "name": d.run.name,
+        "status": d.run.status,
+        "framework": d.run.framework,
+        "host": d.run.host,
+        "started": d.run.started,
+        "ended": d.run.ended,
+        "sources": [asdict(s) for s in d.run.sources],
+        "joined": d.run.basis,
+        "metrics": len(d.metrics),
+        "points": d.run.points.height,
+        "coverage": {**d.coverage, "not_judged": [{"id": r.id, "why": r.why} for r in d.unknown]},
+    }
+
+
+def _cause(c: Cause) -> dict[str, Any]:
+    evidence = ("id", "kind", "holds", "text", "metric", "step", "file", "line")
+    return {
+        "id": c.id,
+        "label": c.label,
+        "issue": c.issue,
+        "severity": c.severity,
+        "confidence": c.confidence,
+        "band": c.band,
+        "onset_step": c.onset_step,
+        "file": c.file,
+        "line": c.line,
+        "rank": c.rank,
+        "node": c.node,
+        "evidence": [{name: getattr(e, name) for name in evidence} for e in c.evidence],
+        "mechanism": c.mechanism,
+        "fix": [asdict(f) for f in c.fix],
+        "will_not_fix": c.will_not_fix,
+        "consequences": c.consequences,
+        "missing": c.missing,
+    }
+
+
+def _quick_fixes(causes: Iterable[Cause]) -> Iterable[dict[str, Any]]:
+    """The first change to make for each likely cause."""
+    for cause in causes:
+        if cause.verdict == "likely" and cause.fix:
+            yield {"cause": cause.id, "change": cause.fix[0].change, "expected_impact": cause.fix[0].expected_impact}
+
+
+def _artifacts(d: Diagnosis) -> dict[str, Any]:
+    strongest = d.findings.sort("significance", descending=True, nulls_last=True).head(MAX_FINDINGS)
+    return {
+        "metrics": [asdict(m) for m in d.metrics],
+        "findings": strongest.to_dicts(),
+        "findings_total": d.findings.height,
+        "features": {name: value for name, value in d.features.values.items() if value is not None},
+        "ignored_findings": d.ignored_findings,
+    }
+
+
+def plain(value: Any) -> Any:
+    """`value` in JSON's own types: non-finite numbers as "NaN", "Infinity", "-Infinity", times in ISO 8601."""
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    match value:
+        case float() if not isfinite(value):
+            return "NaN" if isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(k): plain(v) for k, v in value.items()}
+        case datetime():
+            return value.isoformat()
+        case Path():
+            return str(value)
+    return [plain(v) for v in value]

@@ -1,0 +1,190 @@
+"""The JSON Schema of `diagnose --format json`, built from small parts. Every object and list has its fields here."""
+
+from typing import Any, get_args
+
+from loganalyst.model import Cause, Evidence, RunStatus, Status
+from loganalyst.report.json import SCHEMA_ID
+
+__all__ = ["schema"]
+
+Json = dict[str, Any]
+
+TEXT: Json = {"type": "string"}
+INTEGER: Json = {"type": "integer"}
+TIME: Json = {"type": "string", "format": "date-time"}
+SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
+NUMBER: Json = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+
+
+def schema() -> Json:
+    """The schema of one object: what `diagnose` prints for one run (a list of these for several)."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        "title": "A diagnosis of one training run",
+        "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
+        **_object(
+            schema={"const": SCHEMA_ID},
+            status=_one_of(Status),
+            confidence=SHARE,
+            run=_run(),
+            sessions=_list(
+                _object(
+                    index=INTEGER,
+                    first_line=_or_null(INTEGER),
+                    last_line=_or_null(INTEGER),
+                    status=TEXT,
+                    label=_or_null(TEXT),
+                ),
+                "Starts of the program, in time order; lines count from 1.",
+            ),
+            symptoms=_list(_object(id=TEXT, metric=_or_null(TEXT), step=_or_null(INTEGER), text=TEXT)),
+            root_causes=_list(_cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5),
+            ruled_out=_list(_object(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
+            timeline=_list(
+                _object(step=_or_null(INTEGER), time=_or_null(TIME), metric=_or_null(TEXT), kind=TEXT, text=TEXT),
+                "What happened, in order.",
+            ),
+            quick_fixes=_list(
+                _object(cause=TEXT, change=TEXT, expected_impact=TEXT),
+                "The first change to make for each likely cause.",
+            ),
+            summary=_summary(),
+            gaps=_list(
+                _object(file=TEXT, offset=_or_null(INTEGER), bytes=_or_null(INTEGER), why=TEXT),
+                "What a reader could not use.",
+            ),
+            analysis_artifacts=_artifacts(),
+        ),
+    }
+
+
+def _object(optional: tuple[str, ...] = (), **fields: Json) -> Json:
+    """An object with these fields, required unless named `optional`."""
+    return {"type": "object", "properties": fields, "required": [f for f in fields if f not in optional]}
+
+
+def _list(item: Json, description: str = "", most: int | None = None) -> Json:
+    described = {"description": description} if description else {}
+    return {"type": "array", "items": item, **described, **({"maxItems": most} if most is not None else {})}
+
+
+def _one_of(literal: Any) -> Json:
+    return {"enum": list(get_args(literal))}
+
+
+def _or_null(kind: Json) -> Json:
+    return {"anyOf": [kind, {"type": "null"}]}
+
+
+def _run() -> Json:
+    coverage = _object(
+        optional=("full", "screened", "skipped"),
+        full={**INTEGER, "description": "Curves that every signal looked at."},
+        screened={**INTEGER, "description": "Curves that only the quick screen looked at."},
+        skipped={**INTEGER, "description": "Curves whose shape is not judged."},
+        not_judged=_list(_object(id=TEXT, why=TEXT), "Causes that the logs do not let one judge, and what is missing."),
+    )
+    return _object(
+        id=TEXT,
+        path=TEXT,
+        name=TEXT,
+        status=_one_of(RunStatus),
+        framework=_or_null(TEXT),
+        host=_or_null(TEXT),
+        started=_or_null(TIME),
+        ended=_or_null(TIME),
+        sources=_list(_object(path=TEXT, format=_or_null(TEXT), bytes=INTEGER, points=INTEGER, lines=INTEGER)),
+        joined=_list(TEXT, "How places were found to belong to this run."),
+        metrics={**INTEGER, "description": "Number of metrics."},
+        points={**INTEGER, "description": "Number of logged values."},
+        coverage=coverage,
+    )
+
+
+def _cause() -> Json:
+    evidence = _object(
+        id=TEXT,
+        kind=_one_of(Evidence.__annotations__["kind"]),
+        holds={"type": ["boolean", "null"], "description": "null: not known"},
+        text=TEXT,
+        metric=_or_null(TEXT),
+        step=_or_null(INTEGER),
+        file=_or_null(TEXT),
+        line=_or_null(INTEGER),
+    )
+    return _object(
+        id={**TEXT, "description": "The rule."},
+        label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
+        issue=TEXT,
+        severity=TEXT,
+        confidence=SHARE,
+        band=_one_of(Cause.__annotations__["band"]),
+        onset_step=_or_null(INTEGER),
+        file=_or_null(TEXT),
+        line={**_or_null(INTEGER), "description": "The root-cause line, from 1."},
+        rank=_or_null(INTEGER),
+        node=_or_null(TEXT),
+        evidence=_list(evidence),
+        mechanism=TEXT,
+        fix=_list(_object(change=TEXT, expected_impact=TEXT, verify=TEXT, if_not=TEXT)),
+        will_not_fix=TEXT,
+        consequences=_list(TEXT, "What follows from this cause and is none itself."),
+        missing=_list(TEXT, "What was not logged and would decide."),
+    )
+
+
+def _summary() -> Json:
+    metric = _object(
+        metric=TEXT,
+        role=TEXT,
+        points=INTEGER,
+        first=NUMBER,
+        last=NUMBER,
+        last_step=INTEGER,
+        best=NUMBER,
+        best_step=INTEGER,
+    )
+    told = _object(text=TEXT, seen=_or_null({"type": "boolean"}), answer=TEXT, symptoms=_list(TEXT))
+    fields = {
+        "last_step": _or_null(INTEGER),
+        "epochs": _or_null(NUMBER),
+        "duration_s": _or_null(NUMBER),
+        "metrics": _list(metric, "First, last and best values of the headline metrics."),
+        "checkpoints": INTEGER,
+        "not_logged": {
+            "type": "object",
+            "description": "Roles without a metric, and what that costs.",
+            "additionalProperties": TEXT,
+        },
+        "told_symptoms": _list(told, "Each --symptom: confirmed by the logs (seen), not, or not understood (null)."),
+        "why": {**TEXT, "description": "Why nothing could be read (status unreadable)."},
+    }
+    return _object(optional=tuple(fields), **fields)
+
+
+def _artifacts() -> Json:
+    finding = _object(
+        session=_or_null(INTEGER),
+        metric=TEXT,
+        role=TEXT,
+        kind=TEXT,
+        index=_or_null(INTEGER),
+        step=_or_null(INTEGER),
+        end_step=_or_null(INTEGER),
+        effect=_or_null(NUMBER),
+        significance=_or_null(NUMBER),
+        file=_or_null(TEXT),
+        line=_or_null(INTEGER),
+    )
+    return _object(
+        metrics=_list(_object(name=TEXT, role=TEXT, why=TEXT, points=INTEGER, nonfinite=INTEGER)),
+        findings=_list(finding, "Changes in the curves, the most significant first."),
+        findings_total=INTEGER,
+        features={
+            "type": "object",
+            "description": "Every feature that is known, by name; meanings: loganalyst show RUN --features.",
+            "additionalProperties": {"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
+        },
+        ignored_findings=_list(TEXT, "Causes that loganalyst.yaml accepts."),
+    )

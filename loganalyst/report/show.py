@@ -1,0 +1,194 @@
+"""`loganalyst show`: what was read of a run, one metric of it, or its features. Plain columns for a terminal."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from loganalyst.errors import SourceError, nearest
+from loganalyst.model import Curve, Diagnosis, Feature
+from loganalyst.report.document import Document, document
+from loganalyst.report.layout import MAX_WIDTH, bars, field, printed, shortened, text, wrapped
+from loganalyst.report.series import chart
+from loganalyst.report.text import clean, count, number, size, span, step
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SHOWN_CONFIG = 40
+
+
+def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
+    """Sources, metrics with their roles and why, config, gaps and coverage."""
+    width = max(min(width, MAX_WIDTH), 40)
+    doc = document(diagnosis)
+    lines = [text((doc.name, "bold"), "   ", doc.headline)]
+    for row in doc.facts:
+        lines += field(f"{row.label}  ", row.text, width, 2)
+    lines += _section("Sources", _table(_sources(diagnosis), width))
+    lines += _section("Metrics", _table(_metrics(diagnosis), width))
+    lines += _section("Config", _table(_config(diagnosis.run.config), width))
+    lines += _section("Not read", _table([(r.label, r.text) for r in doc.gaps], width))
+    lines += _section("Coverage", _coverage(diagnosis, doc, width))
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def render_metric(
+    diagnosis: Diagnosis, metric: str, *, width: int = 100, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """One metric: its curve, statistics, what was found on it, and its first and last values.
+
+    Raises SourceError for a name the run does not have.
+    """
+    curve = _curve(diagnosis, metric)
+    width = max(min(width, MAX_WIDTH), 40)
+    known = {m.name: m for m in diagnosis.metrics}[metric]
+    lines = [text((clean(metric, 120), "bold"), f"   {known.role} ({clean(known.why, 120)})")]
+    lines += [text("  ").append_text(bars(s)) for s in chart([curve], None, width - 4)]
+    lines += _section("Statistics", _table(_statistics(curve), width))
+    found = diagnosis.findings.filter(pl.col("metric") == metric).sort("step")
+    lines += _section("Found", _table([*_findings(found)], width))
+    lines += _section("Values", _table([*_values(curve)], width))
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def render_features(
+    diagnosis: Diagnosis,
+    declared: Mapping[str, Feature],
+    *,
+    width: int = 100,
+    colour: bool = False,
+    ascii_only: bool = False,
+) -> str:
+    """Every feature with its value, unit and meaning; what is not known names what to log."""
+    width = max(min(width, MAX_WIDTH), 40)
+    values = diagnosis.features.values
+    known = [
+        (name, f"{_value(values[name])} {clean(f.unit)}".rstrip(), clean(f.meaning))
+        for name, f in declared.items()
+        if values.get(name) is not None
+    ]
+    unknown = [
+        (name, f"needs {clean(f.needs)}", clean(f.meaning)) for name, f in declared.items() if values.get(name) is None
+    ]
+    lines = _section(f"Known ({len(known)})", _table(known, width))[1:]
+    lines += _section(f"Not known ({len(unknown)})", _table(unknown, width))
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def _section(title: str, lines: "list[Text]") -> "list[Text]":
+    return [text(), text((title, "bold")), *lines] if lines else []
+
+
+def _table(rows: Sequence[Sequence[str]], width: int) -> "list[Text]":
+    """Columns as wide as their widest cell, at most a third of the line; the last one wraps."""
+    if not rows:
+        return []
+    limit = width // 3
+    widths = [min(max(len(row[i]) for row in rows), limit) for i in range(len(rows[0]) - 1)]
+    lines: list[Text] = []
+    for row in rows:
+        first = text("  " + "".join(f"{shortened(cell, limit):{w}}  " for cell, w in zip(row, widths, strict=False)))
+        lines += wrapped(text(row[-1]), width, first, min(first.cell_len, width // 2 + 4))
+    return lines
+
+
+def _sources(d: Diagnosis) -> list[Sequence[str]]:
+    return [
+        (
+            clean(s.path, 120),
+            s.format or "not read",
+            size(s.bytes),
+            " ".join(
+                [*([count(s.points, "point")] if s.points else []), *([count(s.lines, "line")] if s.lines else [])]
+            ),
+        )
+        for s in d.run.sources
+    ]
+
+
+def _metrics(d: Diagnosis) -> list[Sequence[str]]:
+    """Name, role, points, first and last value with the non-finite ones counted, and why it has that role."""
+    curves = {c.metric: c for c in d.curves if len(c.values)}
+    head = [("metric", "role", "points", "values", "why this role")]
+    return (
+        [
+            *head,
+            *(
+                (clean(m.name, 120), m.role, f"{m.points:,}", _ends(curves.get(m.name), m.nonfinite), clean(m.why))
+                for m in d.metrics
+            ),
+        ]
+        if d.metrics
+        else []
+    )
+
+
+def _ends(curve: Curve | None, nonfinite: int) -> str:
+    if curve is None:
+        return ""
+    ends = dict.fromkeys((number(float(curve.values[0])), number(float(curve.values[-1]))))
+    return " → ".join(ends) + (f" ({nonfinite:,} not finite)" if nonfinite else "")
+
+
+def _config(config: pl.DataFrame) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = [
+        (clean(r["key"], 120), clean(r["value"], 120), clean(r["origin"] or "", 120))
+        for r in config.head(SHOWN_CONFIG).iter_rows(named=True)
+    ]
+    left_out = config.height - SHOWN_CONFIG
+    return [*rows, ("…", "", f"and {left_out:,} more")] if left_out > 0 else rows
+
+
+def _coverage(d: Diagnosis, doc: Document, width: int) -> "list[Text]":
+    """How far the curves were looked at, and what cannot be judged."""
+    looked = [f"{d.coverage[k]} {words}" for k, words in COVERAGE.items() if d.coverage.get(k)]
+    rows = [("curves", ", ".join(looked))] if looked else []
+    return _table([*rows, *((n.why, f"not judged: {', '.join(n.titles)}") for n in doc.not_judged)], width)
+
+
+COVERAGE = {"full": "looked at in full", "screened": "screened only", "skipped": "not judged by their shape"}
+
+
+def _curve(d: Diagnosis, metric: str) -> Curve:
+    names = {c.metric: c for c in d.curves}
+    if metric not in names:
+        hint = nearest(metric, names) or f"loganalyst show {d.run.path} lists them"
+        raise SourceError(d.run.path, f"no metric {metric!r}", hint)
+    return names[metric]
+
+
+def _statistics(curve: Curve) -> list[Sequence[str]]:
+    finite = curve.values[np.isfinite(curve.values)]
+    rows = [
+        ("points", f"{len(curve.values):,}"),
+        ("not finite", f"{len(curve.values) - len(finite):,}"),
+        ("steps", span(int(curve.steps[0]), int(curve.steps[-1])) if len(curve.steps) else "none"),
+    ]
+    if len(finite):
+        names = ("min", "5 %", "median", "95 %", "max")
+        rows += list(zip(names, map(number, np.quantile(finite, [0, 0.05, 0.5, 0.95, 1])), strict=True))
+    return list(rows)
+
+
+def _findings(found: pl.DataFrame) -> Iterable[Sequence[str]]:
+    for f in found.iter_rows(named=True):
+        extent = f"step {span(f['step'], f['end_step'])}"
+        yield f["kind"], extent, f"effect {number(f['effect'])}, significance {number(f['significance'])}"
+
+
+def _values(curve: Curve) -> Iterable[Sequence[str]]:
+    """The first and last five points."""
+    n = len(curve.values)
+    shown = sorted({*range(min(5, n)), *range(max(n - 5, 0), n)})
+    for before, i in zip([-1, *shown], shown, strict=False):
+        if i > before + 1:
+            yield "…", f"{i - before - 1:,} more"
+        yield f"step {step(int(curve.steps[i]))}", number(float(curve.values[i]))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return clean(value, 60)
+    return number(value)

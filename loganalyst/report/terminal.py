@@ -1,0 +1,158 @@
+"""The first screen: what happened, why, how sure, what now; then what shows it. Lays out a Document with rich."""
+
+from typing import TYPE_CHECKING
+
+from loganalyst.model import Diagnosis
+from loganalyst.report.document import CauseText, Document, EvidenceText, Not, document
+from loganalyst.report.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TONE = {"good": ("✓", "bold green"), "bad": ("✗", "bold red"), "unsure": ("?", "bold yellow")}
+MARK = {True: ("✓", "green"), False: ("✗", "dim"), None: ("?", "yellow")}
+SHOWN = {True: 5, False: 2, None: 2}  # items of evidence on the first screen
+
+
+def render(
+    diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, ascii_only: bool = False, top: int = 5
+) -> str:
+    """The terminal report as text of at most `width` columns, with ANSI colours if `colour`."""
+    width = max(min(width, MAX_WIDTH), 40)
+    doc = document(diagnosis, top, cells=24 if width < 80 else 40)
+    lines = _healthy(doc, width) if doc.tone == "good" else _full(doc, width)
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def _healthy(doc: Document, width: int) -> "list[Text]":
+    """Three lines: how sure, the best value, what was not seen."""
+    mark, style = TONE[doc.tone]
+    lines = two_ended(
+        text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
+    )
+    lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
+    return lines + _not_seen(doc, width, margin=2) + _told(doc, width) + _not_read(doc, width)
+
+
+def _full(doc: Document, width: int) -> "list[Text]":
+    lines = [*_headline(doc, width), text(), *_verdict(doc, width)]
+    drawn = curves(doc.series, doc.onset, width)
+    lines += [text(), *drawn] if drawn else []
+    rest = [
+        *_evidence(doc.causes[0].evidence if _lead(doc) else (), width),
+        *_instead(doc, width),
+        *_told(doc, width),
+        *_not_seen(doc, width),
+        *_after(doc, width),
+        *_sessions(doc, width),
+        *_not_read(doc, width),
+    ]
+    return [*lines, text(), *rest] if rest else lines
+
+
+def _lead(doc: Document) -> CauseText | None:
+    return doc.causes[0] if doc.causes and doc.causes[0].likely else None
+
+
+def _headline(doc: Document, width: int) -> "list[Text]":
+    style = {"bad": "bold red", "unsure": "bold yellow"}.get(doc.tone, "bold")
+    left = text((doc.name, "bold"), "   ", (doc.headline, style))
+    sources = ", ".join(doc.sources[:3]) + (f" and {len(doc.sources) - 3} more" if len(doc.sources) > 3 else "")
+    return two_ended(left, text((sources, "dim")), width)
+
+
+def _verdict(doc: Document, width: int) -> "list[Text]":
+    """The likely causes with what to do; without one, what is known and what to log."""
+    lines: list[Text] = []
+    for i, cause in enumerate(c for c in doc.causes if c.likely):
+        lines += [text()] if i else []
+        lines += _cause(cause, width)
+    if lines:
+        return lines
+    mark, style = TONE[doc.tone]
+    lines = wrapped(text((doc.verdict, style)), width, text((mark, style)), 2)
+    for symptom in doc.symptoms[:3]:
+        lines += wrapped(text(symptom), width, indent=2)
+    return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
+
+
+def _cause(cause: CauseText, width: int) -> "list[Text]":
+    mark, style = TONE["bad"]
+    lines = two_ended(
+        text((f"{mark} {cause.title}", style)), text((cause.sure, "bold"), "  ", (cause.basis, "dim")), width
+    )
+    where = f"{cause.place}  " if cause.place else ""
+    lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
+    for fix in cause.fixes[:1]:
+        for label, words in (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify)):
+            lines += field(label, words, width, 2) if words else []
+    if cause.basis.startswith("a guess") and cause.decide:
+        lines += field("Decide", f"log {'; '.join(cause.decide[:3])}", width, 2)
+    return lines
+
+
+def _evidence(evidence: tuple[EvidenceText, ...], width: int) -> "list[Text]":
+    lines: list[Text] = []
+    for holds, limit in SHOWN.items():
+        for item in [e for e in evidence if e.holds is holds][:limit]:
+            lines += _item(item, width, text() if lines else text(("Evidence", "bold")))
+    left_out = len(evidence) - sum(min(sum(e.holds is h for e in evidence), n) for h, n in SHOWN.items())
+    return lines + (wrapped(text((f"and {left_out} more", "dim")), width, indent=LABEL) if left_out else [])
+
+
+def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
+    """One item: its mark, its words, and at the end of the line its place and kind."""
+    told = [t for t in (item.place, item.kind if item.holds is not None else "") if t]
+    tail = "  ".join(told)
+    first.pad_right(LABEL - first.cell_len)
+    first.append_text(text(MARK[item.holds], " "))
+    if LABEL + 2 + len(item.text) + 2 + len(tail) <= width:
+        return two_ended(first.append(item.text), text((tail, "dim")), width)
+    return wrapped(text(item.text, (f"  ({', '.join(told)})" if told else "", "dim")), width, first, LABEL + 2)
+
+
+def _instead(doc: Document, width: int) -> "list[Text]":
+    """Rivals: possible causes with their share, then what was ruled out and why."""
+    rivals = [f"{c.title} {c.sure}" for c in doc.causes if not c.likely]
+    out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out[:3]]
+    label = "Instead?" if _lead(doc) else "Perhaps"
+    return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
+
+
+def _told(doc: Document, width: int) -> "list[Text]":
+    return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
+
+
+def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What is not logged and what that costs; where the usual curves are all there, what else rules could not ask."""
+    told = list(doc.not_logged or map(_cost, doc.not_judged))
+    more = f" · and {len(told) - 3} more" if len(told) > 3 else ""
+    return field("Not seen", " · ".join(told[:3]) + more, width, margin) if told else []
+
+
+def _cost(group: Not) -> str:
+    more = f" and {len(group.titles) - 2} more" if len(group.titles) > 2 else ""
+    return f"{group.why} ({', '.join(group.titles[:2])}{more})"
+
+
+def _after(doc: Document, width: int) -> "list[Text]":
+    lead = _lead(doc)
+    if lead is None or not lead.consequences:
+        return []
+    shown = lead.consequences[:3]
+    said = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
+    return field("After it", f"{'; '.join(shown)} ({said})", width)
+
+
+def _sessions(doc: Document, width: int) -> "list[Text]":
+    if not doc.sessions:
+        return []
+    shown = doc.sessions[-3:]
+    return field("Starts", f"{len(doc.sessions)}; " + " · ".join(f"{r.label} {r.text}" for r in shown), width)
+
+
+def _not_read(doc: Document, width: int) -> "list[Text]":
+    if not doc.gaps:
+        return []
+    more = f" · and {len(doc.gaps) - 2} more" if len(doc.gaps) > 2 else ""
+    return field("Not read", " · ".join(f"{r.label}: {r.text}" for r in doc.gaps[:2]) + more, width)

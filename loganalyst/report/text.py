@@ -1,0 +1,81 @@
+"""Numbers, durations and untrusted text, put into words once for every renderer."""
+
+import math
+import re
+import unicodedata
+
+__all__ = ["clean", "count", "duration", "number", "percent", "size", "span", "step"]
+
+_SPACE = re.compile(r"\s+")
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}  # controls, bidi and joiner marks, surrogates, private and unassigned
+_ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[@-_])")
+
+
+def clean(text: object, limit: int = 400) -> str:
+    """One line of visible characters: escapes, controls and line breaks removed, cut after `limit` characters."""
+    raw = str(text)[: 4 * limit]  # escapes may make up most of it
+    line = _SPACE.sub(" ", _ESCAPE.sub("", raw))
+    line = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def number(value: float | None) -> str:
+    """A value as people read it: three digits, thousands apart, small and huge ones with an exponent."""
+    if value is None:
+        return "not known"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Inf" if value > 0 else "-Inf")
+    if value and not 0.01 <= abs(value) < 1e6:
+        digits, exponent = f"{value:.1e}".split("e")
+        return f"{digits}e{int(exponent)}"
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def step(value: int | None) -> str:
+    """A step with thousands apart."""
+    return "not known" if value is None else f"{value:,}"
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """`1 file`, `2 files`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """A probability in whole percent; never rounded to a certainty it is not."""
+    rounded = round(100 * share)
+    if share < 1 and rounded == 100:
+        return "over 99 %"
+    return "under 1 %" if share > 0 and rounded == 0 else f"{rounded} %"
+
+
+def duration(seconds: float | None) -> str:
+    """The two largest units of a time span: `3 h 12 min`."""
+    if seconds is None or not math.isfinite(seconds):
+        return "not known"
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 1 else "under 1 s"
+    whole = round(seconds)
+    for unit, name, smaller, small_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= unit:
+            rest = whole % unit // smaller
+            return f"{whole // unit} {name}" + (f" {rest} {small_name}" if rest else "")
+    return f"{whole} s"
+
+
+def size(bytes_: int) -> str:
+    """Bytes in the largest fitting unit."""
+    value, unit = float(bytes_), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:,.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
+
+
+def span(first: int | None, last: int | None) -> str:
+    """`12` or `12 to 90`, whatever is known of it."""
+    known = [f"{v:,}" for v in dict.fromkeys((first, last)) if v is not None]
+    return " to ".join(known) or "not known"
