@@ -8,7 +8,7 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, table
 from loganalyst.sources import logshapes, logsteps, logtables
-from loganalyst.sources.logshapes import BAR, CLOCK, JOIN, KERAS, SLOT
+from loganalyst.sources.logshapes import BAR, CLOCK, JOIN, KERAS, RESULT, SLOT
 
 _LONGEST = 10_000  # bytes; longer lines are dumps
 
@@ -18,7 +18,7 @@ _TIME = (
     r"|(?:\b\d{1,2}/\d{2} )?\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?\b"
 )
 _NAN_WORD = (
-    r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|for|or|and|if|check) ((?i:nan|inf))\b"
+    r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check) ((?i:nan|inf))\b"
     r"|\b()((?i:nan|inf)) (iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b"
 )
 _CLEANING = (
@@ -29,7 +29,7 @@ _CLEANING = (
     ),
     (_TIME, CLOCK),
     (r"%\|[^|]*\|", "%" + BAR),
-    (r"\[[=>]+[=>.]*\]|━+[━╸╺─ ]*", KERAS),
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS),
     (_NAN_WORD, f"$1$3{JOIN}$2$4{JOIN}$5"),
     (r"\s+", " "),
 )
@@ -38,9 +38,9 @@ _NOISE = (
     r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
     r"|^[\w.]*(?:Error|Exception|Interrupt|Exit)\b|\w+Warning:|\b[A-Z]\w*\(\w+=|\b(?:Namespace|Config)\("
     r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
-    r"|train_runtime|\bself\b|\*\*\*\*\* (?:train|eval) metrics"
+    r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
 )
-_WORTH = r"(?i)loss|acc|ppl|perplex|reward|entropy|recall|f1|nll|elbo|kl|bp[bc]|bleu|auc|map|iou|psnr|ssim|fid|mse|mae|wer|cer|dice|rouge|mrr|ndcg|mcc|epoch"
+_WORTH = RESULT + r"|epoch|\bep\b"
 _FLAGS = ("bar", "keras", "held_out", "header")
 
 
@@ -61,7 +61,7 @@ def parse(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _noise() -> pl.Expr:
-    """Rows of a stack trace (till the line that is not indented, which names the error) and other text without results."""
+    """Stack traces (to the line that is not indented and names the error) and other text without results."""
     text = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", "")
     opens = text.str.starts_with("Traceback (most recent call last)")
     inside = pl.when(opens).then(True).when(text.str.contains(r"^\S")).then(False).forward_fill().fill_null(False)
@@ -78,7 +78,8 @@ def _numbers(lines: pl.DataFrame) -> pl.DataFrame:
         form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT)
     )
     shapes = lines.group_by("form", maintain_order=True).agg(n=pl.len()).with_row_index("shape")
-    meanings = _meanings(shapes.filter((pl.col("n") >= 3) | pl.col("form").str.contains(_WORTH)))
+    words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
+    meanings = _meanings(shapes.filter((pl.col("n") >= 3) | words.str.contains(_WORTH)))
     return (
         lines.join(shapes.select("form", "shape"), on="form")
         .join(meanings.select("shape").unique(), on="shape", how="semi")
@@ -120,7 +121,14 @@ def _points(numbers: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
     records = (
         numbers.group_by("row", maintain_order=True)
-        .agg(pl.col("shape", *_FLAGS).first(), of("step"), of("batch"), of("total"), of("epoch"))
+        .agg(
+            pl.col(_FLAGS).first(),
+            of("step"),
+            of("batch"),
+            of("total"),
+            of("epoch"),
+            series=pl.col("name").filter(pl.col("role") == "metric").first(),
+        )
         .join(lines.select("row", "session"), on="row", maintain_order="left")
     )
     placed = logsteps.place(records)

@@ -6,7 +6,7 @@ import polars as pl
 def place(records: pl.DataFrame) -> pl.DataFrame:
     """The records with `step` (Int64) and `epoch` (Float64) filled as far as the log tells.
 
-    Input, in file order: row, session, shape, step, batch, total, epoch (Float64 or NULL), bar, keras, held_out,
+    Input, in file order: row, session, series (the name of its first metric), step, batch, total, epoch (Float64 or NULL), bar, keras, held_out,
     header (Boolean). Headers open an epoch for the counters after them and are dropped.
     """
     records = _epochs(records)
@@ -24,7 +24,7 @@ def _epochs(records: pl.DataFrame) -> pl.DataFrame:
 
 def _counted(records: pl.DataFrame) -> pl.DataFrame:
     """Counters that start anew with each epoch (or each bar) become steps that go on."""
-    i, group = pl.coalesce("step", "batch"), ["session", "shape"]
+    i, group = pl.coalesce("step", "batch"), ["session", "series"]
     records = records.with_columns(
         i=pl.when(pl.col("held_out") & pl.col("step").is_null()).then(None).otherwise(i)
     ).with_columns(
@@ -48,7 +48,7 @@ def _counted(records: pl.DataFrame) -> pl.DataFrame:
 
 def _filled(records: pl.DataFrame) -> pl.DataFrame:
     """Records without a step of their own take the last one seen; where a session has none, the epoch or an index."""
-    group = ["session", "shape"]
+    group = ["session", "series"]
     records = records.with_columns(
         stepped=pl.col("step").is_not_null().sum().over("session"),
         size=pl.len().over(group),
@@ -57,7 +57,7 @@ def _filled(records: pl.DataFrame) -> pl.DataFrame:
         ).over(group),
         index=pl.int_range(pl.len()).over(group).cast(pl.Float64),
     ).with_columns(all_epochal=pl.col("epochal").all().over("session"))
-    # the commonest shape that has neither step nor epoch of its own counts for the rest
+    # the commonest series that has neither step nor epoch of its own counts for the rest
     clock = (pl.col("size") == pl.col("size").filter(~pl.col("epochal")).max().over("session")) & ~pl.col("epochal")
     lone = (pl.col("stepped") == 0) & ~pl.col("all_epochal")
     records = records.with_columns(
@@ -68,6 +68,6 @@ def _filled(records: pl.DataFrame) -> pl.DataFrame:
         .when(lone & clock)
         .then("index")
     )
-    last = pl.col("step").forward_fill().backward_fill().over("session")
+    last = pl.col("step").forward_fill().over("session")
     sharing = pl.col("own") | pl.col("held_out") | (pl.col("stepped") > 0)
-    return records.with_columns(step=pl.when(sharing).then(last).otherwise("step").cast(pl.Int64))
+    return records.with_columns(step=pl.when(sharing).then(last).otherwise("step").cast(pl.Int64, strict=False))

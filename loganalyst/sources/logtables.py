@@ -44,7 +44,7 @@ def _shaped(found: pl.DataFrame, shape: int) -> pl.DataFrame:
 
 
 def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
-    """One record a block of `| key | value |` rows; a row `| train/ | |` names the section of the indented ones below."""
+    """One record a block of `| key | value |` rows; `| train/ | |` opens a section of indented ones."""
     rows = (
         lines.filter(pl.col("text").str.contains(r"^\s*[|│]|^\s*[-=+─┌└├╭╰┏]{8}"))
         .with_columns(ruler=pl.col("text").str.contains(_RULER))
