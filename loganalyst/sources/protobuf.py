@@ -10,7 +10,10 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 def varint(buffer: bytes | memoryview, at: int) -> tuple[int, int]:
-    """The unsigned varint at offset `at` and the offset behind it; ValueError past 10 bytes, IndexError past the end."""
+    """The unsigned varint at offset `at` and the offset behind it.
+
+    ValueError past 10 bytes, IndexError past the end.
+    """
     value = shift = 0
     while True:
         byte = buffer[at]

@@ -1,0 +1,20 @@
+"""Seconds since the epoch as table times."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from loganalyst.model import Time
+
+YEAR_10000 = 253_402_300_800.0
+
+
+def from_seconds(seconds: ArrayLike) -> pl.Series:
+    """Times (µs, UTC) of float seconds since 1970.
+
+    NULL where there is none: NaN, 0 (a field its writer left unset), or outside the years 1970 to 9999.
+    """
+    values = np.asarray(seconds, np.float64)
+    known = (values > 0) & (values < YEAR_10000)
+    micros = pl.Series(np.where(known, np.rint(np.where(known, values, 0.0) * 1e6), np.nan), dtype=pl.Float64)
+    return micros.fill_nan(None).cast(pl.Int64).cast(Time)
