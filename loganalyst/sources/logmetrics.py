@@ -17,20 +17,22 @@ _TIME = (
     r"\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     r"|(?:\b\d{1,2}/\d{2} )?\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?\b"
 )
-_NAN_WORD = (
-    r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check) ((?i:nan|inf))\b"
-    r"|\b()((?i:nan|inf)) (iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b"
+# nan as a word ("number of nan iterations") is tied to what stands around it
+_NAN_WORDS = (
+    r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check) ((?i:nan|inf)\b)",
+    r"(^| )((?i:nan|inf) (?:iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b)",
 )
 _CLEANING = (
     (r"[\x00-\x08]", ""),
+    (r"(IoU=[\d.]+):", "$1-"),
     (
-        r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.]+)(:[\d.]+)? *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
-        "$1@${2}_${4}_$5",
+        r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
+        "$1@${2}_${3}_$4",
     ),
     (_TIME, CLOCK),
     (r"%\|[^|]*\|", "%" + BAR),
     (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS),
-    (_NAN_WORD, f"$1$3{JOIN}$2$4{JOIN}$5"),
+    *((pattern, f"$1{JOIN}$2") for pattern in _NAN_WORDS),
     (r"\s+", " "),
 )
 # text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
@@ -65,12 +67,13 @@ def _noise() -> pl.Expr:
     text = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", "")
     opens = text.str.starts_with("Traceback (most recent call last)")
     inside = pl.when(opens).then(True).when(text.str.contains(r"^\S")).then(False).forward_fill().fill_null(False)
-    return inside | (inside.shift(fill_value=False)) | text.str.contains(_NOISE)
+    example = text.str.contains(r"^\s*>>>")
+    return inside | (inside | example).shift(fill_value=False) | text.str.contains(_NOISE)
 
 
 def _numbers(lines: pl.DataFrame) -> pl.DataFrame:
     """Every number that means something: row, shape, flags, role, name, value."""
-    lines = lines.select("row", "text").filter(pl.col("text").str.contains(r"\d|(?i:nan|inf)"))
+    lines = lines.select("row", "session", "text").filter(pl.col("text").str.contains(r"\d|(?i:nan|inf)"))
     text = pl.col("text")
     for pattern, by in _CLEANING:
         text = text.str.replace_all(pattern, by)
@@ -80,9 +83,12 @@ def _numbers(lines: pl.DataFrame) -> pl.DataFrame:
     shapes = lines.group_by("form", maintain_order=True).agg(n=pl.len()).with_row_index("shape")
     words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
     meanings = _meanings(shapes.filter((pl.col("n") >= 3) | words.str.contains(_WORTH)))
+    placed = pl.col("role").is_in(["step", "batch", "epoch"]).any()
+    kept = meanings.group_by("shape").agg(placed=placed)
     return (
-        lines.join(shapes.select("form", "shape"), on="form")
-        .join(meanings.select("shape").unique(), on="shape", how="semi")
+        lines.join(shapes.select("form", "shape"), on="form", maintain_order="left")
+        .join(kept, on="shape", maintain_order="left")
+        .filter(~_reprinted())
         .select("row", "shape", value=pl.col("text").str.extract_all(_NUMBER))
         .with_columns(slot=pl.int_ranges(pl.col("value").list.len()))
         .explode("value", "slot")
@@ -91,6 +97,12 @@ def _numbers(lines: pl.DataFrame) -> pl.DataFrame:
         .select("row", pl.col("row").alias("at"), "shape", *_FLAGS, "role", "name", "value")
         .sort("row", maintain_order=True)
     )
+
+
+def _reprinted() -> pl.Expr:
+    """The same finite record at the same position once more: two log handlers, stdout and stderr in one file."""
+    same = (pl.col("text") == pl.col("text").shift()) & (pl.col("session") == pl.col("session").shift())
+    return (same & pl.col("placed") & ~pl.col("text").str.contains(r"(?i)\bnan\b")).fill_null(False)
 
 
 def _value() -> pl.Expr:

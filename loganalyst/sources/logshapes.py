@@ -30,12 +30,12 @@ _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 _EPOCH = re.compile(r"^(?:.* )?(?:epoch|ep)(?: (?:num|no|number|id|idx|index))?\.?$")
 _STEP = re.compile(
-    r"^(?:.*? |[a-z]*/)?(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|minibatch|"
-    r"batch idx|update|episode|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
+    r"^(?:.*? |[a-z]*/)??(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
+    r"minibatch|batch idx|update|episode|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 # of several positions on a line the first of these counts; a counter within an epoch comes after them
-_RANK = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
-_RANK += ("episode", "generation", "[")
+_ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
+_RANK: tuple[str, ...] = (*_ORDER, "episode", "generation", "[")
 _NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
     r"accumulation|for|after)\b"
@@ -44,14 +44,14 @@ _NOT_POSITION = re.compile(
 _WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
 # words of results, and of settings that only carry such a word (for lower case)
 RESULT = (
-    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|bleu|auc|auroc|"
-    r"map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
+    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|bleu|auc|"
+    r"auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
 )
 SETTING = (
     r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
-    r"path|dir|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|target|init|models?|head|"
-    r"layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|using|use|"
-    r"with|for|from)\b"
+    r"path|dir|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|target|init|models?|"
+    r"head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|"
+    r"using|use|with|for|from)\b"
 )
 _STRONG, _SETTING = re.compile(RESULT), re.compile(SETTING)
 _NEVER = re.compile(
@@ -112,7 +112,7 @@ class _Number:
 
 
 def read(shape: str, count: int) -> Shape | None:
-    """The meaning of a shape that `count` lines have, or None where nothing in it is a measurement or opens an epoch."""
+    """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch."""
     parts = shape.split(SLOT)
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
@@ -190,7 +190,10 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
 
 
 def _positions(numbers: list[_Number], exact_counter: bool) -> None:
-    """Marks the epoch and the one step or counter that places the line; beside an exact counter a step may be rounded."""
+    """Marks the epoch and the one step or counter that places the line.
+
+    A step beside an exact counter may be rounded: then the counter counts.
+    """
     totals = {n.index - 1: n for n in numbers if n.role == "total"}
     epochs, steps = [], []
     for n in numbers:

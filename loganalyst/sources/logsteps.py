@@ -6,8 +6,8 @@ import polars as pl
 def place(records: pl.DataFrame) -> pl.DataFrame:
     """The records with `step` (Int64) and `epoch` (Float64) filled as far as the log tells.
 
-    Input, in file order: row, session, series (the name of its first metric), step, batch, total, epoch (Float64 or NULL), bar, keras, held_out,
-    header (Boolean). Headers open an epoch for the counters after them and are dropped.
+    Input, in file order: row, session, series (the name of its first metric), step, batch, total, epoch (Float64 or
+    NULL), bar, keras, held_out, header (Boolean). Headers open an epoch for the counters after them and are dropped.
     """
     records = _epochs(records)
     records = _counted(records)
