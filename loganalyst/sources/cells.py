@@ -1,0 +1,101 @@
+"""Delimited text as rows of cells, and cells as numbers."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from loganalyst.sources.textblocks import Block
+
+ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # words for no value; `nan` is a value
+_WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "nan", "1.#ind": "nan", "-1.#ind": "nan"}
+_WRAPPED = r"^(?:tensor\(|\[)\s*([-+0-9.eE]+|nan|-?inf)\s*[\],)]"  # tensor(0.5, device='cuda:0'), [0.5]
+
+
+def separator(lines: Sequence[str]) -> str:
+    """The delimiter of a table's first lines: the one of ``; , tab |`` that most lines have equally often."""
+
+    def agreement(sep: str) -> tuple[int, int]:
+        counts = Counter(n for line in lines if (n := line.count(sep)))
+        number, share = counts.most_common(1)[0] if counts else (0, 0)
+        return share, number
+
+    # a decimal comma stands between semicolons: there the semicolon wins
+    return max(";,\t|", key=lambda sep: (agreement(sep)[0], sep == ";", agreement(sep)[1]))
+
+
+def parsed(lines: Sequence[str], sep: str) -> list[list[str]]:
+    """The rows of some lines."""
+    return _quoted("\n".join(lines), sep, 1)[1]
+
+
+def rows(block: Block, sep: str) -> tuple[pl.DataFrame, list[int]]:
+    """(line, cells) of every row that is neither blank nor a comment; the lines where a quote goes wrong."""
+    data = block.data.decode("utf-8")
+    broken: list[int] = []
+    if '"' in data:
+        numbers, cells, broken = _quoted(data, sep, block.line)
+        frame = pl.DataFrame({"line": numbers, "cells": cells}, schema={"line": pl.Int64, "cells": pl.List(pl.String)})
+    else:
+        lines = pl.Series("cells", data.removesuffix("\n").split("\n"), dtype=pl.String)
+        places = pl.int_range(block.line, block.line + len(lines), eager=True).alias("line")
+        frame = pl.DataFrame([places, lines.str.split(sep)])
+    first = pl.col("cells").list.first().str.strip_chars()
+    blank = (pl.col("cells").list.len() == 0) | ((pl.col("cells").list.len() == 1) & (first == ""))
+    return frame.filter(~(blank | first.str.starts_with("#"))), broken
+
+
+def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]], list[int]]:
+    """Line numbers and cells by the csv module; after a quote gone wrong it goes on with the next line."""
+    lines = [f"{row}\n" for row in data.replace("\r\n", "\n").removesuffix("\n").split("\n")]
+    numbers: list[int] = []
+    cells: list[list[str]] = []
+    broken: list[int] = []
+    at = 0
+    while at < len(lines):
+        reader, begin = csv.reader(lines[at:], delimiter=sep, skipinitialspace=True, strict=True), at
+        try:
+            for row in reader:
+                numbers.append(line + at)
+                cells.append(row)
+                at = begin + reader.line_num
+        except csv.Error:
+            broken.append(line + at)
+            at += 1
+    return numbers, cells, broken
+
+
+def position(block: Block, line: int) -> int | None:
+    """The file offset of a line of the block."""
+    breaks = np.flatnonzero(np.frombuffer(block.data, np.uint8) == 10)
+    nth = line - block.line
+    return block.at(int(breaks[nth - 1]) + 1 if nth else 0)
+
+
+def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
+    """Cells (stripped) as Float64, NULL where one is no number; overflow is ±Inf, `nan` NaN."""
+    if decimal_comma:
+        column = column.str.replace(",", ".", literal=True)
+    result = column.cast(pl.Float64, strict=False)
+    if result.null_count() == column.null_count():
+        return result
+    odd = column.filter(result.is_null()).unique()
+    meant = odd.str.to_lowercase().replace(_WINDOWS).cast(pl.Float64, strict=False)
+    meant = meant.zip_with(meant.is_not_null(), odd.str.extract(_WRAPPED).cast(pl.Float64, strict=False))
+    if not meant.count():
+        return result
+    again = column.replace_strict(odd, meant, default=None, return_dtype=pl.Float64)
+    return result.zip_with(result.is_not_null(), again)
+
+
+def given(column: pl.Series) -> pl.Series:
+    """The cells that hold something: blanks and the words for no value become NULL."""
+    return column.set(column.str.to_lowercase().is_in(ABSENT), None)
+
+
+def numeric(row: Sequence[str]) -> bool:
+    """Whether a row's cells are all numbers or empty, with at least one number."""
+    kept = given(pl.Series(row, dtype=pl.String).str.strip_chars()).drop_nulls()
+    return len(kept) > 0 and numbers(kept).null_count() == 0

@@ -1,0 +1,201 @@
+"""Where a logged row stands: which columns count steps, epochs and time, and what to do where none does.
+
+Names are matched whole, in lower case, with blanks and hyphens as underscores. A column that is used as an axis is
+no metric; one that could have been (a second counter, a `time` that holds durations) stays one.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Time, table
+
+STEPS = (
+    *("step", "steps", "global_step", "_step", "trainer/global_step", "iteration", "iter", "iters", "itr"),
+    *("iterations", "time/total_timesteps", "total_timesteps", "timesteps_total", "timesteps", "num_timesteps"),
+    *("train/global_step", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps", "current_steps"),
+    *("training_iteration", "num_updates", "n_iter", "update", "updates", "consumed_samples", "samples", "batch"),
+    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "index"),
+)
+EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
+TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
+PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # "train" and "val" rows of one column
+NAMES = ("metric", "tag", "metric_name")  # a long table: the name stands in one column, the number in `value`
+
+_FORMATS = (
+    *("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
+    *("%Y-%m-%d %H:%M:%S,%3f", "%Y/%m/%d %H:%M:%S", "%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "%Y-%m-%d %H:%M"),
+)
+_POINT = ["session", "line", "step", "epoch", "time"]
+
+
+def plain(name: str) -> str:
+    """A column name as the lists above have it."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def known(names: Iterable[str], among: Collection[str]) -> list[str]:
+    """Those of `names` that are `among`, in the order of `among` (its order is the priority)."""
+    order = {name: place for place, name in enumerate(among)}
+    found = [name for name in names if plain(name) in order]
+    return sorted(found, key=lambda name: order[plain(name)])
+
+
+def to_time(column: pl.Series) -> pl.Series | None:
+    """A column as UTC times, or None if it holds no points in time (2001 to 2286 as s, ms, µs or ns; or date texts).
+
+    A text without a zone is taken as UTC.
+    """
+    values = column.drop_nulls()
+    if not len(values):
+        return None
+    if column.dtype == pl.String:
+        if len(values.cast(pl.Float64, strict=False).drop_nulls()) == len(values):
+            return to_time(column.cast(pl.Float64, strict=False))
+        texts = (
+            column.str.to_datetime(form, strict=False, time_unit="us", time_zone="UTC")
+            for form in _FORMATS
+            if form.endswith("z") == values.str.contains(r"(Z|[+-]\d\d:?\d\d)$").any()
+        )
+        return next((time for time in texts if time.null_count() == column.null_count()), None)
+    for unit in (1e6, 1e3, 1.0, 1e-3):
+        if column.dtype == pl.Float64 and ((values * unit) >= 1e15).all() and ((values * unit) < 1e16).all():
+            return (column * unit).round().cast(pl.Int64, strict=False).cast(Time)
+    return None
+
+
+@dataclass
+class Axes:
+    """The axes of one table, chosen on its first batch, and what must be remembered from batch to batch.
+
+    `step` is the column that counts (an epoch column where there is no other), None where rows are counted.
+    """
+
+    step: str | None = None
+    epoch: str | None = None
+    time: str | None = None
+    row: int = 0  # rows placed so far
+    last_step: int | None = None
+    last_epoch: float | None = None
+    latest: float | None = None  # the furthest epoch, and its highest step as logged
+    highest: int = 0
+    offsets: dict[float, int] = field(default_factory=dict)  # epoch -> steps before it, where steps count within epochs
+
+    @classmethod
+    def choose(cls, columns: Mapping[str, pl.Series]) -> "Axes":
+        """Choose by name and content; `columns` are Float64, times may be String.
+
+        A step column with fractions tells epochs.
+        """
+        numbers = [name for name, column in columns.items() if column.dtype == pl.Float64 and column.count()]
+        epoch = next(iter(known(numbers, EPOCHS)), None)
+        steps = known(numbers, STEPS)
+        step = next((n for n in steps if _counts(columns[n], columns.get(epoch or ""))), None)
+        if step is None and steps and epoch is None and not _whole(columns[steps[0]]):
+            epoch = steps[0]
+        if step is None and epoch is not None and _whole(columns[epoch]):
+            step = epoch
+        time = next((n for n in known(columns, TIMES) if to_time(columns[n]) is not None), None)
+        return cls(step, epoch, time)
+
+    @property
+    def used(self) -> set[str]:
+        """The columns that are axes and so no metrics."""
+        return {name for name in (self.step, self.epoch, self.time) if name is not None}
+
+    def place(self, columns: Mapping[str, pl.Series], rows: int) -> pl.DataFrame:
+        """The step (Int64), epoch (Float64) and time of the next `rows` rows.
+
+        A row without a step was written after the one before it and takes its step. Steps that start again with each
+        epoch are made to go on.
+        """
+        epoch = columns.get(self.epoch or "", pl.repeat(None, rows, dtype=pl.Float64, eager=True))
+        time = to_time(columns[self.time]) if self.time else None
+        if self.step is None:
+            step = pl.int_range(self.row, self.row + rows, dtype=pl.Int64, eager=True)
+        else:
+            step = self._continued(_integer(columns[self.step]), epoch)
+        self.row += rows
+        if time is None:
+            time = pl.repeat(None, rows, dtype=Time, eager=True)
+        return pl.DataFrame([step.alias("step"), epoch.alias("epoch"), time.alias("time")])
+
+    def _continued(self, step: pl.Series, epoch: pl.Series) -> pl.Series:
+        """`step` without holes, and with the offsets of in-epoch counters."""
+        step = _carried(step, self.last_step).fill_null(strategy="backward")
+        epoch = _carried(epoch, self.last_epoch)
+        self.last_step, self.last_epoch = step[-1], epoch[-1]
+        if self.step == self.epoch or not _whole(epoch) or step.null_count():
+            return step
+        frame = pl.DataFrame({"step": step, "epoch": epoch, "group": epoch.rle_id()})
+        groups = frame.group_by("group", maintain_order=True).agg(
+            pl.first("epoch"), pl.first("step").alias("first"), pl.max("step").alias("top")
+        )
+        offsets = [self._offset(*row) for row in groups.select("epoch", "first", "top").iter_rows()]
+        return step + pl.Series(offsets, dtype=pl.Int64).gather(frame["group"])
+
+    def _offset(self, epoch: float | None, first: int, top: int) -> int:
+        """The steps before a stretch of rows of one epoch: more than before where it starts again, near zero."""
+        if epoch is None:
+            return 0
+        if self.latest is None or epoch > self.latest:
+            before = self.offsets.get(self.latest, 0) if self.latest is not None else 0
+            restarts = self.latest is not None and first <= self.highest // 2
+            self.offsets[epoch] = before + (self.highest + (first == 0) if restarts else 0)
+            self.latest, self.highest = epoch, 0
+        if epoch == self.latest:
+            self.highest = max(self.highest, top)
+        return self.offsets.get(epoch, 0)
+
+
+def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame:
+    """`points` rows in file order.
+
+    `index`: one row a logged row with session, line, step, epoch, time and part (NULL, or text that goes before the
+    metric's name). `long`: row (position in `index`), metric, value.
+    """
+    rows = index[long["row"]] if long.height else index.clear()
+    part = rows["part"]
+    name = pl.select(
+        pl.when(part.is_null()).then(long["metric"]).otherwise(pl.concat_str([part, pl.lit("/"), long["metric"]]))
+    ).to_series()
+    frame = rows.select(_POINT).with_columns(metric=name, value=long["value"], source=pl.lit(source))
+    return frame.select([pl.col(k).cast(t) for k, t in SCHEMAS["points"].items()]) if len(long) else table("points")
+
+
+def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:
+    """The frame in pieces of at most `size` rows; none for an empty one."""
+    return frame.iter_slices(size) if frame.height else ()
+
+
+def series_of(long: pl.DataFrame, names: Sequence[str], rows: int) -> dict[str, pl.Series]:
+    """Columns of `rows` values for some metrics of a long frame (row, metric, value); the first of doubles counts."""
+    index = pl.DataFrame({"row": pl.int_range(rows, dtype=pl.Int64, eager=True)})
+    chosen = {n: long.filter(pl.col("metric") == n).unique("row", keep="first", maintain_order=True) for n in names}
+    return {n: index.join(f, on="row", how="left", maintain_order="left")["value"] for n, f in chosen.items()}
+
+
+def _carried(column: pl.Series, last: float | None) -> pl.Series:
+    """The column with the value before in place of each NULL, `last` at its start."""
+    column = column.fill_null(strategy="forward")
+    return column if last is None else column.fill_null(last)
+
+
+def _finite(column: pl.Series) -> pl.Series:
+    return column.filter(column.is_finite().fill_null(False))
+
+
+def _whole(column: pl.Series) -> bool:
+    finite = _finite(column)
+    return len(finite) > 0 and bool((finite == finite.floor()).all())
+
+
+def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
+    """Whether a column is a step counter: whole, and not standing still while the epochs go on."""
+    still = step.drop_nulls().n_unique() == 1 and epoch is not None and epoch.drop_nulls().n_unique() > 1
+    return _whole(step) and not still
+
+
+def _integer(column: pl.Series) -> pl.Series:
+    return column.floor().cast(pl.Int64, strict=False)

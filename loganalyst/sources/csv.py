@@ -1,0 +1,276 @@
+"""Tables of delimited text: Lightning, Keras, YOLO, Stable-Baselines3, W&B and TensorBoard exports, or anyone's own.
+
+A row is a logged step, a column with numbers a metric. An empty cell is NULL, `nan` is NaN. A header that stands
+again in the middle begins a session: a program was started once more on the same file.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.model import Tables, Time
+from loganalyst.sources import cells, columns
+from loganalyst.sources.columns import Axes, plain
+from loganalyst.sources.flatten import config_table, leaves
+from loganalyst.sources.textblocks import Block, blocks, gap, text
+
+NAME = "csv"
+
+_WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
+_COUNTERS = (*columns.STEPS, *columns.EPOCHS)
+_MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
+_MOST_HEADERS = 1000  # looked for in one block; after that they are rows
+
+
+def sniff(path: Path, head: bytes) -> float:
+    """How surely the file is a table of metrics: by its name, its header, and how alike its first rows are."""
+    opening = text(head)
+    lines = [line for line in opening.split("\n")[:40] if line.strip() and not line.startswith("#")]
+    if "\0" in opening or not lines:
+        return 0.0
+    if len(head) >= 1 << 16 or not opening.endswith("\n"):
+        lines = lines[:-1] or lines
+    rows = cells.parsed(lines, cells.separator(lines))
+    return _likeness(path, rows[0], rows[1:]) if rows else 0.0
+
+
+def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
+    counted = bool(columns.known(header, _COUNTERS)) or set(header) >= _MONITOR
+    if path.suffix.lower() not in {".csv", ".tsv"}:
+        alike = len(body) > 1 and all(len(row) == len(header) > 1 and cells.numeric(row) for row in body)
+        return 0.6 if counted and alike else 0.0
+    if counted:
+        return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
+    listing = body and not all(cells.numeric([cell]) for cell in islice(body[-1], len(header)) if cell)
+    return 0.2 if listing else 0.5
+
+
+def read(path: Path) -> Iterator[Tables]:
+    """The table's points; `session` counts its headers from 0, `line` is where the row begins."""
+    table = _Table(path)
+    for block in blocks(path):
+        if block.line == 1 and b"\0" in block.data[: 1 << 16]:
+            at = block.at(block.data.index(b"\0"))
+            table.refused = f"binary data, no CSV: a NUL byte at offset {at}"
+        else:
+            yield from table.feed(block)
+        if table.refused:
+            break
+    yield table.rest()
+
+
+@dataclass
+class _Loss:
+    """Cells or rows that could not be used for one reason."""
+
+    count: int
+    line: int
+    offset: int | None
+    example: str
+
+
+@dataclass
+class _Table:
+    """What is known of one table while its blocks go by."""
+
+    path: Path
+    sep: str = ""
+    header: list[str] = field(default_factory=list)
+    comment: str = ""  # the last line above the table, if it began with #
+    axes: Axes | None = None
+    session: int = -1
+    started: float | None = None  # of a monitor.csv
+    refused: str = ""
+    rows: int = 0
+    found: bool = False
+    losses: dict[str, _Loss] = field(default_factory=dict)
+
+    def feed(self, block: Block) -> Iterator[Tables]:
+        """The points of one block, a header's rows after another's."""
+        if not self.sep:
+            yield from self._open(block)
+        frame, broken = cells.rows(block, self.sep)
+        for line in broken:
+            self._lose("rows with a quote that never closes", block, pl.Series([line]))
+        if not self.header and frame.height:
+            frame = self._first_header(frame)
+        at = 0
+        for place in self._headers(frame):
+            yield from self._points(frame[at:place], block)
+            self._begin(frame["cells"][place].to_list())
+            at = place + 1
+        yield from self._points(frame[at:], block)
+
+    def rest(self) -> Tables:
+        """What was not read, as gaps."""
+        if self.refused:
+            return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
+        rows = [
+            gap(self.path, f"{loss.count} {what}, the first in line {loss.line}{loss.example}", loss.offset)
+            for what, loss in self.losses.items()
+        ]
+        if not self.found and not rows:
+            rows = [gap(self.path, "no numeric column" if self.rows else "no rows below the header", 0)]
+        return Tables(gaps=pl.concat(rows)) if rows else Tables()
+
+    def _open(self, block: Block) -> Iterator[Tables]:
+        """Find the separator, and read the comment above the table: a monitor's is its configuration."""
+        lines = [line for line in text(block.data[: 1 << 16]).split("\n")[:200] if line.strip()]
+        above = [line for line in lines if line.startswith("#")]
+        self.sep = cells.separator([line for line in lines if not line.startswith("#")])
+        self.comment = above[-1].lstrip("# ").rstrip() if above else ""
+        try:
+            facts = json.loads(above[0][1:]) if above else None
+        except (ValueError, RecursionError):
+            return
+        if isinstance(facts, dict):
+            self.started = facts.get("t_start") if isinstance(facts.get("t_start"), int | float) else None
+            yield Tables(config=config_table(leaves(facts), self.path.name, prefix="monitor."))
+
+    def _first_header(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Take the names from the first row or, where that holds numbers, from the comment above; else make some."""
+        first = frame["cells"][0].to_list()
+        if not cells.numeric(first):
+            self._begin(first)
+            return frame[1:]
+        named = self.comment.split(self.sep)
+        made = [self.path.stem if len(first) == 1 else f"column_{i + 1}" for i in range(len(first))]
+        self._begin(named if len(named) == len(first) else made)
+        return frame
+
+    def _begin(self, names: Sequence[str]) -> None:
+        """Start a session with the names of a header made unique; a nameless first column is pandas' index."""
+        header: list[str] = []
+        for i, raw in enumerate(names):
+            name = raw.strip() or (f"column_{i + 1}" if i else "index")
+            header.append(name if name not in header else f"{name}.{header.count(name) + i}")
+        if {plain(name) for name in header} == {"wall_time", "step", "value"}:  # TensorBoard's download of one tag
+            header = [self.path.stem.split("-tag-")[-1] if plain(n) == "value" else n for n in header]
+        self.header, self.axes, self.session = header, None, self.session + 1
+
+    def _headers(self, frame: pl.DataFrame) -> list[int]:
+        """The rows that are headers: no numbers, and at least half of the names known."""
+        first = frame["cells"].list.first().str.strip_chars()
+        candidates = first.is_in([*self.header, *columns.STEPS, *columns.EPOCHS]).arg_true()[:_MOST_HEADERS]
+        return [i for i in candidates if self._is_header(frame["cells"][i].to_list())]
+
+    def _is_header(self, row: Sequence[str]) -> bool:
+        names = [cell.strip() for cell in row]
+        known = sum(name in self.header or plain(name) in _COUNTERS for name in names)
+        return 2 * known >= len(names) and all(cells.numbers(pl.Series(names)).is_null())
+
+    def _points(self, frame: pl.DataFrame, block: Block) -> Iterator[Tables]:
+        """The points of rows below one header."""
+        frame = self._whole_rows(frame, block)
+        if self.refused or not frame.height:
+            return
+        self.rows += frame.height
+        columns_ = frame["cells"].list
+        texts = {n: cells.given(columns_.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(self.header)}
+        values = {n: cells.numbers(column, decimal_comma=self.sep == ";") for n, column in texts.items()}
+        if self.axes is None:
+            self._settle(values, texts)
+        if self.refused or self.axes is None:
+            return
+        metrics = [n for n in self.header if n not in self.axes.used and _numeric(values[n], texts[n])]
+        for name in {*metrics, self.axes.step or metrics[0]} if metrics else ():
+            self._odd_cells(name, texts[name], values[name], frame, block)
+        index = self._index(frame, values, texts)
+        for piece in columns.batches(columns.points(index, _long(metrics, values, texts), self.path.name)):
+            self.found = True
+            yield Tables(points=piece)
+
+    def _settle(self, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> None:
+        """Choose the axes; refuse texts that count nothing (a data set's listing, a comparison of runs)."""
+        numeric = {n: column for n, column in values.items() if _numeric(column, texts[n])}
+        self.axes = Axes.choose({**numeric, **{n: texts[n] for n in columns.known(texts, columns.TIMES)}})
+        words = {plain(n) for n, column in texts.items() if column.count() and n not in numeric}
+        counted = self.axes.time or (self.axes.step and plain(self.axes.step) != "index")
+        if not counted and words - {*columns.PARTS, *columns.NAMES}:
+            self.refused = "no table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+
+    def _index(
+        self, frame: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]
+    ) -> pl.DataFrame:
+        """Where each row stands: session, line, step, epoch, time and part."""
+        assert self.axes is not None
+        time = {self.axes.time: texts[self.axes.time]} if self.axes.time else {}
+        before = self.axes.last_step or 0
+        index = self.axes.place({**values, **time}, frame.height)
+        if self.started is not None and set(self.header) >= _MONITOR:  # Stable-Baselines3 counts l as its timesteps
+            seconds = (self.started + values["t"]) * 1e6
+            index = index.with_columns(
+                (before + values["l"].cum_sum()).cast(pl.Int64, strict=False).alias("step"),
+                seconds.round().cast(pl.Int64, strict=False).cast(Time).alias("time"),
+            )
+            self.axes.last_step = index["step"][-1]
+        part = next((texts[n] for n in columns.known(texts, columns.PARTS) if not values[n].count()), None)
+        return index.with_columns(
+            frame["line"],
+            session=pl.lit(self.session, pl.Int32),
+            part=pl.lit(None, pl.String) if part is None else part,
+        )
+
+    def _whole_rows(self, frame: pl.DataFrame, block: Block) -> pl.DataFrame:
+        """Without the rows whose cells cannot be told apart: too many, or cut off at the end of the file."""
+        width = len(self.header)
+        found = frame["cells"].list.len()
+        more = (found > width) & (frame["cells"].list.slice(width).list.join("").str.strip_chars() != "")
+        fewer = found < width
+        last = block.line + block.data.count(b"\n")
+        cut = fewer & (frame["line"] == last) & (not block.data.endswith(b"\n"))
+        self._lose(f"rows with more than {width} cells", block, frame["line"].filter(more))
+        self._lose("row is cut off", block, frame["line"].filter(cut))
+        self._lose(
+            f"rows with fewer than {width} cells (read as far as they go)", block, frame["line"].filter(fewer & ~cut)
+        )
+        return frame.filter(~(more | cut))
+
+    def _odd_cells(self, name: str, column: pl.Series, values: pl.Series, frame: pl.DataFrame, block: Block) -> None:
+        odd = values.is_null() & column.is_not_null()
+        if odd.any():
+            example = f": {column.filter(odd)[0][:40]!r}"
+            self._lose(f"cells of column {name!r} are no numbers", block, frame["line"].filter(odd), example)
+
+    def _lose(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
+        if not len(lines):
+            return
+        if what not in self.losses:
+            self.losses[what] = _Loss(0, lines[0], cells.position(block, lines[0]), example)
+        self.losses[what].count += len(lines)
+
+
+def _numeric(values: pl.Series, texts: pl.Series) -> bool:
+    """Whether a column is one of numbers: at least half of what stands in it."""
+    return 2 * values.count() >= texts.count() > 0
+
+
+def _long(metrics: Sequence[str], values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """(row, metric, value) row by row. Where a column names the metric (a long table), `value` takes that name."""
+    wide = pl.DataFrame([values[name].alias(str(i)) for i, name in enumerate(metrics)])
+    long = (
+        (
+            wide.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+            .unpivot(index="row", variable_name="metric", value_name="value")
+            .drop_nulls("value")
+            .sort("row", maintain_order=True)
+            .with_columns(
+                pl.col("metric").cast(pl.Int64).replace_strict(dict(enumerate(metrics)), return_dtype=pl.String)
+            )
+        )
+        if metrics
+        else pl.DataFrame(schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
+    )
+    named = next((texts[n] for n in columns.known(texts, columns.NAMES) if not values[n].count()), None)
+    if named is None:
+        return long
+    own = named.gather(long["row"])
+    return long.with_columns(
+        metric=pl.when((pl.col("metric").str.to_lowercase() == "value") & own.is_not_null())
+        .then(own)
+        .otherwise("metric")
+    )

@@ -1,0 +1,76 @@
+"""Framing shared by the line formats: a text file as blocks of whole lines in UTF-8, in bounded memory."""
+
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.model import table
+
+LONGEST = 1 << 20  # bytes of one line; a longer one is cut (no log row is)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines. `line` numbers the first (from 1); `offset` is its place in bytes, None in UTF-16 files."""
+
+    data: bytes
+    line: int
+    offset: int | None
+
+    def at(self, position: int) -> int | None:
+        """The file offset of a position in `data`."""
+        return None if self.offset is None else self.offset + position
+
+
+def text(head: bytes) -> str:
+    """The opening of a file as text: byte order mark honoured, UTF-8, else Latin-1 (which never fails)."""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return head[: len(head) & ~1].decode("utf-16", "replace")
+    try:
+        return head.removeprefix(BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        cut_character = error.end == len(head) or error.start >= len(head) - 3
+        return head.removeprefix(BOM_UTF8).decode("utf-8" if cut_character else "latin-1", "ignore")
+
+
+def blocks(path: Path, *, size: int = 4 << 20) -> Iterator[Block]:
+    """Blocks of about `size` bytes that end with a line; UTF-16 and Latin-1 become UTF-8. OSError passes."""
+    with path.open("rb") as file:
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            yield from _wide_blocks(path, size)
+            return
+        file.seek(0)
+        offset, line = 0, 1
+        while data := file.read(size):
+            data += file.readline(LONGEST)
+            # a line break inside a quoted cell ends no row: two quotes more, or none
+            while data.count(b'"') % 2 and len(data) < size + LONGEST and (more := file.readline(LONGEST)):
+                data += more
+            mark = BOM_UTF8 if not offset and data.startswith(BOM_UTF8) else b""
+            yield Block(_utf8(data[len(mark) :]), line, offset + len(mark))
+            offset, line = offset + len(data), line + data.count(b"\n")
+
+
+def _wide_blocks(path: Path, size: int) -> Iterator[Block]:
+    line = 1
+    with path.open(encoding="utf-16", errors="replace", newline="") as file:
+        while piece := file.read(size):
+            data = (piece + file.readline(LONGEST)).encode("utf-8", "replace")
+            yield Block(data, line, None)
+            line += data.count(b"\n")
+
+
+def _utf8(data: bytes) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1").encode("utf-8")
+    return data
+
+
+def gap(path: Path, why: str, offset: int | None = None, extent: int | None = None) -> pl.DataFrame:
+    """One row of the `gaps` table; `extent` in bytes, None where it is not known."""
+    return table("gaps", {"file": path.name, "offset": offset, "bytes": extent, "why": why})
