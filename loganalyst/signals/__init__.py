@@ -1,6 +1,6 @@
 """What one curve shows: arrays in, findings out. One file per kind of signal; this page only puts them in order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -10,13 +10,17 @@ from loganalyst.model import ChangePoint, Curve, Role, table
 from loganalyst.signals.direction import Worse, direction
 from loganalyst.signals.divergence import divergence
 from loganalyst.signals.gap import Gap, gap
+from loganalyst.signals.levels import levels
 from loganalyst.signals.nonfinite import nonfinite
+from loganalyst.signals.periodic import periodic
+from loganalyst.signals.plateau import plateau
 from loganalyst.signals.prepared import Prepared, prepare
 from loganalyst.signals.restart import restart
 from loganalyst.signals.robust import as_floats
 from loganalyst.signals.schedule import Schedule, schedule
 from loganalyst.signals.shape import Shape, shape
 from loganalyst.signals.spikes import spikes
+from loganalyst.signals.variance import variance
 
 __all__ = ["Gap", "Schedule", "Shape", "change_points", "find", "gap", "schedule", "shape"]
 
@@ -38,12 +42,20 @@ def change_points(
     if steps is not None:
         found += restart(as_floats(steps)[: x.size])
     p = prepare(x, -1 if towards == "down" else 1)
-    detectors: list[Callable[[Prepared], list[ChangePoint]]] = [spikes]
-    if towards is not None:
-        detectors.append(divergence)
-    for detect in detectors:
-        found += [_placed(c, p) for c in detect(p)]
+    found += [_placed(c, p) for c in _shapes(p, judged=towards is not None)]
     return sorted(found, key=lambda c: (c.index, c.kind))
+
+
+def _shapes(p: Prepared, *, judged: bool) -> list[ChangePoint]:
+    """What the detectors find among the finite points, each change told once."""
+    peaks = spikes(p)
+    found = peaks + periodic(peaks)
+    end = divergence(p) if judged else []
+    limit = end[0].index - 2 * p.size if end else p.y.size
+    shifts = [c for c in levels(p) + variance(p) if c.index < limit]
+    busy = [(s.index - 3 * p.size, (s.end or 0) + 3 * p.size) for s in peaks if (s.end or 0) > s.index]
+    found += [c for c in shifts if not any(low <= c.index <= high for low, high in busy)]
+    return found + (end or (plateau(p) if judged else []))
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:

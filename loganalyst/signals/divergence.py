@@ -3,12 +3,14 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
+from loganalyst.signals.edges import hinge
 from loganalyst.signals.prepared import Prepared
 from loganalyst.signals.robust import running_median
 
 REACH = 8.0  # noise units of a block median
 SHARE = 0.25  # of the progress made that must be lost, or
 DOUBLE = 0.69  # a rise by this much in log, i.e. to twice the best
+LONGEST = 150  # blocks looked at on one side of the onset
 
 
 def divergence(p: Prepared) -> list[ChangePoint]:
@@ -16,16 +18,25 @@ def divergence(p: Prepared) -> list[ChangePoint]:
     level = running_median(p.level, 1)
     if level.size < 7:
         return []
+    few = max(3, level.size // 50)
     best = int(np.argmin(level))
-    end = float(np.median(p.level[-max(3, level.size // 50) :]))
+    end = float(np.median(p.level[-few:]))
     rise = end - float(level[best])
-    progress = float(np.median(level[: max(3, level.size // 50)])) - float(level[best])
-    unit = max(p.level_noise * p.stretch, 1e-12)
+    progress = float(np.median(level[:few])) - float(level[best])
+    unit = float(np.median(p.level_noise)) * p.stretch
     if rise < REACH * unit or (rise < SHARE * progress and not (p.logged and rise > DOUBLE)):
         return []
-    calm = np.flatnonzero(level < level[best] + max(3 * unit, 0.1 * rise))
-    block = int(calm[-1]) + 1
-    if level.size - block < 3:
+    calm = int(np.flatnonzero(level < level[best] + max(3 * unit, 0.1 * rise))[-1]) + 1
+    if level.size - calm < 3:
         return []
     z = rise / unit
-    return [ChangePoint(min(block * p.size, p.y.size - 1), None, "divergence", float(z), float(1 - 0.5 * REACH / z))]
+    onset = _onset(p.level, calm, float(level[best]) + rise / 2)
+    return [ChangePoint(p.index(onset), None, "divergence", z, 1 - 0.5 * REACH / z)]
+
+
+def _onset(level: np.ndarray, calm: int, half: float) -> int:
+    """The bend of the curve around the last calm block."""
+    up = np.flatnonzero(level[calm:] > half)
+    right = int(np.clip(up[0] if up.size else 0, 5, LONGEST))
+    low, high = max(0, calm - max(15, 2 * right)), min(level.size, calm + right)
+    return low + hinge(level[low:high])[0] if high - low >= 5 else calm

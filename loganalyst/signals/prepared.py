@@ -12,6 +12,7 @@ from loganalyst.signals.robust import (
     exponent,
     lag1,
     residual_noise,
+    residuals,
     running_median,
     smooth,
     spread,
@@ -23,10 +24,12 @@ FOLD = 30.0  # noise multiples up to which asinh is nearly linear
 
 @dataclass(frozen=True)
 class Prepared:
-    """`y`: the finite values, oriented and transformed; `where`: their positions in the given array; `trend`: local
-    median of `y`; `noise`: local robust sd (same length). `level`: block medians of `size` points each with
-    `level_noise`, their robust sd around the trend, and `stretch`, the factor by which autocorrelation widens the
-    error of a mean of blocks: sqrt((1+rho)/(1-rho)). `logged`: whether `y` is a logarithm.
+    """A curve of n finite values and its coarse form of m blocks of `size` points.
+
+    `y` (n): oriented and transformed values; `where` (n): their positions in the given array; `trend` (n): local
+    median of `y`; `noise` (n): local robust sd around it. `level` (m): block medians without their outliers;
+    `level_noise` (m): their local robust sd. `stretch`: factor by which autocorrelation widens the error of a mean
+    of blocks, sqrt((1+rho)/(1-rho)). `logged`: whether `y` is a logarithm.
     """
 
     y: Array
@@ -35,9 +38,13 @@ class Prepared:
     noise: Array
     size: int
     level: Array
-    level_noise: float
+    level_noise: Array
     stretch: float
     logged: bool
+
+    def index(self, block: int) -> int:
+        """First point of a block."""
+        return min(block * self.size, self.y.size - 1)
 
 
 def prepare(values: Array, sign: int = 1) -> Prepared:
@@ -46,20 +53,21 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     y, logged = _even(values[where])
     y = sign * y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
-    noise = _local_noise(y - trend)
+    noise = local_noise(y - trend)
     size = max(1, -(-y.size // BLOCKS))
-    level = blocks(y, size)
-    rest = level - running_median(level, 7)
-    level_noise = max(spread(rest), float(np.median(noise)) * 0.1 if noise.size else 0.0)
-    rho = lag1(np.clip(rest, -4 * level_noise, 4 * level_noise))
-    return Prepared(y, where, trend, noise, size, level, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged)
+    raw = blocks(y, size)
+    middle = running_median(raw, 7)
+    level_noise = np.maximum(local_noise(raw - middle), 0.1 * blocks(noise, size))
+    rest = np.clip(raw - middle, -4 * level_noise, 4 * level_noise)
+    rho = lag1(rest)
+    return Prepared(y, where, trend, noise, size, middle + rest, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged)
 
 
 def _even(x: Array) -> tuple[Array, bool]:
-    """Logarithm for positive curves, else asinh around the median in units of the noise."""
+    """Logarithm where it evens out the noise of a positive curve, else asinh around the median in units of the noise."""
     if not x.size:
         return x, False
-    if x.min() > 0:
+    if x.min() > 0 and _multiplicative(x):
         return np.log(x), True
     x = np.ldexp(x, -exponent(x))
     centre = float(np.median(x))
@@ -69,7 +77,23 @@ def _even(x: Array) -> tuple[Array, bool]:
     return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False
 
 
-def _local_noise(rest: Array) -> Array:
+def _multiplicative(x: Array) -> bool:
+    """Whether relative residuals differ less in size along the curve, and lean less to one side, than absolute ones."""
+    if x.size < 60:
+        return True
+    rest, level = residuals(x)
+    return _uneven(np.log(rest + level) - np.log(level)) <= _uneven(rest)
+
+
+def _uneven(rest: Array) -> float:
+    """Spread of log(noise) over the rows, plus |log| of upper over lower tail."""
+    noise = np.log(np.maximum(np.median(np.abs(rest), axis=1), 1e-300))
+    low, middle, high = np.quantile(rest, (0.025, 0.5, 0.975))
+    lean = np.log(max(high - middle, 1e-300)) - np.log(max(middle - low, 1e-300))
+    return spread(noise) + abs(float(lean))
+
+
+def local_noise(rest: Array) -> Array:
     """Robust sd of the residuals in some 50 stretches of 40 points at least, interpolated; never 0."""
     n = rest.size
     if n == 0:

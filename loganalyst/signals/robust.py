@@ -53,28 +53,43 @@ def running_median(x: Array, half: int) -> Array:
 
 
 def smooth(x: Array, points: int = 400, half: int = 3) -> Array:
-    """Full-length smooth of `x`: block medians (at most about `points`), running median, linear interpolation."""
+    """Full-length smooth of `x`: block medians (at most about `points`), running median, linear interpolation.
+
+    Both ends, where there is nothing to interpolate, are running medians at full resolution.
+    """
     size = max(1, -(-x.size // points))
     level = running_median(blocks(x, size), half)
-    if size == 1:
-        return level
+    if size == 1 or level.size < 4:
+        return running_median(x, half) if size > 1 else level
     centres = np.minimum(np.arange(level.size) * size + (size - 1) / 2, x.size - 1)
-    return np.interp(np.arange(x.size), centres, level)
+    out = np.interp(np.arange(x.size), centres, level)
+    edge, window = size * (half + 1), min(size * half, 20)
+    out[:edge] = running_median(x[: edge + window], window)[:edge]
+    out[-edge:] = running_median(x[-edge - window :], window)[-edge:]
+    return out
+
+
+def residuals(x: Array, half: int = 5) -> tuple[Array, Array]:
+    """Residuals around a local median of 2·half+1 points, and that median, in rows along the curve.
+
+    Rows are 10 to 200 evenly spread stretches of some 100 points, so the work is bounded; short curves give one row.
+    """
+    if x.size < 200:
+        rows = x[None, :]
+    else:
+        starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)
+        rows = x[starts[:, None] + np.arange(100)]
+    half = min(half, (rows.shape[1] - 1) // 2)
+    middle = np.median(sliding_window_view(rows, 2 * half + 1, axis=1), axis=2)
+    return rows[:, half : rows.shape[1] - half] - middle, middle
 
 
 def residual_noise(x: Array) -> float:
     """Robust sd around a local median (11 points, or what there is), with the window's own loss of spread undone."""
     if x.size < 4:
         return 0.0
-    if x.size > 20_000:  # evenly spread stretches say the same in bounded time
-        starts = np.linspace(0, x.size - 100, 200).astype(int)
-        rows = x[starts[:, None] + np.arange(100)]
-    else:
-        rows = x[None, :]
-    half = min(5, (rows.shape[1] - 1) // 2)
-    middle = np.median(sliding_window_view(rows, 2 * half + 1, axis=1), axis=2)
-    inner = rows[:, half : rows.shape[1] - half]
-    return spread((inner - middle).ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+    half = min(5, (x.size - 1) // 2)
+    return spread(residuals(x, half)[0].ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
 
 
 def lag1(r: Array) -> float:

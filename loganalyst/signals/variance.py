@@ -1,0 +1,29 @@
+"""The noise itself changes size."""
+
+import numpy as np
+
+from loganalyst.model import ChangePoint
+from loganalyst.signals.edges import edges
+from loganalyst.signals.prepared import Prepared
+from loganalyst.signals.robust import running_median, spread
+
+REACH = 4.5  # standard errors
+RATIO = 1.6  # smallest change of the noise that counts
+BLOCKS = 250
+
+
+def variance(p: Prepared) -> list[ChangePoint]:
+    """Steps of log|residual|; `effect` is the ratio new/old noise (below 1: it fell)."""
+    n = p.y.size
+    size = max(10, -(-n // BLOCKS))
+    if n < 20 * size:
+        return []
+    rest = np.abs(p.y - p.trend)[: n // size * size].reshape(-1, size)
+    floor = 1e-3 * float(np.median(p.noise))
+    scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * np.median(rest, axis=1, keepdims=True)), axis=1), floor))
+    noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
+    found = []
+    for e in edges(scale, noise, REACH, (0.04, 0.08, 0.16)):
+        if abs(e.size) >= np.log(RATIO):
+            found.append(ChangePoint(e.index * size, None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z))
+    return found
