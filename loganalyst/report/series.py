@@ -114,11 +114,11 @@ def _blocks(columns: NDArray[np.int64], values: NDArray[np.float64], width: int,
 
 
 def _levels(blocks: Sequence[float]) -> tuple[int, ...]:
-    """Heights of the blocks; logarithmic where a positive curve spans more than a factor of 50."""
-    values = np.asarray(blocks)
+    """Heights of the blocks; logarithmic where a positive curve spans more than a factor of 10."""
+    values = np.asarray(blocks) / 4  # so that no difference of two overflows
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    if low > 0 and high > 50 * low:
+    if low > 0 and high > 10 * low:
         values = np.log(values, out=values, where=np.isfinite(values))
         low, high = np.log(low), np.log(high)
     flat = high <= low
@@ -137,9 +137,10 @@ def _values(values: NDArray[np.float64]) -> str:
     told = []
     if len(finite):
         first, last = finite[0], finite[-1]
-        over, under = finite.max() - max(first, last), min(first, last) - finite.min()
+        quarter = finite / 4  # so that no difference of two overflows
+        over, under = quarter.max() - max(first, last) / 4, min(first, last) / 4 - quarter.min()
         told = [first, last]
-        if max(over, under) > 0.1 * np.ptp(finite):
+        if max(over, under) > 0.1 * np.ptp(quarter):
             told.insert(1, finite.max() if over >= under else finite.min())
     if len(values) and not np.isfinite(values[-1]):
         told.append(values[-1])

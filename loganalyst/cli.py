@@ -1,0 +1,211 @@
+"""The command line: parse, one call of the API, render. Reports go to stdout, everything else to stderr.
+
+Exit codes: 0 nothing found, 1 a cause is likely, 2 usage or nothing readable, 3 an internal error.
+Only typer and the standard library are imported at the top: `loganalyst --help` must be quick.
+"""
+
+import json
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+
+import typer
+
+from loganalyst import __version__
+from loganalyst.errors import LogAnalystError
+
+if TYPE_CHECKING:
+    from loganalyst.model import Diagnosis
+
+NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
+SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    help="Say what went wrong in a training run, from the logs it left behind.",
+)
+
+
+class Format(StrEnum):
+    """How a report is laid out."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml at or above the run)."),
+]
+RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A folder with rules of your own.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    try:
+        code = app(arguments, prog_name="loganalyst", standalone_mode=False)
+    except LogAnalystError as error:
+        code = _complain(str(error), USAGE)
+    except USAGE_ERROR as error:
+        error.show()
+        code = USAGE
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except Exception as error:  # the one place that turns a bug into an exit code
+        if os.environ.get("LOGANALYST_DEBUG"):
+            traceback.print_exc()
+        text = f"{type(error).__name__}: {error}"
+        code = _complain(f"internal error: {text}; LOGANALYST_DEBUG=1 shows the traceback", INTERNAL)
+    sys.exit(code)
+
+
+def _complain(text: str, code: int) -> int:
+    """One line on stderr; `code` is handed back."""
+    line = "".join(c if c.isprintable() else " " for c in f"loganalyst: {text}")
+    print(_encoded(line, sys.stderr), file=sys.stderr)
+    return code
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"loganalyst {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+@app.command()
+def diagnose(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False),
+    ],
+    *,
+    config: ConfigFile = None,
+    rules: RulesDirs = [],  # noqa: B006 (typer reads the default and never changes it)
+    separate: Annotated[bool, typer.Option("--separate", help="Do not join a log to the directory before it.")] = False,
+    format_: Annotated[Format, typer.Option("--format", help="How the report is laid out.")] = Format.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+) -> None:
+    """Say what went wrong in a run, why, how sure that is, and what to change.
+
+    Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
+    """
+    from loganalyst import pipeline
+
+    found = pipeline.diagnose_paths(paths, config=config, rules=rules, separate=separate)
+    unread = [d for d in found if d.status == "unreadable"]
+    for d in unread:
+        _complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
+    _emit(_reports(found, format_, top, screen={} if output else _screen()), output)
+    likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
+
+
+def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[str, Any]) -> str:
+    """All reports as one text; of unreadable runs only JSON speaks (the others had a line on stderr)."""
+    if format_ is Format.JSON:
+        from loganalyst.report.json import data
+
+        objects = [data(d) for d in found]
+        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
+    from loganalyst.report import markdown, terminal
+
+    readable = [d for d in found if d.status != "unreadable"]
+    if format_ is Format.MARKDOWN:
+        return "\n---\n\n".join(markdown.render(d, top=top) for d in readable)
+    return "\n\n".join(terminal.render(d, top=top, **screen) for d in readable)
+
+
+@app.command()
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory or a single file.", show_default=False)],
+    metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="Show one metric.")] = None,
+    features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the main curves (.png, .svg or .pdf).")
+    ] = None,
+    config: ConfigFile = None,
+) -> None:
+    """Show what was read: sources, metrics with their roles and why, config, gaps and coverage."""
+    from loganalyst import pipeline
+    from loganalyst.report import show as report
+
+    diagnosis = pipeline.diagnose(run, config=config)
+    if plot is not None:
+        from loganalyst.report.plot import save
+
+        save(diagnosis, plot)
+    if metric is not None:
+        _emit(report.render_metric(diagnosis, metric, **_screen()))
+    if features:
+        from loganalyst.features import declared
+
+        _emit(report.render_features(diagnosis, declared(), **_screen()))
+    if plot is None and metric is None and not features:
+        _emit(report.render(diagnosis, **_screen()))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of `diagnose --format json`."""
+    from loganalyst.report.schema import schema as diagnosis_schema
+
+    _emit(json.dumps(diagnosis_schema(), indent=2) + "\n")
+
+
+def _screen() -> dict[str, Any]:
+    """Width, colour and character set of stdout, as the terminal renderers take them."""
+    terminal = sys.stdout.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return {
+        "width": shutil.get_terminal_size((100, 24)).columns if terminal else 100,
+        "colour": terminal and not plain,
+        "ascii_only": _encoded(SIGNS, sys.stdout) != SIGNS,
+    }
+
+
+def _encoded(text: str, stream: TextIO) -> str:
+    """`text` with what the stream cannot carry replaced."""
+    encoding = stream.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def _emit(text: str, output: Path | None = None) -> None:
+    """Write a report to `output` or stdout. A reader of stdout that has gone away is no error."""
+    if output is not None:
+        try:
+            output.write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise LogAnalystError(output, f"cannot be written ({error.strerror})", "-o takes a file") from None
+        return
+    try:
+        sys.stdout.write(_encoded(text, sys.stdout))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the exit from complaining once more
+
+
+if __name__ == "__main__":
+    main()

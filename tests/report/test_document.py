@@ -1,0 +1,137 @@
+from dataclasses import fields, is_dataclass, replace
+
+import pytest
+
+from loganalyst.model import RuledOut
+from loganalyst.report.document import Not, document
+
+STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
+
+
+def texts(value):
+    """Every text anywhere in a document."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        for f in fields(value):
+            yield from texts(getattr(value, f.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from texts(item)
+
+
+@pytest.mark.parametrize(
+    ("state", "tone", "headline", "verdict"),
+    [
+        (
+            "failed",
+            "bad",
+            "FAILED at step 24,650 of 50,000 after 3 h 12 min",
+            "Learning rate too high after the curriculum switch",
+        ),
+        ("healthy", "good", "FINISHED at step 4,990", "Healthy: no symptom found"),
+        ("unknown_cause", "unsure", "LAST SEEN at step 899", "Something went wrong, but the logs do not show why"),
+        (
+            "too_little",
+            "unsure",
+            "LAST SEEN at step 3",
+            "Not enough was logged to judge this run: 3 points of 1 metric",
+        ),
+        ("unreadable", "unsure", "UNREADABLE", "Nothing could be read here"),
+        ("crashed", "bad", "FAILED before a step was logged", "GPU memory exhausted"),
+    ],
+)
+def test_headline_and_verdict(request, state, tone, headline, verdict):
+    """Each status has its own headline, verdict and tone."""
+    doc = document(request.getfixturevalue(state))
+
+    assert (tone, headline, verdict) == (doc.tone, doc.headline, doc.verdict)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_text_is_one_clean_line(request, state):
+    """Whatever the logs hold, no control character, line break or direction mark is left, and no text is endless."""
+    for text in texts(document(request.getfixturevalue(state))):
+        assert text.isprintable()
+        assert len(text) <= 2000
+
+
+def test_healthy_counts_what_was_looked_for(healthy):
+    """The verdict of a healthy run says how many causes were looked for, leaving out those that do not apply."""
+    looked = (
+        RuledOut("a", "A", "unlikely", "w"),
+        RuledOut("b", "B", "unlikely", "w"),
+        RuledOut("c", "C", "not_applicable", ""),
+    )
+
+    assert document(replace(healthy, ruled_out=looked)).verdict == "Healthy: none of the 2 causes looked for"
+
+
+def test_causes_are_ranked_cut_and_told(failed):
+    """At most `top` causes are put into words, each with its share, its basis and its order of events."""
+    first, second = document(failed).causes
+
+    assert (first.sure, first.basis, first.likely) == ("93 %", "direct evidence", True)
+    assert first.story == (
+        "grad_norm left its trend at step 24,549; train/loss followed at step 24,590; train/loss is NaN at step 24,650"
+    )
+    assert (second.sure, second.basis, second.likely) == ("24 %", "a guess so far: circumstantial evidence", False)
+    assert len(document(failed, top=1).causes) == 1
+
+
+def test_evidence_is_ordered(failed):
+    """What holds comes first, what speaks against it next, what is not known last."""
+    assert [e.holds for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
+
+
+def test_a_cause_in_text_tells_its_line(crashed):
+    """A cause found in a log names file, line, rank and node, and quotes the line."""
+    cause = document(crashed).causes[0]
+
+    assert cause.place == "slurm-991.out:2013, rank 3, node gpu-017"
+    assert cause.story.startswith("torch.OutOfMemoryError: CUDA out of memory.")
+
+
+def test_curves_of_the_cause_come_with_the_usual_ones(failed):
+    """Loss, gradient and rate are drawn in this order, on one axis with one onset."""
+    series = document(failed, cells=24).series
+
+    assert [s.metric for s in series] == ["train/loss", "grad_norm", "lr"]
+    assert {16} == {s.onset for s in series}
+    assert document(failed).onset == "24,549"
+
+
+def test_the_onset_is_a_symptoms_where_no_cause_is_known(unknown_cause):
+    """Without a cause the first symptom marks the curves."""
+    assert document(unknown_cause).onset == "600"
+
+
+def test_reasons_are_told_once(failed):
+    """Causes with one reason share it; the reason most of them share comes first; what does not apply is kept apart."""
+    doc = document(failed)
+
+    assert (
+        Not(("Overfitting", "Data leakage"), "validation loss is not logged"),
+        Not(("Straggler",), "step time per rank is not logged"),
+    ) == doc.not_judged
+    assert [t for n in doc.ruled_out for t in n.titles] == ["fp16 overflow", "Log of zero"]
+    assert doc.not_applicable == ("Entropy collapse",)
+
+
+def test_sources_that_say_nothing_are_named_by_their_tracker(failed):
+    """Event files appear as TensorBoard, once."""
+    assert document(failed).sources == ("TensorBoard", "slurm-8812.out", "config.yaml")
+
+
+def test_not_known_stays_unsaid(failed):
+    """A fact that is not known gives no row and no made-up number."""
+    labels = [row.label for row in document(failed).facts]
+
+    assert "Epochs" not in labels
+    assert "Duration" in labels
+
+
+def test_sessions_are_told_where_there_are_several(failed, crashed):
+    """One start says nothing; two are listed."""
+    assert document(failed).sessions == ()
+    assert [row.label for row in document(crashed).sessions] == ["start 1", "start 2"]
