@@ -1,0 +1,164 @@
+"""The catalogue: every rule and symptom of one or several folders, loaded, checked alone and against each other."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from loganalyst import rulefiles
+from loganalyst.diagnosis import reading
+from loganalyst.diagnosis.reading import Reader
+from loganalyst.diagnosis.rule import Calibration, Item, Rule, SymptomRule
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import Feature
+
+NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All rules and symptoms by id and the features they may ask for; `problems`: what of the user's was left out."""
+
+    rules: Mapping[str, Rule]
+    symptoms: Mapping[str, SymptomRule]
+    declared: Mapping[str, Feature]
+    calibration: Calibration = Calibration()
+    healthy: Calibration = Calibration()
+    problems: tuple[str, ...] = ()
+
+    def only(self, ids: Collection[str]) -> "Catalogue":
+        """The same catalogue with these rules alone."""
+        return replace(self, rules={id_: rule for id_, rule in self.rules.items() if id_ in ids})
+
+
+@dataclass
+class _Load:
+    """What has been read so far."""
+
+    declared: Mapping[str, Feature]
+    rules: dict[str, Rule] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)  # also of rules that were left out
+    symptoms: dict[str, SymptomRule] = field(default_factory=dict)
+    files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
+
+    def folder(self, folder: Path) -> list[RuleError]:
+        """Read one folder; a rule with a fault is left out. Returns the faults."""
+        faults = self.read_symptoms(folder / "symptoms.yaml")
+        found: dict[str, Rule] = {}
+        for path in rule_files(folder):
+            rule, own = self.read_rule(path, folder)
+            faults += own
+            if rule is not None:
+                self.ids.add(rule.id)
+            if rule is not None and not own:
+                found[rule.id] = rule
+        self.rules |= found
+        return faults + self.cross_check(found)
+
+    def read_symptoms(self, path: Path) -> list[RuleError]:
+        if not path.is_file():
+            return []
+        reader = self.reader(path)
+        if isinstance(reader, RuleError):
+            return [reader]
+        found = reading.symptoms(reader)
+        for id_ in set(found) & set(self.symptoms):
+            reader.note((id_,), f"symptom {id_!r} exists already", "a symptom is defined once")
+        if not reader.faults:
+            self.symptoms |= found
+        return reader.faults
+
+    def read_rule(self, path: Path, folder: Path) -> tuple[Rule | None, list[RuleError]]:
+        reader = self.reader(path)
+        if isinstance(reader, RuleError):
+            return None, [reader]
+        rule = reading.rule(reader)
+        if rule is not None and path.parent != folder and rule.family != path.parent.name:
+            reader.note(("family",), f"family is {rule.family!r}", f"the folder's name is needed: {path.parent.name!r}")
+        if rule is not None and rule.id in self.rules:
+            reader.note(("id",), f"id {rule.id!r} is taken by {self.rules[rule.id].path}", "an id is used once")
+        return rule, reader.faults
+
+    def reader(self, path: Path) -> Reader | RuleError:
+        try:
+            self.files[path] = rulefiles.load(path)
+        except RuleError as error:
+            return error
+        return Reader(self.files[path], self.declared)
+
+    def cross_check(self, found: Mapping[str, Rule]) -> list[RuleError]:
+        """Faults between rules; a rule that has one is taken out again."""
+        faults = [(rule.id, fault) for rule in found.values() for fault in self.references(rule)]
+        for id_, _ in faults:
+            self.rules.pop(id_, None)
+        return [fault for _, fault in faults]
+
+    def references(self, rule: Rule) -> Iterator[RuleError]:
+        for key, known in (("symptoms", set(self.symptoms)), ("explains", self.ids - {rule.id})):
+            for i, name in enumerate(getattr(rule, key)):
+                if name not in known:
+                    where = self.files[rule.path].where(key, i)
+                    hint = nearest(name, known) or f"known are {', '.join(sorted(known))}"
+                    yield RuleError(where, f"{key} names {name!r}", hint)
+
+
+def rule_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold one rule each: all but `text/` and the three files of other kinds."""
+    return [
+        path
+        for path in rulefiles.yaml_files(folder)
+        if path.relative_to(folder).parts[0] != "text" and path.relative_to(folder).as_posix() not in NOT_RULES
+    ]
+
+
+def load(declared: Mapping[str, Feature], folders: Sequence[Path]) -> Catalogue:
+    """Load the catalogue: `folders[0]` is our own, the others are the user's.
+
+    A fault in our own folder raises one RuleError that lists them all; in a user's folder the faulty rule is left out
+    and told in `problems`.
+    """
+    state = _Load(declared)
+    problems: list[str] = []
+    for i, folder in enumerate(folders):
+        faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
+        if faults and i == 0:
+            raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
+        problems += map(str, faults)
+    catalogue = Catalogue(dict(sorted(state.rules.items())), state.symptoms, declared, problems=tuple(problems))
+    weights = folders[0] / "weights.yaml" if folders else Path()
+    return _weighted(catalogue, rulefiles.load(weights)) if weights.is_file() else catalogue
+
+
+def _weighted(catalogue: Catalogue, file: rulefiles.RuleFile) -> Catalogue:
+    """The catalogue with the fitted weights in place of the judged ones. RuleError for a weight that fits no item."""
+    reader = Reader(file, catalogue.declared)
+    if not reader.keys((), (), [*catalogue.rules, "calibration"]):
+        raise reader.faults[0]
+    rules = dict(catalogue.rules)
+    for id_ in rules.keys() & file.data.keys():
+        items = {item.id: item for item in rules[id_].evidence}
+        if reader.keys((id_,), (), items):
+            items |= {key: _fitted(reader, items[key], (id_, key)) for key in file.data[id_] if key in items}
+        rules[id_] = replace(rules[id_], evidence=tuple(items.values()))
+    scales = [_calibration(reader, key) for key in ("causes", "healthy")]
+    if reader.faults:
+        raise RuleError(file.path, "weights do not fit the rules\n" + "\n".join(map(str, reader.faults)))
+    return replace(catalogue, rules=rules, calibration=scales[0], healthy=scales[1])
+
+
+def _fitted(reader: Reader, item: Item, at: tuple[str, str]) -> Item:
+    if not reader.keys(at, ("if_true", "if_false")):
+        return item
+    true, false = reading.ratios(reader, at)
+    return replace(item, if_true=true, if_false=false, basis="measured")
+
+
+def _calibration(reader: Reader, key: str) -> Calibration:
+    """One of `calibration: {causes: {slope, offset}, healthy: {slope, offset}}`; the identity where absent."""
+    if "calibration" not in reader.file.data or not reader.keys(("calibration",), (), ("causes", "healthy")):
+        return Calibration()
+    at = ("calibration", key)
+    if reader.value(at) is None or not reader.keys(at, ("slope", "offset")):
+        return Calibration()
+    slope, offset = reader.number((*at, "slope"), 0.01, 100.0), reader.number((*at, "offset"), -20.0, 20.0)
+    return Calibration(slope, offset if math.isfinite(offset) else 0.0)

@@ -1,0 +1,324 @@
+"""The small fenced SQL of rules: own tokenizer and typed parser in front of `polars.sql_expr`.
+
+Only what keeps "not known" unknown is let through. The checked expression is written anew, fully parenthesised, so that
+no precedence of ours and polars' can differ, and every connective is Kleene's strong three-valued logic: a part that
+becomes known can settle an answer, never turn it over.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, NoReturn
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import Feature
+
+ALLOWED = (
+    "allowed are feature names, numbers, 'text', = <> != < <= > >=, BETWEEN, IN, LIKE, ~, AND, OR, NOT, + - *, ABS "
+    "and parentheses"
+)
+MAX_LENGTH = 1000  # characters; polars' planner is far more than linear in the number of ANDs
+MAX_DEPTH = 12  # nested parentheses, NOT, ABS and minus signs; polars' parser is exponential beyond some forty
+
+_KEYWORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "ABS"})
+_COMPARISONS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">="})
+_DTYPES: dict[str, pl.DataType] = {"float": pl.Float64(), "int": pl.Int64(), "bool": pl.Boolean(), "text": pl.String()}
+_KINDS: dict[str, "Type"] = {"float": "number", "int": "number", "bool": "yes/no", "text": "text"}
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r\n]+)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z_.0-9]))"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
+    r"|(?P<text>'(?:[^'\x00]|'')*')"
+    r"|(?P<refused>--|<=>|==|!~|\|\||~\*)"
+    r"|(?P<sign><=|>=|<>|!=|[-+*=<>~(),])"
+)
+_INSTEAD = {
+    "--": "comments are not allowed",
+    "<=>": "it turns 'not known' into an answer",
+    "==": "equality is written =",
+    "!~": "write NOT name ~ 'pattern'",
+    "/": "division belongs into a feature",
+    '"': "text stands in single quotes, names in none",
+}
+
+Type = Literal["number", "text", "yes/no"]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A checked question: the text as written, the polars expression (Boolean) and the features in order of mention."""
+
+    text: str
+    features: tuple[str, ...]
+    expr: pl.Expr = field(compare=False, repr=False)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+class _Node(NamedTuple):
+    """A parsed part: its type, its rewritten SQL, and whether it computes (then it may become NaN)."""
+
+    type: Type
+    sql: str
+    computes: bool = False
+
+
+def schema(declared: Mapping[str, Feature]) -> pl.Schema:
+    """The column types of the feature table: float Float64, int Int64, bool Boolean, text String."""
+    return pl.Schema({name: _DTYPES[feature.dtype] for name, feature in declared.items()})
+
+
+def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
+    """Check and compile one question. RuleError names `where`, what was found, what is allowed, the nearest feature."""
+    if len(text) > MAX_LENGTH:
+        raise RuleError(where, f"question of {len(text)} characters", f"at most {MAX_LENGTH} are allowed")
+    parser = _Parser(list(_tokens(text, where)), declared, where)
+    sql = parser.parse()
+    features = tuple(dict.fromkeys(parser.features))
+    _count_before_step(features, declared, where)
+    return Ask(text, features, _compile(sql, declared, where))
+
+
+def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
+    """`<event>_step` is NULL where nothing happened, so a question about it must ask `<event>_count` first."""
+    for i, name in enumerate(features):
+        count = name.removesuffix("_step") + "_count"
+        if name.endswith("_step") and count in declared and count not in features[:i]:
+            raise RuleError(where, f"{name} without {count}", f"start the question with {count} > 0 AND …")
+
+
+def _compile(sql: str, declared: Mapping[str, Feature], where: str) -> pl.Expr:
+    """Polars' own opinion: names declared and at least one, and Boolean on an empty table."""
+    try:
+        expr = pl.sql_expr(sql)
+        dtype = pl.DataFrame(schema=schema(declared)).select(expr).dtypes[0]
+    except PolarsError as error:
+        lines = str(error).splitlines()
+        why = next((line for line in lines if line.startswith("error:")), lines[0])  # a regex error's reason comes last
+        raise RuleError(where, f"not valid ({why})", ALLOWED) from None
+    names = set(expr.meta.root_names())
+    if not names or not names <= set(declared):
+        raise RuleError(where, "no feature is asked for", ALLOWED)
+    if dtype != pl.Boolean:
+        raise RuleError(where, f"answers {dtype}", "a question answers yes or no")
+    return expr
+
+
+def _tokens(text: str, where: str) -> Iterator[_Token]:
+    """The allowed tokens of `text`; RuleError at the first other character."""
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup == "refused":
+            found = match.group() if match else text[at]
+            raise RuleError(where, f"found {found!r}", "; ".join(filter(None, (_INSTEAD.get(found), ALLOWED))))
+        kind = match.lastgroup or ""
+        if kind == "name" and match.group().upper() in _KEYWORDS:
+            yield _Token("keyword", match.group().upper())
+        elif kind != "space":
+            yield _Token(kind, match.group())
+        at = match.end()
+
+
+class _Parser:
+    """Recursive descent: or > and > not > comparison > sum > product > sign > atom."""
+
+    def __init__(self, tokens: list[_Token], declared: Mapping[str, Feature], where: str) -> None:
+        self.tokens, self.declared, self.where = tokens, declared, where
+        self.at, self.depth = 0, 0
+        self.features: list[str] = []
+
+    def parse(self) -> str:
+        node = self.either()
+        if self.next.kind != "end":
+            chained = self.next.text in _COMPARISONS
+            self.refuse(f"found {self.next.text!r} after a complete part", "a comparison cannot be chained" * chained)
+        return self.boolean(node).sql
+
+    @property
+    def next(self) -> _Token:
+        return self.tokens[self.at] if self.at < len(self.tokens) else _Token("end", "the end")
+
+    def accept(self, *texts: str) -> str | None:
+        """Take the next token if it is one of these signs or keywords."""
+        token = self.next
+        if token.kind in ("sign", "keyword") and token.text in texts:
+            self.at += 1
+            return token.text
+        return None
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            self.refuse(f"found {self.next.text!r}", f"{text} is needed here")
+
+    def refuse(self, what: str, allowed: str = "") -> NoReturn:
+        raise RuleError(self.where, what, allowed or ALLOWED)
+
+    def boolean(self, node: _Node) -> _Node:
+        return self.typed(node, "yes/no")
+
+    def typed(self, node: _Node, wanted: Type) -> _Node:
+        if node.type != wanted:
+            self.refuse(f"found a {node.type} value", f"a {wanted} value is needed here")
+        return node
+
+    def either(self) -> _Node:
+        return self.joined("OR", self.both)
+
+    def both(self) -> _Node:
+        return self.joined("AND", self.negated)
+
+    def joined(self, word: str, part: Callable[[], _Node]) -> _Node:
+        parts = [part()]
+        while self.accept(word):
+            parts.append(part())
+        if len(parts) == 1:
+            return parts[0]
+        return _Node("yes/no", "(" + f" {word} ".join(self.boolean(p).sql for p in parts) + ")")
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.refuse(f"more than {MAX_DEPTH} levels of nesting", "split the question into several items")
+
+    def negated(self) -> _Node:
+        if not self.accept("NOT"):
+            return self.compared()
+        self.deeper()
+        node = self.boolean(self.negated())
+        self.depth -= 1
+        return _Node("yes/no", f"(NOT {node.sql})")
+
+    def compared(self) -> _Node:
+        left = self.sum()
+        if sign := self.accept(*_COMPARISONS):
+            return self.comparison(left, sign, self.sum())
+        if self.accept("~"):
+            return self.matched(left, "~")
+        negative = bool(self.accept("NOT"))
+        word = self.accept("BETWEEN", "IN", "LIKE")
+        if negative and not word:
+            self.refuse(f"found NOT before {self.next.text!r}", "BETWEEN, IN or LIKE is needed here")
+        if not word:
+            return left
+        how: dict[str, Callable[[_Node], _Node]] = {"BETWEEN": self.between, "IN": self.among, "LIKE": self.like}
+        node = how[word](left)
+        return _Node("yes/no", f"(NOT {node.sql})") if negative else node
+
+    def comparison(self, left: _Node, sign: str, right: _Node) -> _Node:
+        if left.type == "yes/no" or right.type == "yes/no":
+            self.refuse("a yes/no value is compared", "write name or NOT name; a comparison cannot be chained")
+        if left.type != right.type:
+            self.refuse(f"a {left.type} value is compared with a {right.type} value")
+        if left.type == "text" and sign not in ("=", "<>", "!="):
+            self.refuse(f"text is compared with {sign}", "text is compared with =, <>, IN, LIKE or ~")
+        return _Node("yes/no", f"({_operand(left)} {sign} {_operand(right)})")
+
+    def between(self, left: _Node) -> _Node:
+        self.typed(left, "number")
+        low = self.typed(self.sum(), "number")
+        self.expect("AND")
+        high = self.typed(self.sum(), "number")
+        value = _operand(left)
+        return _Node("yes/no", f"(({value} >= {_operand(low)}) AND ({value} <= {_operand(high)}))")
+
+    def among(self, left: _Node) -> _Node:
+        self.expect("(")
+        values = [self.literal()]
+        while self.accept(","):
+            values.append(self.literal())
+        self.expect(")")
+        for value in values:
+            self.typed(value, left.type)
+        return _Node("yes/no", f"({_operand(left)} IN ({', '.join(v.sql for v in values)}))")
+
+    def literal(self) -> _Node:
+        sign = "-" if self.accept("-") else ""
+        node = self.atom() if self.next.kind in ("number", "text") else None
+        if node is None or (sign and node.type != "number"):
+            self.refuse(f"found {self.next.text!r} in a list", "a list holds numbers or quoted text")
+        return node._replace(sql=sign + node.sql)
+
+    def like(self, left: _Node) -> _Node:
+        return self.matched(left, "LIKE")
+
+    def matched(self, left: _Node, how: str) -> _Node:
+        self.typed(left, "text")
+        if self.next.kind != "text":
+            self.refuse(f"found {self.next.text!r} after {how}", "a pattern in single quotes is needed")
+        return _Node("yes/no", f"({left.sql} {how} {self.atom().sql})")
+
+    def sum(self) -> _Node:
+        return self.arithmetic(("+", "-"), self.product)
+
+    def product(self) -> _Node:
+        return self.arithmetic(("*",), self.signed)
+
+    def arithmetic(self, signs: tuple[str, ...], part: Callable[[], _Node]) -> _Node:
+        left = part()
+        while sign := self.accept(*signs):
+            right = self.typed(part(), "number")
+            left = _Node("number", f"({_float(self.typed(left, 'number'))} {sign} {_float(right)})", computes=True)
+        return left
+
+    def signed(self) -> _Node:
+        if not self.accept("-"):
+            return self.atom()
+        self.deeper()
+        node = self.typed(self.signed(), "number")
+        self.depth -= 1
+        return _Node("number", f"(0.0 - {_float(node)})", computes=True)
+
+    def atom(self) -> _Node:
+        token = self.next
+        self.at += 1
+        if token.kind == "number":
+            if not math.isfinite(float(token.text)):
+                self.refuse(f"the number {token.text} is too large")
+            return _Node("number", repr(float(token.text)))
+        if token.kind == "text":
+            return _Node("text", token.text)
+        if token.kind == "name":
+            return self.feature(token.text)
+        self.at -= 1
+        return self.nested()
+
+    def nested(self) -> _Node:
+        """ABS(…) or a parenthesised part."""
+        absolute = self.accept("ABS")
+        self.expect_opening()
+        self.deeper()
+        node = self.either()
+        self.depth -= 1
+        self.expect(")")
+        if absolute:
+            return _Node("number", f"ABS({_float(self.typed(node, 'number'))})", computes=True)
+        return node
+
+    def expect_opening(self) -> None:
+        if not self.accept("("):
+            self.refuse(f"found {self.next.text!r}", f"a value is needed here; {ALLOWED}")
+
+    def feature(self, name: str) -> _Node:
+        feature = self.declared.get(name)
+        if feature is None:
+            self.refuse(f"{name!r} is no feature", nearest(name, self.declared) or ALLOWED)
+        self.features.append(name)
+        return _Node(_KINDS[feature.dtype], f'"{name}"')
+
+
+def _float(node: _Node) -> str:
+    """Arithmetic is done in floats: whole numbers would wrap round."""
+    return node.sql if node.computes or not node.sql.startswith('"') else f"CAST({node.sql} AS DOUBLE)"
+
+
+def _operand(node: _Node) -> str:
+    """A compared value. Inf - Inf and 0 * Inf are not known; polars would place their NaN above every number."""
+    return f"NULLIF({node.sql}, CAST('NaN' AS DOUBLE))" if node.computes else node.sql

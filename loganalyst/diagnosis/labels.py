@@ -1,0 +1,15 @@
+"""The common words for what is wrong with a run, shared by rules, fixtures and scores."""
+
+LABELS = frozenset(
+    """
+    healthy nan_loss divergence loss_spikes periodic_spikes plateau lr_too_low lr_too_high lr_schedule warmup_missing
+    batch_lr_mismatch exploding_gradients vanishing_gradients dead_units overfitting underfitting mode_collapse
+    codebook_collapse posterior_collapse attention_collapse embedding_instability reward_stagnation entropy_collapse
+    reward_hacking loss_imbalance frozen_parameters bad_data data_leakage data_exhaustion class_imbalance
+    distribution_shift label_noise train_val_mismatch catastrophic_forgetting adapter_config loss_scaling
+    numeric_overflow log_of_zero throughput_drop straggler memory_growth hang dead_run code_exception shape_mismatch
+    device_assert cuda_error cuda_oom host_oom gpu_hardware nccl_timeout nccl_error network node_failure slurm_timeout
+    slurm_cancelled slurm_preempted user_interrupt disk_full filesystem port_in_use import_error config_error
+    checkpoint_missing checkpoint_mismatch dataloader_worker shm segfault other
+    """.split()  # noqa: SIM905 (words a line, not a word a line)
+)

@@ -1,0 +1,108 @@
+"""What a rule consists of, after checking: frozen data, no behaviour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loganalyst.diagnosis.fence import Ask
+from loganalyst.diagnosis.template import Template
+from loganalyst.model import FeatureValue, Verdict
+
+SEVERITIES = ("info", "warning", "error", "critical")
+STATUSES = ("preview", "stable", "deprecated")
+VERDICTS: tuple[Verdict, ...] = ("likely", "possible", "unlikely", "unknown", "not_applicable")
+
+
+@dataclass(frozen=True)
+class SymptomRule:
+    """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric."""
+
+    id: str
+    title: str
+    ask: Ask
+    says: Template
+    at: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of evidence. `if_true` and `if_false` are log-likelihood ratios (natural logarithm)."""
+
+    id: str
+    kind: Literal["direct", "circumstantial"]
+    group: str
+    ask: Ask
+    if_true: float
+    if_false: float
+    basis: Literal["measured", "judged"]
+    says: Template
+    says_if_false: Template | None = None
+    otherwise: Template | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class FixTemplate:
+    """One change to make. `start` and `goal` are the file's `from` and `to`, `expect` what a good run then answers."""
+
+    change: Template
+    expected_impact: Template
+    verify: Template
+    start: Template | None = None
+    goal: Template | None = None
+    otherwise: Template | None = None
+    if_not: Template | None = None
+    expect: Ask | None = None
+
+
+@dataclass(frozen=True)
+class RuleTest:
+    """A test written in the rule: `features` (the rest not known) or the fixture `run`, and the verdicts accepted."""
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    features: Mapping[str, FeatureValue] | None = None
+    run: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One possible cause and all that is said of it; the fields are those of its file."""
+
+    id: str
+    title: str
+    label: str
+    status: str
+    since: str
+    family: str
+    severity: str
+    prior: float
+    symptoms: tuple[str, ...]
+    summary: str
+    mechanism: str
+    evidence: tuple[Item, ...]
+    fix: tuple[FixTemplate, ...]
+    will_not_fix: str
+    tests: tuple[RuleTest, ...]
+    path: Path
+    applies_when: Ask | None = None
+    explains: tuple[str, ...] = ()
+    side_effects: str = ""
+    prevention: str = ""
+    replay: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+    @property
+    def benign(self) -> bool:
+        """Whether it explains a symptom as harmless (label `healthy`), such as a plateau by convergence."""
+        return self.label == "healthy"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity until weights are fitted."""
+
+    slope: float = 1.0
+    offset: float = 0.0

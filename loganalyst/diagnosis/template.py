@@ -1,0 +1,75 @@
+"""Texts of rules with the run's values in them: `{feature}` or `{feature:format}`, checked when loaded."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import Feature, FeatureValue
+
+MAX_TEXT = 200  # characters of a text value that are shown
+
+SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
+_SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A checked text. `parts` are (literal, feature or None, format) in order."""
+
+    text: str
+    parts: tuple[tuple[str, str | None, str], ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features named, in order."""
+        return tuple(name for _, name, _ in self.parts if name is not None)
+
+    def render(self, values: Mapping[str, FeatureValue]) -> str | None:
+        """The text with the values filled in; None where one of them is not known."""
+        if any(values.get(name) is None for name in self.features):
+            return None
+        return "".join(text + (show(values[name], spec) if name else "") for text, name, spec in self.parts)
+
+
+def template(text: str, declared: Mapping[str, Feature], where: str = "text") -> Template:
+    """Check one text; RuleError for an undeclared name, an attribute, an index or a format that does not fit."""
+    try:
+        found = list(Formatter().parse(text))
+    except ValueError as error:
+        raise RuleError(where, f"text is not well formed ({error})", "a brace is written {{ or }}") from None
+    for _, name, spec, conversion in found:
+        if conversion:
+            raise RuleError(
+                where, f"conversion !{conversion} in a placeholder", "placeholders are {name} or {name:.2g}"
+            )
+        if name is not None:
+            _check(name, spec or "", declared, where)
+    return Template(text, tuple((literal, name, spec or "") for literal, name, spec, _ in found))
+
+
+def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) -> None:
+    if name not in declared:
+        hint = nearest(name, declared) or "placeholders are plain names of declared features"
+        raise RuleError(where, f"placeholder {{{name}}} is no feature", hint)
+    dtype = declared[name].dtype
+    try:
+        fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
+        show(SAMPLES[dtype], spec if fits else "")
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuleError(
+            where, f"format {spec!r} does not fit {name} ({dtype})", "numbers allow e.g. .2g .1f .0% , d; others none"
+        )
+
+
+def show(value: FeatureValue, spec: str = "") -> str:
+    """One value for people: whole numbers with thousands marks, floats with four digits, text on one line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        line = " ".join(value.split())
+        return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
+    return format(value, spec or ("," if isinstance(value, int) else ".4g"))
