@@ -87,7 +87,7 @@ def _numbers(lines: pl.DataFrame) -> pl.DataFrame:
     kept = meanings.group_by("shape").agg(placed=placed)
     return (
         lines.join(shapes.select("form", "shape"), on="form", maintain_order="left")
-        .join(kept, on="shape", maintain_order="left")
+        .join(kept, on="shape", how="inner", maintain_order="left")
         .filter(~_reprinted())
         .select("row", "shape", value=pl.col("text").str.extract_all(_NUMBER))
         .with_columns(slot=pl.int_ranges(pl.col("value").list.len()))

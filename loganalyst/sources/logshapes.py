@@ -22,7 +22,7 @@ _UNIT = re.compile(
 )
 _ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
 _SEPARATOR = re.compile(
-    r"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?[\[('\"]*$"
+    r"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?[\[('\"]*\s?$"
 )
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
@@ -44,8 +44,8 @@ _NOT_POSITION = re.compile(
 _WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
 # words of results, and of settings that only carry such a word (for lower case)
 RESULT = (
-    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|bleu|auc|"
-    r"auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
+    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|"
+    r"bleu|auc|auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
 )
 SETTING = (
     r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
@@ -180,6 +180,8 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
             continue
         total.drop()
         total.role = "total"
+        if _SPLIT.fullmatch(n.plain):
+            n.drop()
         if _STRONG.search(n.plain):
             percent = re.fullmatch(r"\s?\(", parts[n.index + 2]) and parts[n.index + 3 :][:1]
             total.role = None
