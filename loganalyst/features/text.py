@@ -1,0 +1,210 @@
+"""What the job log says: the line that states the root cause, and how much else there is."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from loganalyst.features.context import Computed, Context
+from loganalyst.model import Feature, FeatureValue, Run, Witness
+
+NEEDS = "the job log (SLURM output, stdout or stderr)"
+SHORT = 200  # characters of a message
+_ROOT = (
+    ("log_root_label", "text", "", "class of the fault the root-cause line states (`none`: no fault found)"),
+    ("log_root_pattern", "text", "", "pattern of rules/text that claims the root-cause line (`none`: no fault found)"),
+    ("log_root_message", "text", "", "what the root-cause line says"),
+    ("log_root_exception", "text", "", "exception class on the root-cause line"),
+    ("log_root_frame", "text", "", "innermost frame of the user's own code above it, file:line in function"),
+    ("log_root_rank", "int", "", "rank that failed first"),
+    ("log_root_node", "text", "", "node that failed first"),
+    ("log_root_module", "text", "", "package that could not be imported"),
+    ("log_root_path", "text", "", "file or folder the root-cause line names"),
+    ("log_root_parameter", "text", "", "parameter whose shape differs from the checkpoint's"),
+    ("log_root_operation", "text", "", "collective or operation the root-cause line names"),
+    ("log_root_shapes", "text", "", "the two shapes that do not fit together"),
+    ("log_root_exit_code", "int", "", "exit code the launcher or scheduler reports"),
+    ("log_oom_tried_gib", "float", "GiB", "size of the allocation that failed"),
+    ("log_oom_total_gib", "float", "GiB", "capacity of the device that ran out of memory"),
+    ("log_oom_free_gib", "float", "GiB", "what was free on it"),
+    ("log_oom_reserved_share", "float", "", "memory held by the allocator but unused, as share of the capacity"),
+    ("log_host_memory_used_gib", "float", "GiB", "host memory the scheduler measured when it killed the job"),
+    ("log_host_memory_limit_gib", "float", "GiB", "host memory limit the scheduler enforced"),
+    ("log_collective_timeout_s", "float", "s", "time limit of the collective operation that timed out"),
+    ("log_stopped_at", "text", "", "when the scheduler stopped the job, as it printed it"),
+    ("log_kill_signal", "text", "", "signal that ended the program or a rank"),
+)
+_COUNTS = (
+    ("log_lines_read", "lines of job logs read (last session)"),
+    ("log_error_count", "lines that state a fault, a follow-up or a failed exit"),
+    ("log_fault_survived_count", "lines that state a fault after which training went on"),
+    ("log_traceback_count", "Python tracebacks"),
+    ("log_cascade_count", "lines that follow from an earlier fault"),
+    ("log_end_marker_count", "lines that say the training came to its end"),
+    ("log_nan_count", "lines with a NaN loss, gradient or skipped non-finite batch"),
+    ("log_loss_scale_overflow_count", "lines that report a skipped step for overflow of the loss scale"),
+)
+FEATURES = (
+    *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),  # type: ignore[arg-type]
+    *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNTS),
+)
+_SIGNALS = {
+    "child-sigkill": "SIGKILL", "shell-killed": "SIGKILL", "exit-killed": "SIGKILL", "child-segfault": "SIGSEGV",
+    "segmentation-fault": "SIGSEGV", "bus-error": "SIGBUS", "child-bus-error": "SIGBUS", "aborted": "SIGABRT",
+    "child-aborted": "SIGABRT", "closing-others": "SIGTERM", "slurm-task-terminated": "SIGTERM",
+    "exit-terminated": "SIGTERM", "signal-bypassed": "SIGTERM",
+}  # fmt: skip
+_GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "B": 2.0**-30}
+
+
+def compute(context: Context) -> Computed:
+    """The features of the last session; all None where no job log was read."""
+    run = context.run
+    logs = [s.path for s in run.sources if s.format == "text"]
+    if not logs:
+        return {}
+    sessions = run.sessions.filter(pl.col("source").is_in(logs))
+    last = _last(sessions, run.lines)
+    lines = run.lines.filter(pl.col("session") == last)
+    points = run.points.filter(pl.col("session") == last)
+    spans = sessions.filter(pl.col("session") == last)
+    read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
+    return {"log_lines_read": read, **_counted(lines, points), **_described(root(lines, points), lines)}
+
+
+def session_labels(run: Run) -> dict[int, str | None]:
+    """The common label of each session's root cause by its text logs (None: no fault found)."""
+    numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
+    found = {n: root(run.lines.filter(session=n), run.points.filter(session=n)) for n in numbers}
+    return {n: (row["label"] or "other") if row else None for n, row in found.items()}
+
+
+def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
+    """The row of `lines` that states the root cause of one session, or None.
+
+    The earliest fault or stop that no later metric of the same file survived; a line that follows from a fault only
+    where there is no such line, and then the failed exit before the mere consequence. Within a chain of exceptions a
+    known fault goes before a general exception.
+    """
+    judged = _tiers(_alive(lines, points))
+    if not judged.height:
+        return None
+    files = judged["file"].n_unique()
+    order = ["tier", "line"] if files == 1 else ["tier", "general", "time", "file", "line"]
+    chosen = judged.sort(order, nulls_last=True).row(0, named=True)
+    if chosen["general"] and chosen["block"] is not None:
+        known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
+        chosen = known.row(0, named=True) if known.height else chosen
+    return chosen
+
+
+def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
+    numbers = pl.concat([sessions["session"], lines["session"]]).max()
+    return int(numbers) if isinstance(numbers, int) else 0
+
+
+def _alive(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """The lines with alive (Boolean): no metric comes after them in their file. A stop by the scheduler always is."""
+    progress = points.drop_nulls("line").group_by("source").agg(progress=pl.col("line").max())
+    placed = lines.join(progress, left_on="file", right_on="source", how="left")
+    later = pl.col("progress") > pl.col("line")
+    return placed.with_columns(alive=~later.fill_null(value=False) | (pl.col("part") == "stop"))
+
+
+def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
+    """The candidates with tier (0 the strongest) and general (an exception no specific pattern knows)."""
+    part, alive, label = pl.col("part"), pl.col("alive"), pl.col("label")
+    cut = (pl.col("pattern") == "traceback") & (
+        pl.col("line") > pl.col("line").filter(pl.col("block") >= 0).max().fill_null(0)
+    )
+    died = lines.select((part.is_in(["confirm", "cascade"]) & alive).any()).item()
+    faults = part.is_in(["root", "stop"])
+    tier = (
+        pl.when(faults & alive).then(0)
+        .when(pl.lit(died) & faults & pl.col("block").is_not_null() & (pl.col("line") == pl.col("line").filter(faults).max())).then(1)
+        .when((part == "confirm") & alive & label.is_not_null()).then(2)
+        .when((part == "cascade") & alive & label.is_not_null()).then(3)
+        .when((part == "confirm") & alive).then(4)
+        .when(cut & alive).then(5)
+    )  # fmt: skip
+    general = (label == "code_exception").fill_null(value=False)
+    return lines.with_columns(tier=tier, general=general).drop_nulls("tier")
+
+
+def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, FeatureValue]:
+    part, label = pl.col("part"), pl.col("label")
+    counts = _alive(lines, points).select(
+        log_error_count=part.is_in(["root", "stop", "confirm", "cascade"]).sum(),
+        log_fault_survived_count=((part == "root") & ~pl.col("alive")).sum(),
+        log_traceback_count=(pl.col("pattern") == "traceback").sum(),
+        log_cascade_count=(part == "cascade").sum(),
+        log_end_marker_count=(part == "end").sum(),
+        log_nan_count=((label == "nan_loss") & part.is_in(["root", "symptom"])).sum(),
+        log_loss_scale_overflow_count=((label == "loss_scaling") & (part == "symptom")).sum(),
+    )
+    return {name: int(value) for name, value in counts.row(0, named=True).items()}
+
+
+def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
+    signal = next((s for p in lines["pattern"] if (s := _SIGNALS.get(p))), "none")
+    if row is None:
+        return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
+    said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
+    values = {
+        "log_root_label": row["label"] or "other",
+        "log_root_pattern": row["pattern"],
+        "log_root_message": (said.get("message") or row["text"]).strip()[:SHORT],
+        "log_root_exception": said.get("exception"),
+        "log_root_frame": said.get("frame"),
+        "log_root_rank": row["rank"],
+        "log_root_node": row["node"],
+        "log_root_module": _first(said, "module", "old_module", "run_module", "library"),
+        "log_root_path": _first(said, "path", "folder", "script", "at"),
+        "log_root_parameter": said.get("key"),
+        "log_root_operation": _first(said, "op", "operation"),
+        "log_root_shapes": _shapes(said),
+        "log_stopped_at": said.get("at") if row["part"] == "stop" else None,
+        "log_kill_signal": signal,
+        **_quantities(said),
+    }
+    witness = Witness(file=row["file"], line=row["line"], rank=row["rank"], node=row["node"])
+    return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _quantities(said: Mapping[str, str]) -> dict[str, FeatureValue]:
+    tried = _gib(f"{said['tried']} {said['unit']}" if "unit" in said and "tried" in said else said.get("tried"))
+    total, reserved = _gib(said.get("total")), _gib(said.get("reserved"))
+    timeout = said.get("timeout_ms")
+    return {
+        "log_oom_tried_gib": tried if tried is not None else _bytes(said.get("tried_bytes")),
+        "log_oom_total_gib": total,
+        "log_oom_free_gib": _gib(said.get("free")),
+        "log_oom_reserved_share": reserved / total if reserved is not None and total else None,
+        "log_host_memory_used_gib": _bytes(said.get("used")),
+        "log_host_memory_limit_gib": _bytes(said.get("limit")),
+        "log_collective_timeout_s": float(timeout) / 1000 if timeout else None,
+        "log_root_exit_code": int(said["exit_code"]) if said.get("exit_code", "").isdigit() else None,
+    }
+
+
+def _first(said: Mapping[str, str], *names: str) -> str | None:
+    return next((said[name] for name in names if name in said), None)
+
+
+def _shapes(said: Mapping[str, str]) -> str | None:
+    pairs = (("left", "right"), ("m1", "m2"), ("found", "wanted"))
+    return next((f"{said[a]} and {said[b]}" for a, b in pairs if a in said and b in said), None)
+
+
+def _gib(text: str | None) -> float | None:
+    """`12.5 GiB` as a number."""
+    number, _, unit = (text or "").partition(" ")
+    try:
+        return float(number) * _GIB[unit]
+    except (ValueError, KeyError):
+        return None
+
+
+def _bytes(text: str | None) -> float | None:
+    return int(text) * _GIB["B"] if text and text.isdigit() else None
