@@ -70,9 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _complain(text: str, code: int) -> int:
-    """One line on stderr; `code` is handed back."""
-    line = "".join(c if c.isprintable() else " " for c in f"loganalyst: {text}")
-    print(_encoded(line, sys.stderr), file=sys.stderr)
+    """One line on stderr (a list of faults has one each); `code` is handed back."""
+    for line in f"loganalyst: {text}".splitlines():
+        print(_encoded("".join(c if c.isprintable() else " " for c in line), sys.stderr), file=sys.stderr)
     return code
 
 
@@ -98,8 +98,11 @@ def diagnose(
         typer.Argument(metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False),
     ],
     *,
+    symptom: Annotated[
+        list[str], typer.Option("--symptom", metavar="TEXT", help="What you saw; it is checked against the logs.")
+    ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
     config: ConfigFile = None,
-    rules: RulesDirs = [],  # noqa: B006 (typer reads the default and never changes it)
+    rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Do not join a log to the directory before it.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="How the report is laid out.")] = Format.TERMINAL,
     output: Annotated[
@@ -114,7 +117,7 @@ def diagnose(
     """
     from loganalyst import pipeline
 
-    found = pipeline.diagnose_paths(paths, config=config, rules=rules, separate=separate)
+    found = pipeline.diagnose_paths(paths, separate=separate, config=config, rules=rules, symptoms=symptom)
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         _complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
@@ -173,6 +176,43 @@ def schema() -> None:
     from loganalyst.report.schema import schema as diagnosis_schema
 
     _emit(json.dumps(diagnosis_schema(), indent=2) + "\n")
+
+
+rules_app = typer.Typer(help="The catalogue of causes: list, explain, check, test.", no_args_is_help=True)
+app.add_typer(rules_app, name="rules")
+
+
+@rules_app.command("list")
+def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
+    """List every rule: id, severity, title."""
+    from loganalyst import pipeline
+
+    known = pipeline.catalogue(tuple(rules)).rules.values()
+    width = max(len(rule.id) for rule in known)
+    _emit("".join(f"{rule.id:{width}}  {rule.severity:8}  {rule.title}\n" for rule in known))
+
+
+@rules_app.command()
+def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)]) -> None:
+    """Explain a rule: mechanism, evidence with its questions and weights, fix, references."""
+    from loganalyst import pipeline
+    from loganalyst.report.rule import render
+
+    _emit(render(pipeline.explain(rule)))
+
+
+@rules_app.command()
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="[PATH]...", help="Folders with rules of your own.")] = [],  # noqa: B006
+) -> None:
+    """Check our rules and yours: every fault with its line. Exits with 2 if there is one."""
+    from loganalyst import pipeline
+
+    known = pipeline.catalogue(tuple(paths))
+    for problem in known.problems:
+        _complain(problem, USAGE)
+    _emit(f"{len(known.rules)} rules and {len(known.symptoms)} symptoms are sound; {len(known.problems)} faults\n")
+    raise typer.Exit(USAGE if known.problems else NOTHING)
 
 
 def _screen() -> dict[str, Any]:

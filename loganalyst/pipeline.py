@@ -1,6 +1,6 @@
 """One run from its files to its diagnosis. Everything above (the command line, audits, notebooks) uses this."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from loganalyst import diagnosis, features, rulefiles, settings, signals
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.timeline import timeline
+from loganalyst.diagnosis.told import told
 from loganalyst.errors import RuleError, SourceError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.context import Context
@@ -56,11 +57,13 @@ def diagnose(
     logs: Sequence[str | Path] = (),
     config: Path | None = None,
     rules: Sequence[Path] = (),
+    symptoms: Sequence[str] = (),
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
     `run` is a path or what `read_run` returned, `logs` job logs that belong to it, `config` a loganalyst.yaml (else the
-    nearest at or above the run), `rules` folders with rules of the user's own. Raises SourceError or RuleError.
+    nearest at or above the run), `rules` folders with rules of the user's own, `symptoms` what the user saw, to be
+    checked against the logs (`summary["told_symptoms"]`). Raises SourceError or RuleError.
     """
     if not isinstance(run, Run):
         run = read_run(run, logs)
@@ -68,7 +71,8 @@ def diagnose(
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
     row = features.compute(Context(run, curves, findings, signals))
-    judged = diagnosis.diagnose(catalogue((*corrected.rules, *rules)), row)
+    known = catalogue((*corrected.rules, *rules))
+    judged = diagnosis.diagnose(known, row)
     kept, ignored = _ignored(judged.causes, run, corrected)
     return Diagnosis(
         run=run,
@@ -82,7 +86,10 @@ def diagnose(
         ruled_out=judged.ruled_out,
         unknown=judged.unknown,
         timeline=timeline(findings, run.lines),
-        summary=summarise(run, curves),
+        summary={
+            **summarise(run, curves),
+            "told_symptoms": told(symptoms, known.symptoms, judged.symptoms, row),
+        },
         features=row,
         findings=findings,
         curves=curves,
@@ -90,17 +97,24 @@ def diagnose(
     )
 
 
-def diagnose_paths(
-    paths: Sequence[Path], *, config: Path | None = None, rules: Sequence[Path] = (), separate: bool = False
-) -> list[Diagnosis]:
-    """Diagnose each path. A run directory followed by job logs is one run, unless `separate`."""
+def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
+    """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, unless
+    `separate`. A path that cannot be read gives a diagnosis of status `unreadable`; the others go on.
+    """
     groups: list[tuple[Path, list[Path]]] = []
     for path in paths:
         if path.is_file() and groups and groups[-1][0].is_dir() and not separate:
             groups[-1][1].append(path)
         else:
             groups.append((path, []))
-    return [diagnose(run, logs=logs, config=config, rules=rules) for run, logs in groups]
+    return [_diagnosed(run, logs, options) for run, logs in groups]
+
+
+def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> Diagnosis:
+    try:
+        return diagnose(run, logs=logs, **options)
+    except SourceError as error:
+        return unreadable(run, error)
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
