@@ -1,1 +1,5 @@
-"""Rules asked, causes ranked."""
+"""Rules asked, causes ranked: a catalogue and a row of features in, a judgement out."""
+
+from loganalyst.diagnosis.judgement import Judgement, diagnose, judge
+
+__all__ = ["Judgement", "diagnose", "judge"]

@@ -39,7 +39,7 @@ FIX = ("change", "expected_impact", "verify")
 FIX_OPTIONAL = ("from", "to", "otherwise", "if_not", "expect")
 WEIGHT = ("if_true", "if_false")
 SYMPTOM = ("title", "ask", "says")
-SYMPTOM_OPTIONAL = ("at", "metric")
+SYMPTOM_OPTIONAL = ("at", "metric", "core")
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
 _EMPTY = Template("", ())
@@ -94,6 +94,13 @@ class Reader:
             hint = nearest(value, allowed) or f"allowed are {', '.join(sorted(allowed))}"
             self.note(at, f"{at[-1]} is {value!r}", hint)
         return value
+
+    def flag(self, at: Keys) -> bool:
+        """A yes or no; false where absent."""
+        value = self.value(at)
+        if value not in (None, True, False):
+            self.note(at, f"{at[-1]} is {value!r}", "true or false is needed")
+        return value is True
 
     def number(self, at: Keys, low: float, high: float) -> float:
         """A finite number within [low, high]; NaN stands in for a faulty one."""
@@ -195,6 +202,7 @@ def _symptom(reader: Reader, id_: str) -> SymptomRule:
         says=reader.template((id_, "says")) or _EMPTY,
         at=reader.feature((id_, "at")),
         metric=reader.feature((id_, "metric"), text=True),
+        core=reader.flag((id_, "core")),
     )
 
 

@@ -16,7 +16,10 @@ VERDICTS: tuple[Verdict, ...] = ("likely", "possible", "unlikely", "unknown", "n
 
 @dataclass(frozen=True)
 class SymptomRule:
-    """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric."""
+    """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric.
+
+    A `core` symptom is one that every training should let us look for; where it does not, "healthy" is less sure.
+    """
 
     id: str
     title: str
@@ -24,6 +27,7 @@ class SymptomRule:
     says: Template
     at: str | None = None
     metric: str | None = None
+    core: bool = False
 
 
 @dataclass(frozen=True)

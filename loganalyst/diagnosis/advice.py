@@ -1,0 +1,87 @@
+"""What to do: fixes filled with the run's values, what to log to decide, and why a rule was ruled out."""
+
+from collections.abc import Mapping
+
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.evidence import Answers, first_known, needs
+from loganalyst.diagnosis.rule import FixTemplate, Item, Rule
+from loganalyst.model import Feature, FeatureValue, Fix, RuledOut
+
+
+def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
+    """The rule's changes, filled; one whose text cannot be filled and that has no `otherwise` is left out."""
+    return tuple(
+        Fix(
+            change=change,
+            expected_impact=first_known([fix.expected_impact], values),
+            verify=first_known([fix.verify], values),
+            if_not=first_known([fix.if_not], values),
+        )
+        for fix in rule.fix
+        if (change := change_text(fix, values))
+    )
+
+
+def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
+    """`change from → to`, as far as known; `otherwise` where the change or its goal is not."""
+    change = fix.change.render(values)
+    goal = fix.goal.render(values) if fix.goal else None
+    if change is None or (fix.goal and goal is None and fix.otherwise):
+        return first_known([fix.otherwise], values)
+    start = first_known([fix.start], values)
+    return " ".join(filter(None, (change, start, goal and f"→ {goal}")))
+
+
+def missing(rule: Rule, answers: Answers, declared: Mapping[str, Feature]) -> tuple[str, ...]:
+    """What would have to be logged to answer the rule's open questions, the weightiest first."""
+    pairs = zip(rule.evidence, answers.items[rule.id], strict=True)
+    undecided = sorted((item for item, holds in pairs if holds is None), key=_weight, reverse=True)
+    features = answers.missing(item.ask for item in undecided)
+    return tuple(dict.fromkeys(declared[f].needs or f for f in features))
+
+
+def _weight(item: Item) -> float:
+    return max(abs(item.if_true), abs(item.if_false))
+
+
+def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:
+    """A rule that is no cause here, and why."""
+    return RuledOut(judged.rule.id, judged.rule.title, judged.verdict, _why(judged, answers, catalogue))
+
+
+def _why(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
+    rule = judged.rule
+    if judged.verdict == "not_applicable":
+        return f"does not apply: {rule.applies_when.text if rule.applies_when else ''} is not the case"
+    if judged.verdict == "unknown":
+        return _open(judged, answers, catalogue)
+    against = _against(judged, answers)
+    if not judged.seen:
+        titles = ", ".join(catalogue.symptoms[s].title for s in rule.symptoms)
+        return f"none of its symptoms is seen ({titles})"
+    if against:
+        return against
+    return (
+        "another cause of the same symptom is likelier" if judged.alone > judged.confidence else "nothing speaks for it"
+    )
+
+
+def _against(judged: Judged, answers: Answers) -> str:
+    """The texts of what speaks against the rule, the strongest first."""
+    holds = answers.items[judged.rule.id]
+    rows = sorted(zip(judged.counted, judged.rule.evidence, holds, strict=True), key=lambda row: row[0])
+    texts = [first_known([i.says if h else i.says_if_false], answers.values) for w, i, h in rows if w < 0]
+    return "; ".join(filter(None, texts))
+
+
+def _open(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
+    """What an unknown verdict is waiting for: whether it applies, then its evidence, then its symptoms."""
+    rule = judged.rule
+    if rule.applies_when and answers.applies[rule.id] is None:
+        return needs(answers.missing([rule.applies_when]), catalogue.declared)
+    items = [i.ask for i, holds in zip(rule.evidence, answers.items[rule.id], strict=True) if holds is None]
+    if len(items) == len(rule.evidence):
+        return needs(answers.missing(items), catalogue.declared)
+    symptoms = [catalogue.symptoms[s].ask for s in rule.symptoms if answers.symptoms[s] is None]
+    return needs(answers.missing(symptoms), catalogue.declared)

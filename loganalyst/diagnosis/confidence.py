@@ -1,0 +1,166 @@
+"""From answers to probabilities: log-odds of each rule alone, then rivals for one symptom share what there is.
+
+Naive Bayes in log-odds, with the strongest item of each group of correlated ones (so that one fact does not count
+twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 beside them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import Answer, Answers
+from loganalyst.diagnosis.rule import Calibration, Item, Rule
+from loganalyst.model import Verdict
+
+LIKELY = 0.5
+POSSIBLE = 0.2
+INDIRECT_CAP = 0.90  # without direct evidence nothing is surer
+CAP = 0.999
+MISS = 0.05  # share of faults that do not show in a symptom that was looked for
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One rule judged for one run.
+
+    `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals; `seen` the
+    observed symptoms it explains, `counted` the weight of each item, `under` the likelier cause that explains it.
+    """
+
+    rule: Rule
+    verdict: Verdict
+    alone: float
+    confidence: float
+    seen: tuple[str, ...]
+    counted: tuple[float, ...]
+    under: str | None = None
+
+    @property
+    def candidate(self) -> bool:
+        """Whether it is likely or possible."""
+        return self.verdict in ("likely", "possible")
+
+
+def judge(catalogue: Catalogue, answers: Answers) -> dict[str, Judged]:
+    """Every rule judged for one run, by id, the likeliest first."""
+    alone = {rule.id: judge_alone(rule, answers, catalogue.calibration) for rule in catalogue.rules.values()}
+    parents = explained(alone)
+    shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
+    shared = {id_: _share(j, shared) for id_, j in shared.items()}
+    return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
+
+
+def judge_alone(rule: Rule, answers: Answers, calibration: Calibration = Calibration()) -> Judged:  # noqa: B008 (frozen)
+    """A rule judged by its own evidence and symptoms, without its rivals."""
+    holds = answers.items[rule.id]
+    counted = strongest(rule.evidence, holds)
+    p = probability(rule, holds, counted, calibration)
+    seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
+    verdict = _verdict(answers.applies[rule.id], holds, p, [answers.symptoms[s] for s in rule.symptoms])
+    return Judged(rule, verdict, p, p, seen, counted)
+
+
+def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ...]:
+    """The weight of each item that counts: of each group the largest in size, 0 for the others and where not known."""
+    weights = [0.0 if h is None else item.if_true if h else item.if_false for item, h in zip(items, holds, strict=True)]
+    best: dict[str, int] = {}
+    for i, item in enumerate(items):
+        at = best.setdefault(item.group, i)
+        if (abs(weights[i]), weights[i]) > (abs(weights[at]), weights[at]):
+            best[item.group] = i
+    return tuple(w if best[item.group] == i else 0.0 for i, (item, w) in enumerate(zip(items, weights, strict=True)))
+
+
+def probability(rule: Rule, holds: Sequence[Answer], counted: Sequence[float], calibration: Calibration) -> float:
+    """calibrate(sigmoid(logit(prior) + what counted)); at most 0.90 unless a direct item speaks for the rule."""
+    direct = any(h and i.kind == "direct" and i.if_true > 0 for i, h in zip(rule.evidence, holds, strict=True))
+    p = calibrate(sigmoid(logit(rule.prior) + sum(counted)), calibration)
+    return min(p, CAP if direct else INDIRECT_CAP)
+
+
+def calibrate(p: float, calibration: Calibration) -> float:
+    """Platt scaling of a probability strictly between 0 and 1 (Platt 1999)."""
+    return sigmoid(calibration.slope * logit(min(max(p, 1e-9), 1 - 1e-9)) + calibration.offset)
+
+
+def logit(p: float) -> float:
+    """Log-odds of 0 < p < 1."""
+    return math.log(p / (1 - p))
+
+
+def sigmoid(x: float) -> float:
+    """The probability with log-odds x."""
+    return 1 / (1 + math.exp(-x)) if x >= 0 else 1 - 1 / (1 + math.exp(x))
+
+
+def _verdict(applies: Answer, holds: Sequence[Answer], p: float, symptoms: Sequence[Answer]) -> Verdict:
+    """A cause needs a seen symptom: with none seen it is unlikely, or unknown where one might still be there."""
+    if applies is False:
+        return "not_applicable"
+    if applies is None or all(h is None for h in holds):
+        return "unknown"
+    if any(symptoms) or threshold(p) == "unlikely":
+        return threshold(p)
+    return "unlikely" if all(s is False for s in symptoms) else "unknown"
+
+
+def threshold(p: float) -> Verdict:
+    """`likely` from 0.5, possible from 0.2, else unlikely."""
+    return "likely" if p >= LIKELY else "possible" if p >= POSSIBLE else "unlikely"
+
+
+def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
+    """Which candidate is a consequence of which: id -> the topmost likelier candidate that explains it."""
+    candidates = [j for j in judged.values() if j.candidate]
+    ids = {j.rule.id for j in candidates}
+    # of two equally likely ones the one that explains more comes first; so nothing can explain itself through others
+    candidates.sort(key=lambda j: (-j.alone, -len(ids & set(j.rule.explains)), j.rule.id))
+    parents: dict[str, str] = {}
+    for i, j in enumerate(candidates):
+        above = next((c.rule.id for c in candidates[:i] if j.rule.id in c.rule.explains), None)
+        if above is not None:
+            parents[j.rule.id] = parents.get(above, above)
+    return parents
+
+
+def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
+    """`p <- odds / (1 + sum of odds)` over all that show one of its seen symptoms, for a rule that takes a share."""
+    if not _rivals(judged):
+        return judged
+    rivals = [j for j in every.values() if _rivals(j) and set(j.seen) & set(judged.seen)]
+    p = odds(judged.alone) / (1 + sum(odds(j.alone) for j in rivals))
+    return replace(judged, confidence=p, verdict=threshold(p))
+
+
+def _rivals(judged: Judged) -> bool:
+    return bool(judged.seen) and judged.under is None and judged.verdict in ("likely", "possible", "unlikely")
+
+
+def odds(p: float) -> float:
+    """The ratio of p < 1 to 1 - p."""
+    return p / (1 - p)
+
+
+def other(judged: Mapping[str, Judged]) -> float:
+    """The probability that the symptoms seen have a cause no rule names."""
+    return 1 / (1 + sum(odds(j.alone) for j in judged.values() if _rivals(j)))
+
+
+def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]) -> float:
+    """The probability that no fault is there although none is seen.
+
+    A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a core
+    symptom which could not be looked for counts with all its probability. Rules about what the run does not have (no
+    core symptom, none could be looked for) do not count. Faults are taken as independent.
+    """
+    p = 1.0
+    for j in judged.values():
+        if j.rule.benign or j.verdict == "not_applicable":
+            continue
+        fault = j.rule.prior if j.verdict == "unknown" else j.alone
+        if any(answers.symptoms[s] is not None for s in j.rule.symptoms):
+            p *= 1 - MISS * fault
+        elif any(catalogue.symptoms[s].core for s in j.rule.symptoms):
+            p *= 1 - fault
+    return calibrate(p, catalogue.healthy)

@@ -1,0 +1,161 @@
+"""Asks every question of the catalogue over the whole feature table at once, and puts the answers into words.
+
+An answer is True, False or None (not known). What one run answers does not depend on the others in the table.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.fence import Ask, schema
+from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
+from loganalyst.diagnosis.template import Template
+from loganalyst.model import Evidence, Feature, FeatureValue, Symptom, Witness
+
+Answer = bool | None
+NOWHERE = Witness()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one run answered. `items` holds for each rule the answers of its evidence, in the rule's order."""
+
+    values: Mapping[str, FeatureValue]
+    witnesses: Mapping[str, Witness]
+    symptoms: Mapping[str, Answer]
+    applies: Mapping[str, Answer]
+    items: Mapping[str, tuple[Answer, ...]]
+
+    def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
+        """The features these questions name that are not known, each once."""
+        return tuple(dict.fromkeys(f for ask in asks for f in ask.features if self.values.get(f) is None))
+
+    def witness(self, at: str | None, ask: Ask) -> Witness:
+        """Where it was seen: the witness of `at`, else of the first feature asked for that has one."""
+        places = (*filter(None, (at,)), *ask.features)
+        found = (self.witnesses[f] for f in places if f in self.witnesses)
+        return next(found, NOWHERE)
+
+
+def feature_table(declared: Mapping[str, Feature], rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
+    """One row a run in the feature schema; what a row does not name is not known."""
+    columns = {name: [row.get(name) for row in rows] for name in declared}
+    return pl.DataFrame(columns, schema=schema(declared), strict=False)
+
+
+def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Answers]:
+    """Ask everything of every run: `table` has one row a run, `witnesses` one mapping a run.
+
+    Columns the table lacks are not known, columns that are no features are not looked at.
+    """
+    table = _normal(catalogue.declared, table)
+    asks = _asks(catalogue)
+    answers = table.select(ask.expr.alias(str(i)) for i, ask in enumerate(asks.values())).rows()
+    return [
+        _answers(catalogue, dict(zip(asks, row, strict=True)), values, seen)
+        for row, values, seen in zip(answers, table.rows(named=True), witnesses, strict=True)
+    ]
+
+
+def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFrame:
+    """The declared columns alone, in their types; NaN is not known."""
+    columns = [
+        (pl.col(name) if name in table.columns else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in schema(declared).items()
+    ]
+    return table.select(columns).with_columns(pl.col(pl.Float64).fill_nan(None)).head(table.height)
+
+
+def _asks(catalogue: Catalogue) -> dict[tuple[str, str | int], Ask]:
+    """Every question once, by its place: ("symptom", id), (rule, -1) for when it applies, (rule, i) for its items."""
+    asks: dict[tuple[str, str | int], Ask] = {("symptom", s.id): s.ask for s in catalogue.symptoms.values()}
+    for rule in catalogue.rules.values():
+        if rule.applies_when:
+            asks[rule.id, -1] = rule.applies_when
+        asks |= {(rule.id, i): item.ask for i, item in enumerate(rule.evidence)}
+    return asks
+
+
+def _answers(
+    catalogue: Catalogue,
+    row: Mapping[tuple[str, str | int], Answer],
+    values: Mapping[str, FeatureValue],
+    witnesses: Mapping[str, Witness],
+) -> Answers:
+    rules = catalogue.rules.values()
+    return Answers(
+        values,
+        witnesses,
+        symptoms={id_: row["symptom", id_] for id_ in catalogue.symptoms},
+        applies={rule.id: row.get((rule.id, -1), True) for rule in rules},
+        items={rule.id: tuple(row[rule.id, i] for i in range(len(rule.evidence))) for rule in rules},
+    )
+
+
+def evidence(
+    rule: Rule, answers: Answers, counted: Sequence[float], declared: Mapping[str, Feature]
+) -> tuple[Evidence, ...]:
+    """The rule's items in words: what holds, then what is not known, then what does not; the weightiest first.
+
+    `counted` is the weight each item had in the confidence.
+    """
+    holds = answers.items[rule.id]
+    shown = [_shown(*row, answers, declared) for row in zip(rule.evidence, holds, counted, strict=True)]
+    order = {True: 0, None: 1, False: 2}
+    return tuple(sorted(shown, key=lambda e: (order[e.holds], -abs(e.weight))))
+
+
+def _shown(item: Item, holds: Answer, weight: float, answers: Answers, declared: Mapping[str, Feature]) -> Evidence:
+    witness = answers.witness(item.at, item.ask)
+    return Evidence(
+        id=item.id,
+        kind=item.kind,
+        holds=holds,
+        text=_text(item, holds, answers, declared),
+        weight=weight,
+        group=item.group,
+        metric=witness.metric,
+        step=step(item.at, answers, witness),
+        file=witness.file,
+        line=witness.line,
+    )
+
+
+def _text(item: Item, holds: Answer, answers: Answers, declared: Mapping[str, Feature]) -> str:
+    if holds is None:
+        return f"not known: {needs(answers.missing([item.ask]), declared)}"
+    templates = (item.says, item.otherwise) if holds else (item.says_if_false,)
+    return first_known(templates, answers.values)
+
+
+def first_known(templates: Iterable[Template | None], values: Mapping[str, FeatureValue]) -> str:
+    """The first text all whose values are known, or an empty one."""
+    texts = (t.render(values) for t in templates if t is not None)
+    return next((text for text in texts if text is not None), "")
+
+
+def needs(features: Iterable[str], declared: Mapping[str, Feature]) -> str:
+    """What would have to be logged to know these features."""
+    names = sorted({declared[f].needs or f for f in features})
+    return f"needs {', '.join(names)}" if names else "undecided"
+
+
+def step(at: str | None, answers: Answers, witness: Witness) -> int | None:
+    """The value of a feature that is a step, else the step of the witness."""
+    value = answers.values.get(at) if at is not None and at.endswith("_step") else None
+    return value if isinstance(value, int) else witness.step
+
+
+def symptom(rule: SymptomRule, answers: Answers) -> Symptom:
+    """A seen symptom in words and with its place."""
+    witness = answers.witness(rule.at, rule.ask)
+    metric = answers.values.get(rule.metric) if rule.metric else None
+    return Symptom(
+        id=rule.id,
+        title=rule.title,
+        metric=metric if isinstance(metric, str) else witness.metric,
+        step=step(rule.at, answers, witness),
+        text=first_known([rule.says], answers.values) or rule.title,
+    )

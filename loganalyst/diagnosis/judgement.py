@@ -1,0 +1,143 @@
+"""The answer for a run: its status, its symptoms, its causes ranked, and what was considered besides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from loganalyst.diagnosis import advice, confidence
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
+from loganalyst.model import Cause, Evidence, Features, RuledOut, Status, Symptom, Witness
+
+MAX_CAUSES = 5
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the rules say of one run. `confidence` is that of the status: of the first cause, of there being none
+    (healthy), of a cause that no rule names (cause_unknown), 0 where nothing could be judged.
+    """
+
+    status: Status
+    confidence: float
+    symptoms: tuple[Symptom, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    unknown: tuple[RuledOut, ...] = ()
+
+
+def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
+    """Judge many runs, each for itself: `table` has one row of features a run, `witnesses` one mapping a run."""
+    return [_judgement(catalogue, answers) for answers in answer(catalogue, table, witnesses)]
+
+
+def diagnose(catalogue: Catalogue, features: Features) -> Judgement:
+    """Judge one run by its features."""
+    table = feature_table(catalogue.declared, [features.values])
+    return judge(catalogue, table, [features.witnesses])[0]
+
+
+def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
+    judged = confidence.judge(catalogue, answers)
+    harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
+    seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
+    roots = [j for j in judged.values() if _root(j, seen)]
+    status = _status(answers, seen, roots)
+    return Judgement(
+        status=status,
+        confidence=_confidence(status, catalogue, answers, judged, harmless),
+        symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
+        causes=tuple(_cause(j, catalogue, answers, judged) for j in roots[:MAX_CAUSES]),
+        ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
+        unknown=_others(catalogue, answers, judged, ("unknown",)),
+    )
+
+
+def _root(judged: Judged, seen: Sequence[str]) -> bool:
+    """A root cause: likely or possible, not the consequence of another, for a symptom that is not harmless."""
+    return judged.candidate and judged.under is None and not judged.rule.benign and bool(set(judged.seen) & set(seen))
+
+
+def _status(answers: Answers, seen: Sequence[str], roots: Sequence[Judged]) -> Status:
+    if all(holds is None for holds in answers.symptoms.values()):
+        return "insufficient_data"
+    if not seen:
+        return "healthy"
+    return "diagnosis_complete" if any(j.verdict == "likely" for j in roots) else "cause_unknown"
+
+
+def _confidence(
+    status: Status,
+    catalogue: Catalogue,
+    answers: Answers,
+    judged: Mapping[str, Judged],
+    harmless: Mapping[str, float],
+) -> float:
+    if status == "diagnosis_complete":
+        return next(j.confidence for j in judged.values() if _root(j, j.seen))
+    if status == "healthy":
+        return confidence.healthy(catalogue, answers, judged) * min(harmless.values(), default=1.0)
+    return confidence.other(judged) if status == "cause_unknown" else 0.0
+
+
+def _others(
+    catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], verdicts: Sequence[str]
+) -> tuple[RuledOut, ...]:
+    chosen = (j for j in judged.values() if j.verdict in verdicts and not j.rule.benign)
+    return tuple(advice.ruled_out(j, answers, catalogue) for j in chosen)
+
+
+def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mapping[str, Judged]) -> Cause:
+    rule = judged.rule
+    shown = evidence(rule, answers, judged.counted, catalogue.declared)
+    symptoms = [symptom(catalogue.symptoms[s], answers) for s in judged.seen]
+    place = _place(judged, answers)
+    steps = [e.step for e in _for(shown) if e.step is not None] or [s.step for s in symptoms if s.step is not None]
+    level = band(judged.confidence)
+    return Cause(
+        id=rule.id,
+        label=rule.label,
+        issue=rule.title,
+        severity=rule.severity,
+        confidence=judged.confidence,
+        band=level,
+        verdict=judged.verdict,
+        summary=rule.summary,
+        mechanism=rule.mechanism,
+        evidence=shown,
+        fix=advice.fixes(rule, answers.values),
+        will_not_fix=rule.will_not_fix,
+        side_effects=rule.side_effects,
+        prevention=rule.prevention,
+        references=rule.references,
+        symptoms=judged.seen,
+        onset_step=min(steps, default=None),
+        metric=place.metric or next((s.metric for s in symptoms if s.metric), None),
+        file=place.file,
+        line=place.line,
+        rank=place.rank,
+        node=place.node,
+        consequences=tuple(j.rule.title for j in every.values() if j.under == rule.id),
+        missing=advice.missing(rule, answers, catalogue.declared) if level == "low" else (),
+    )
+
+
+def band(p: float) -> Literal["high", "medium", "low"]:
+    """`high` above 0.90, medium from 0.70, else low."""
+    return "high" if p > 0.9 else "medium" if p >= 0.7 else "low"
+
+
+def _for(shown: Sequence[Evidence]) -> list[Evidence]:
+    """The items that hold and speak for the cause."""
+    return [e for e in shown if e.holds and e.weight > 0]
+
+
+def _place(judged: Judged, answers: Answers) -> Witness:
+    """Where the weightiest item that speaks for the cause was seen; one with a line of a log comes first."""
+    rows = zip(judged.rule.evidence, answers.items[judged.rule.id], judged.counted, strict=True)
+    found = sorted(((w, answers.witness(i.at, i.ask)) for i, holds, w in rows if holds and w > 0), key=lambda f: -f[0])
+    witnesses = [w for _, w in found if w != Witness()]
+    return next((w for w in witnesses if w.line is not None), witnesses[0] if witnesses else Witness())
