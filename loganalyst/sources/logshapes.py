@@ -7,11 +7,26 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-SLOT = "\x00"  # a number
-CLOCK = "\x01"  # a date or a time of day
-JOIN = "\x02"  # a blank after which nan is a word, not a value ("number of nan iterations")
-BAR = "\x03"  # a progress bar before its counter
-KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
+from loganalyst.sources.logwords import (
+    BAR,
+    CLOCK,
+    CLOSING,
+    CONFIGURED,
+    EPOCH,
+    EVALUATION,
+    JOIN,
+    KERAS,
+    NEVER,
+    NOT_POSITION,
+    PROSE,
+    RANK,
+    SLOT,
+    SPLIT,
+    STEP,
+    STRONG,
+    WEAK,
+    WORDS,
+)
 
 Role = Literal["metric", "step", "batch", "total", "epoch"]
 
@@ -27,50 +42,6 @@ _SEPARATOR = re.compile(
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
-
-_EPOCH = re.compile(r"^(?:.* )?(?:epoch|ep)(?: (?:num|no|number|id|idx|index))?\.?$")
-_STEP = re.compile(
-    r"^(?:.*? |[a-z]*/)??(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
-    r"minibatch|batch idx|update|episode|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
-)
-# of several positions on a line the first of these counts; a counter within an epoch comes after them
-_ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
-_RANK: tuple[str, ...] = (*_ORDER, "episode", "generation", "[")
-_NOT_POSITION = re.compile(
-    r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
-    r"accumulation|for|after)\b"
-)
-
-_WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
-# words of results, and of settings that only carry such a word (for lower case)
-RESULT = (
-    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|"
-    r"bleu|auc|auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
-)
-SETTING = (
-    r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
-    r"path|dir|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|target|init|models?|"
-    r"head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|"
-    r"using|use|with|for|from)\b"
-)
-_STRONG, _SETTING = re.compile(RESULT), re.compile(SETTING)
-_NEVER = re.compile(
-    r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
-    r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|\.\w{2,4}$"
-)
-_SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
-_EVALUATION = re.compile(
-    rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
-    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
-_WORDS = re.compile(
-    r"^(?:train|training|test|val|valid|validation|eval|evaluation|avg|average|mean|running|total|best|final|top\S*|"
-    r"learning|rate|grad|gradient|norm|smoothed|epoch|batch|\S*(?:loss|acc|accuracy|ppl|perplexity|reward|score|error)\S*)$",
-    re.IGNORECASE,
-)
-_PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -116,13 +87,13 @@ def read(shape: str, count: int) -> Shape | None:
     parts = shape.split(SLOT)
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
-    evaluation = _EVALUATION.search(shape)
+    evaluation = EVALUATION.search(shape)
     _fractions(numbers, parts)
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, parts)
     metrics = _metrics(numbers, count, evaluation.group(1) if evaluation else "")
-    header = not metrics and any(n.role == "epoch" for n in numbers) and not _CLOSING.search(shape)
+    header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header:
         return None
     positions = (Slot(n.index, n.role) for n in numbers if n.role)
@@ -157,7 +128,7 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
     words = name.split()
     bounded = len(words) <= 2
-    if len(words) > 4 or _PROSE.search(name):
+    if len(words) > 4 or PROSE.search(name):
         name, bounded = _tail(words), False
     plain = re.sub(r"[\s_\-]+", " ", name.lower())
     return _Number(index, name + (unit.group() if unit and name else ""), plain, bool(separator), bounded)
@@ -166,7 +137,7 @@ def _keyed(index: int, before: str, after: str) -> _Number:
 def _tail(words: list[str]) -> str:
     """The end of a sentence that consists of metric words only."""
     start = len(words)
-    while start and _WORDS.match(words[start - 1]):
+    while start and WORDS.match(words[start - 1]):
         start -= 1
     return " ".join(words[start:])
 
@@ -180,9 +151,9 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
             continue
         total.drop()
         total.role = "total"
-        if _SPLIT.fullmatch(n.plain):
+        if SPLIT.fullmatch(n.plain):
             n.drop()
-        if _STRONG.search(n.plain):
+        if STRONG.search(n.plain):
             percent = re.fullmatch(r"\s?\(", parts[n.index + 2]) and parts[n.index + 3 :][:1]
             total.role = None
             if percent and percent[0].startswith("%"):
@@ -199,15 +170,15 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
     totals = {n.index - 1: n for n in numbers if n.role == "total"}
     epochs, steps = [], []
     for n in numbers:
-        position = not n.role and not _NOT_POSITION.search(n.plain)
-        step = _STEP.match(n.plain) if position else None
+        position = not n.role and not NOT_POSITION.search(n.plain)
+        step = STEP.match(n.plain) if position else None
         name = step[1] if step else n.plain
-        if position and _EPOCH.match(n.plain):
+        if position and EPOCH.match(n.plain):
             epochs.append(n)
         elif step or name == "[" or (name == "s" and n.separated and n.index == 0):
-            steps.append((_RANK.index(name) if name in _RANK else len(_RANK), n))
+            steps.append((RANK.index(name) if name in RANK else len(RANK), n))
         elif position and n.index in totals and not n.plain and n.index + 1 not in totals:
-            steps.append((len(_RANK) + 1, n))
+            steps.append((len(RANK) + 1, n))
     steps.sort(key=lambda s: -s[0] if exact_counter else s[0])
     for _, n in steps[1:]:
         n.drop()
@@ -216,7 +187,7 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
     for n in epochs[:1]:
         n.role = "epoch"
     for rank, n in steps[:1]:
-        n.role = "step" if rank < len(_RANK) and n.index not in totals else "batch"
+        n.role = "step" if rank < len(RANK) and n.index not in totals else "batch"
     for index, total in totals.items():
         if not steps or steps[0][1].index != index:
             total.role = None
@@ -231,17 +202,17 @@ def _averages(numbers: list[_Number], parts: list[str]) -> None:
 
 def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
     candidates = [n for n in numbers if not n.role and _nameable(n)]
-    strong = {n.index for n in candidates if _STRONG.search(n.plain) and not _SETTING.search(n.plain)}
+    strong = {n.index for n in candidates if STRONG.search(n.plain) and not CONFIGURED.search(n.plain)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
     slots: list[Slot] = []
     split = first = evaluation
     for n in candidates:
-        readable = n.separated or n.bounded or _STRONG.search(n.plain) or _WEAK.search(n.plain)
+        readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
         usual = (placed or strong) if count >= 3 else (placed and strong and n.separated)
         if not (n.index in strong or (usual and readable)):
             continue
-        own = _SPLIT.search(n.plain)
+        own = SPLIT.search(n.plain)
         if not slots and own:
             first = own[1] or ""
         given = "" if own else evaluation or (first if n.index in strong else "")
@@ -267,5 +238,5 @@ def _nameable(n: _Number) -> bool:
         and bool(re.search(r"[^\W\d_]", n.key))
         and n.key[0] not in "/~$"
         and n.key.count("/") < 4
-        and not _NEVER.search(n.plain)
+        and not NEVER.search(n.plain)
     )

@@ -2,8 +2,36 @@
 
 import polars as pl
 
+from loganalyst.model import SCHEMAS
 
-def place(records: pl.DataFrame) -> pl.DataFrame:
+
+def points(numbers: pl.DataFrame) -> pl.DataFrame:
+    """The `points` table of a log's numbers: row (of the record), role, name, value, session, line, time, flags."""
+
+    def of(role: str) -> pl.Expr:
+        value = pl.col("value").filter(pl.col("role") == role).first()
+        return pl.when(value.abs() < 2**53).then(value).alias(role)
+
+    records = numbers.group_by("row", maintain_order=True).agg(
+        pl.col("session", "bar", "keras", "held_out", "header").first(),
+        of("step"),
+        of("batch"),
+        of("total"),
+        of("epoch"),
+        series=pl.col("name").filter(pl.col("role") == "metric").first(),
+    )
+    found = (
+        numbers.filter(pl.col("role") == "metric")
+        .select("row", "value", "line", "time", metric="name")
+        .join(_placed(records), on="row", maintain_order="left")
+        .pipe(_indexed)
+        .pipe(_settled)
+    )
+    columns = [pl.col(k) if k != "source" else pl.lit(None, dtype=t).alias(k) for k, t in SCHEMAS["points"].items()]
+    return found.select(columns)
+
+
+def _placed(records: pl.DataFrame) -> pl.DataFrame:
     """The records with `step` (Int64) and `epoch` (Float64) filled as far as the log tells.
 
     Input, in file order: row, session, series (the name of its first metric), step, batch, total, epoch (Float64 or
@@ -71,3 +99,19 @@ def _filled(records: pl.DataFrame) -> pl.DataFrame:
     last = pl.col("step").forward_fill().over("session")
     sharing = pl.col("own") | pl.col("held_out") | (pl.col("stepped") > 0)
     return records.with_columns(step=pl.when(sharing).then(last).otherwise("step").cast(pl.Int64, strict=False))
+
+
+def _indexed(points: pl.DataFrame) -> pl.DataFrame:
+    """A running index a session and metric where there is no step at all."""
+    index = pl.int_range(pl.len(), dtype=pl.Int64).over("session", "metric")
+    return points.with_columns(step=pl.coalesce("step", index))
+
+
+def _settled(points: pl.DataFrame) -> pl.DataFrame:
+    """Of the refreshes of a bar within one step the last; of a Keras epoch the last over the training data."""
+    key = ["session", "metric", "step"]
+    refreshed = pl.col("bar") | (pl.col("held_out") & pl.col("batch").is_not_null())
+    same_pass = (pl.col("total") == pl.col("total").first().over("session", "step")) | pl.col("total").is_null()
+    points = points.filter(~pl.col("keras") | same_pass)
+    last = pl.col("row") == pl.col("row").max().over(key)
+    return points.filter(~refreshed | last)

@@ -2,13 +2,12 @@
 
 import polars as pl
 
-from loganalyst.sources.logshapes import RESULT, SETTING
+from loganalyst.sources.logwords import RESULT, SETTING
 
 SCHEMA = pl.Schema(
     {
         "row": pl.UInt32,
         "at": pl.UInt32,
-        "shape": pl.UInt32,
         "bar": pl.Boolean,
         "keras": pl.Boolean,
         "held_out": pl.Boolean,
@@ -18,7 +17,6 @@ SCHEMA = pl.Schema(
         "value": pl.Float64,
     }
 )
-_BLOCK, _COLUMNS = 2**32 - 1, 2**32 - 2  # shape numbers that no line has
 _RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
@@ -30,15 +28,15 @@ _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:
-    """The numbers of all tables, in the SCHEMA: `row` is that of the record (a block's last), `at` that of the number.
+    """The numbers of all tables, in the SCHEMA (flags as in `logshapes.Shape`). `lines` has row, text and session.
 
-    `lines` has row, text and session.
+    `row` is that of the record (a block's last), `at` that of the number.
     """
     return pl.concat([_blocks(lines), _columns(lines)]).sort("row", maintain_order=True)
 
 
-def _shaped(found: pl.DataFrame, shape: int) -> pl.DataFrame:
-    fixed = {"shape": shape, "bar": False, "keras": False, "held_out": False, "header": False}
+def _shaped(found: pl.DataFrame) -> pl.DataFrame:
+    fixed = {"bar": False, "keras": False, "held_out": False, "header": False}
     constants = [pl.lit(value).alias(name) for name, value in fixed.items()]
     return found.with_columns(constants).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
@@ -79,7 +77,7 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     often = (pl.len().over("name") >= 3) & result.any().over("block")
     kept = placed | often | (result & words.str.contains(r"^(?:test|val|eval)"))
     value = pl.col("text").str.strip_suffix("%").str.to_lowercase().cast(pl.Float64, strict=False)
-    return _shaped(rows.with_columns(role=role, value=value).filter(kept & named, pl.col("role").is_not_null()), _BLOCK)
+    return _shaped(rows.with_columns(role=role, value=value).filter(kept & named, pl.col("role").is_not_null()))
 
 
 def _columns(lines: pl.DataFrame) -> pl.DataFrame:
@@ -116,4 +114,4 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     counts = pl.col("column") == 0
     role = pl.when(counts).then(pl.lit("epoch")).otherwise(pl.lit("metric"))
     body = body.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
-    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_LOOSE)), _COLUMNS)
+    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_LOOSE)))

@@ -1,0 +1,56 @@
+"""The words and marks by which printed numbers are told apart: positions, results, settings, what is never a metric.
+
+The patterns are for names in lower case with blanks for `_` and `-`; all are linear in what they read.
+"""
+
+import re
+
+SLOT = "\x00"  # a number
+CLOCK = "\x01"  # a date or a time of day
+JOIN = "\x02"  # a blank after which nan is a word, not a value ("number of nan iterations")
+BAR = "\x03"  # a progress bar before its counter
+KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
+
+EPOCH = re.compile(r"^(?:.* )?(?:epoch|ep)(?: (?:num|no|number|id|idx|index))?\.?$")
+STEP = re.compile(
+    r"^(?:.*? |[a-z]*/)??(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
+    r"minibatch|batch idx|update|episode|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
+)
+# of several positions on a line the first of these counts; a counter within an epoch comes after them
+ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
+RANK: tuple[str, ...] = (*ORDER, "episode", "generation", "[")
+NOT_POSITION = re.compile(
+    r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
+    r"accumulation|for|after)\b"
+)
+
+WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
+# words of results, and of settings that only carry such a word (for lower case)
+RESULT = (
+    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|"
+    r"bleu|auc|auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
+)
+SETTING = (
+    r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
+    r"path|dir|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|target|init|models?|"
+    r"head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|"
+    r"using|use|with|for|from)\b"
+)
+STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
+NEVER = re.compile(
+    r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
+    r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|\.\w{2,4}$"
+)
+SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
+EVALUATION = re.compile(
+    rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
+    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
+    re.IGNORECASE,
+)
+CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
+WORDS = re.compile(
+    r"^(?:train|training|test|val|valid|validation|eval|evaluation|avg|average|mean|running|total|best|final|top\S*|"
+    r"learning|rate|grad|gradient|norm|smoothed|epoch|batch|\S*(?:loss|acc|accuracy|ppl|perplexity|reward|score|error)\S*)$",
+    re.IGNORECASE,
+)
+PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)
