@@ -1,5 +1,6 @@
 """What one curve shows: arrays in, findings out. One file per kind of signal; this page only puts them in order."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,12 +19,15 @@ from loganalyst.signals.prepared import Prepared, prepare
 from loganalyst.signals.restart import restart
 from loganalyst.signals.robust import as_floats
 from loganalyst.signals.schedule import Schedule, schedule
+from loganalyst.signals.screen import suspicious
 from loganalyst.signals.shape import Shape, shape
+from loganalyst.signals.slope import slope
 from loganalyst.signals.spikes import spikes
 from loganalyst.signals.variance import variance
 
 __all__ = ["Gap", "Schedule", "Shape", "change_points", "find", "gap", "schedule", "shape"]
 
+LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
 FULL = 40  # curves of a run that get the full pipeline whatever the screen says
 
 
@@ -55,22 +59,41 @@ def _shapes(p: Prepared, *, judged: bool) -> list[ChangePoint]:
     shifts = [c for c in levels(p) + variance(p) if c.index < limit]
     busy = [(s.index - 3 * p.size, (s.end or 0) + 3 * p.size) for s in peaks if (s.end or 0) > s.index]
     found += [c for c in shifts if not any(low <= c.index <= high for low, high in busy)]
-    return found + (end or (plateau(p) if judged else []))
+    if not judged:
+        return found
+    near = p.y.size // 10
+    known = [c.index for c in found + end if c.kind in ("level_up", "level_down", "divergence")]
+    bends = [c for c in slope(p) if c.index < limit and all(abs(c.index - i) > near for i in known)]
+    return found + bends + (end or plateau(p))
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:
     """A change in the finite points, in the positions of the given array."""
-    return ChangePoint(
-        int(p.where[c.index]), None if c.end is None else int(p.where[c.end]), c.kind, c.effect, c.significance
-    )
+    end = None if c.end is None else int(p.where[c.end])
+    return ChangePoint(int(p.where[c.index]), end, c.kind, min(c.effect, LARGEST), c.significance)
 
 
 def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
-    """The `findings` table of all judged curves, and how many were read in full, screened only, or skipped."""
-    judged = [c for c in curves if c.role.judged and c.values.size]
-    rows = [pair for curve in judged[:FULL] for pair in _rows(curve)]
-    coverage = {"full": len(judged[:FULL]), "screened": len(judged[FULL:]), "skipped": len(curves) - len(judged)}
+    """The `findings` table of all judged curves, and how many were read in "full", "screened" only, or "skipped".
+
+    The first 40 curves (one of every role before a second of any) and those a quick screen marks get the full pipeline.
+    `index` of a finding counts the finite points before it.
+    """
+    judged = _by_turns([c for c in curves if c.role.judged and c.values.size])
+    full = judged[:FULL] + [c for c in judged[FULL:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)]
+    rows = [row for curve in full for row in _rows(curve)]
+    coverage = {"full": len(full), "screened": len(judged) - len(full), "skipped": len(curves) - len(judged)}
     return table("findings", {k: [r[k] for r in rows] for k in rows[0]} if rows else None), coverage
+
+
+def _by_turns(curves: list[Curve]) -> list[Curve]:
+    """The first curve of every role, then the second of every role, and so on."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for curve in curves:
+        turns.append(seen[curve.role.name])
+        seen[curve.role.name] += 1
+    return [curve for _, curve in sorted(zip(turns, curves, strict=True), key=lambda pair: pair[0])]
 
 
 def _rows(curve: Curve) -> list[dict[str, object]]:

@@ -5,10 +5,11 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import hinge
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import running_median
+from loganalyst.signals.robust import Array, running_median
 
 REACH = 8.0  # noise units of a block median
 SHARE = 0.25  # of the progress made that must be lost, or
+WANDER = 1.2  # times the largest swing back the curve took otherwise
 DOUBLE = 0.69  # a rise by this much in log, i.e. to twice the best
 LONGEST = 150  # blocks looked at on one side of the onset
 
@@ -24,6 +25,8 @@ def divergence(p: Prepared) -> list[ChangePoint]:
     rise = end - float(level[best])
     progress = float(np.median(level[:few])) - float(level[best])
     unit = float(np.median(p.level_noise)) * p.stretch
+    if rise < WANDER * max(_swing(level[: best + 1]), _swing(-level[best:])):
+        return []
     if rise < REACH * unit or (rise < SHARE * progress and not (p.logged and rise > DOUBLE)):
         return []
     calm = int(np.flatnonzero(level < level[best] + max(3 * unit, 0.1 * rise))[-1]) + 1
@@ -34,7 +37,12 @@ def divergence(p: Prepared) -> list[ChangePoint]:
     return [ChangePoint(p.index(onset), None, "divergence", z, 1 - 0.5 * REACH / z)]
 
 
-def _onset(level: np.ndarray, calm: int, half: float) -> int:
+def _swing(x: Array) -> float:
+    """The largest rise above the lowest level so far."""
+    return float(np.max(x - np.minimum.accumulate(x)))
+
+
+def _onset(level: Array, calm: int, half: float) -> int:
     """The bend of the curve around the last calm block."""
     up = np.flatnonzero(level[calm:] > half)
     right = int(np.clip(up[0] if up.size else 0, 5, LONGEST))

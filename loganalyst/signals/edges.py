@@ -11,10 +11,13 @@ from functools import cache
 
 import numpy as np
 
-from loganalyst.signals.robust import Array, running_median, spread
+from loganalyst.signals.robust import TINY, Array, lag1, spread
 
 WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
 NARROWEST = 5  # points on each side
+FLAT = 0.35  # trend across a flat side, at most this share of the step
+WITNESSES = 2  # widths that must reach a point to judge it
+MOST = 100  # candidates looked at, the strongest first
 SEEN = 2.0  # standard errors at the narrowest width
 AGREE = (0.5, 2.0)  # a true step has nearly the same size at every width
 
@@ -48,32 +51,66 @@ def contrast(x: Array, width: int, *, slopes: bool = False) -> Array:
 
 
 def edges(x: Array, noise: Array, z: float = 6.0, widths: tuple[float, ...] = WIDTHS) -> list[Edge]:
-    """The steps of `x` at `z` standard errors or more, in order; `noise` is the local sd of `x`."""
-    sizes = sorted({max(NARROWEST, round(x.size * w)) for w in widths})
-    sizes = [w for w in sizes if 2 * w <= x.size]
+    """The steps of `x` at `z` standard errors or more, in order; `noise` is the local sd of `x`.
+
+    A step must show in straight fits at two widths or more, or as a difference of means between two flat stretches.
+    """
+    sizes = sorted({w for share in widths if 2 * (w := max(NARROWEST, round(x.size * share))) <= x.size})
     if not sizes:
         return []
-    jumps = np.array([contrast(x, w) for w in sizes])
-    scores = np.array([_scores(j / noise, w) for j, w in zip(jumps, sizes, strict=True)])
-    best = np.max(np.nan_to_num(np.abs(scores)), axis=0)
+    bent = _candidates(np.array([contrast(x, w) for w in sizes]), noise, [_kernels(w)[0] for w in sizes], z)
     found: list[Edge] = []
-    for index in np.argsort(-best):
-        if best[index] < z:
-            break
-        if all(abs(index - e.index) > max(2 * sizes[0], x.size // 50) for e in found) and _agrees(
-            jumps, scores, int(index)
-        ):
-            k = int(np.argmax(np.nan_to_num(np.abs(scores[:, index]))))
-            found.append(Edge(int(index), float(jumps[k, index]), float(best[index])))
-        if len(found) >= 50:
-            break
+    for e in sorted(bent + _between_flats(x, x.size // 4, z), key=lambda e: -e.z):
+        if all(abs(e.index - other.index) > max(2 * sizes[0], x.size // 50) for other in found):
+            found.append(e)
     return sorted(found, key=lambda e: e.index)
 
 
-def _scores(jump: Array, width: int) -> Array:
+def _candidates(jumps: Array, noise: Array, kernels: list[Array], z: float) -> list[Edge]:
+    """Local maxima of the score on which all widths (rows of `jumps`) agree."""
+    scores = np.array([_scores(j / noise, k) for j, k in zip(jumps, kernels, strict=True)])
+    known = np.count_nonzero(np.isfinite(scores), axis=0)
+    best = np.where(known >= min(WITNESSES, len(kernels)), np.max(np.nan_to_num(np.abs(scores)), axis=0), 0.0)
+    peaks = np.flatnonzero((best >= z) & (best >= np.append(best[1:], 0)) & (best >= np.append(0, best[:-1])))
+    found = []
+    for i in peaks[np.argsort(-best[peaks])][:MOST].tolist():
+        if _agrees(jumps, scores, i):
+            k = int(np.argmax(np.nan_to_num(np.abs(scores[:, i]))))
+            found.append(Edge(i, float(jumps[k, i]), float(best[i])))
+    return found
+
+
+def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
+    """Steps between two stretches of up to `width` points without a trend of their own (twice as sensitive there)."""
+    total = np.concatenate(([0.0], np.cumsum(x)))
+    at = np.arange(NARROWEST * 2, x.size - NARROWEST * 2)
+    left, right = np.maximum(at - width, 0), np.minimum(at + width, x.size)
+    steps = (total[right] - total[at]) / (right - at) - (total[at] - total[left]) / (at - left)
+    strength = np.abs(steps) / np.sqrt(1 / (right - at) + 1 / (at - left))
+    found = []
+    while strength.size and strength[k := int(np.argmax(strength))] > 0:  # one turn a step
+        sides = x[left[k] : at[k]], x[at[k] : right[k]]
+        rest = np.concatenate([side - np.median(side) for side in sides])
+        rho = lag1(rest)
+        error = max(spread(rest), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides)))
+        if abs(steps[k]) < z * error:
+            break
+        if all(abs(trend(side)) * side.size <= FLAT * abs(steps[k]) for side in sides):
+            found.append(Edge(int(at[k]), float(steps[k]), abs(float(steps[k])) / error))
+        strength[max(0, k - width // 2) : k + width // 2 + 1] = 0
+    return found
+
+
+def trend(x: Array) -> float:
+    """Slope of the straight line through `x`, a point."""
+    t = np.arange(x.size) - (x.size - 1) / 2
+    return float(np.dot(t, x) / np.dot(t, t)) if x.size > 1 else 0.0
+
+
+def _scores(jump: Array, kernel: Array) -> Array:
     """Jumps in standard errors: the larger of the series' own spread of jumps and white noise's."""
     known = jump[np.isfinite(jump)]
-    white = float(np.sqrt(np.sum(_kernels(width)[0] ** 2)))
+    white = float(np.sqrt(np.sum(kernel**2)))
     return jump / max(spread(known), white)
 
 
@@ -85,20 +122,23 @@ def _agrees(jumps: Array, scores: Array, index: int) -> bool:
     score = np.nanmax(np.where(np.isfinite(scores[:, near]), sign * scores[:, near], -np.inf), axis=1)
     local, score = local[np.isfinite(local)], score[np.isfinite(score)]
     typical = float(np.median(local))
-    return bool(typical > 0 and np.all(local > AGREE[0] * typical) and np.all(local < AGREE[1] * typical) and score[0] >= SEEN)
+    return bool(
+        typical > 0 and np.all(local > AGREE[0] * typical) and np.all(local < AGREE[1] * typical) and score[0] >= SEEN
+    )
 
 
 def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[int, float]:
     """Where, from `start` to before `stop`, the means of `width` points left and right differ most in the direction of
-    `sign`; and that difference.
+    `sign`; and that difference, with or without the usual slope around (the lesser).
     """
     start, stop = max(width, start), min(stop, x.size - width)
     if start >= stop:
         return min(start, x.size - 1), 0.0
     total = np.concatenate(([0.0], np.cumsum(x[start - width : stop + width])))
     steps = (total[2 * width : -1] - 2 * total[width : -width - 1] + total[: -2 * width - 1]) / width
+    slope = width * float(np.median(np.diff(x[max(0, start - 10) : stop + 10])))
     best = int(np.argmax(sign * steps))
-    return start + best, float(steps[best])
+    return start + best, float(steps[best]) - (slope if slope * sign > 0 else 0.0)
 
 
 def hinge(x: Array) -> tuple[int, float]:

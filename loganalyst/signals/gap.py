@@ -1,6 +1,6 @@
 """Validation beside training: where validation was best, how far it rose since, whether training went on falling."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,35 +49,23 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         rise=_bounded((last - low) / noise),
         rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
     )
-    return own if tv.size < 2 or ts[-1] <= vs[0] else _beside(own, ts, tv, float(vs[best]), low, last)
-
-
-def _beside(own: Gap, ts: Array, tv: Array, best_step: float, low: float, last: float) -> Gap:
-    """The same with what training did meanwhile."""
-    curve = smooth(tv)
-    at_best, at_end = float(np.interp(best_step, ts, curve)), _last(tv)
-    after = tv[ts >= best_step]
-    noise = residual_noise(tv) or abs(at_end) * 1e-6 or 1e-300
-    rho = lag1(tv - curve)
-    error = noise * np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, after.size / 3))
-    return (
-        Gap(
-            **{**own.__dict__},
-        )
-        if not after.size
-        else Gap(
-            own.best_step,
-            own.best_value,
-            own.best_index,
-            own.points_after_best,
-            own.rise,
-            own.rise_ratio,
-            train_fall=_ratio(at_best - at_end, at_best),
-            train_fall_z=_bounded((at_best - at_end) / error),
-            final_ratio=_ratio(last - at_end, at_end),
-            best_ratio=_ratio(low - at_best, at_best),
-        )
+    if tv.size < 2 or ts[-1] < vs[best]:
+        return own
+    at_best, at_end = float(np.interp(vs[best], ts, smooth(tv))), _last(tv)
+    return replace(
+        own,
+        train_fall=_ratio(at_best - at_end, at_best),
+        train_fall_z=_bounded((at_best - at_end) / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
+        final_ratio=_ratio(last - at_end, at_end),
+        best_ratio=_ratio(low - at_best, at_best),
     )
+
+
+def _error(x: Array, count: int) -> float:
+    """Standard error of the difference of two levels over `count` points: a third of them each, autocorrelated."""
+    rho = lag1(x - smooth(x))
+    noise = residual_noise(x) or abs(float(np.median(x))) * 1e-6 or 1e-300
+    return noise * float(np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, count / 3)))
 
 
 def _finite(steps: ArrayLike, values: ArrayLike) -> "tuple[Array, Array, np.ndarray[tuple[int], np.dtype[np.intp]]]":

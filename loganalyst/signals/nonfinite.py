@@ -7,7 +7,7 @@ from loganalyst.signals.robust import Array
 
 
 def nonfinite(values: Array) -> list[ChangePoint]:
-    """The first run of non-finite values; `end` is its last point (None: to the end), `effect` counts all in the curve."""
+    """The first run of non-finite values; `end` is its last point (None: to the end), `effect` counts all there are."""
     bad = ~np.isfinite(values)
     count = int(np.count_nonzero(bad))
     if not count:

@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import hinge
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import TINY, Array, blocks, lag1, spread
+from loganalyst.signals.robust import TINY, Array, as_floats, blocks, lag1, spread
 
 SHORTEST = 0.2  # share of the curve that must be flat
 PROGRESS = 8.0  # standard errors the curve moved before, and
@@ -46,7 +46,7 @@ def _noise(tail: Array) -> float:
 
 
 def _trends(x: Array) -> Array:
-    """For every start: the slope of the straight line through the rest of `x`, in its own standard errors of unit noise."""
+    """For every start: the slope of the straight line through the rest of `x`, in its standard errors at unit noise."""
     t = np.arange(x.size, dtype=float)
     count = x.size - t
 
@@ -55,4 +55,4 @@ def _trends(x: Array) -> Array:
 
     mean_t, mean_x = rest(t) / count, rest(x) / count
     power = np.maximum(rest(t * t) - count * mean_t**2, 1e-9)
-    return (rest(t * x) - count * mean_t * mean_x) / np.sqrt(power)
+    return as_floats((rest(t * x) - count * mean_t * mean_x) / np.sqrt(power))

@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.signals.robust import (
+    LONG,
     TINY,
     Array,
+    as_floats,
     blocks,
     exponent,
+    jitter,
     lag1,
     residual_noise,
     residuals,
@@ -53,25 +56,28 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     y, logged = _even(values[where])
     y = sign * y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
-    noise = local_noise(y - trend)
+    noise = local_noise(y, trend)
     size = max(1, -(-y.size // BLOCKS))
     raw = blocks(y, size)
     middle = running_median(raw, 7)
-    level_noise = np.maximum(local_noise(raw - middle), 0.1 * blocks(noise, size))
+    level_noise = np.maximum(local_noise(raw, middle), 0.1 * blocks(noise, size))
     rest = np.clip(raw - middle, -4 * level_noise, 4 * level_noise)
     rho = lag1(rest)
-    return Prepared(y, where, trend, noise, size, middle + rest, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged)
+    return Prepared(
+        y, where, trend, noise, size, middle + rest, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged
+    )
 
 
 def _even(x: Array) -> tuple[Array, bool]:
-    """Logarithm where it evens out the noise of a positive curve, else asinh around the median in units of the noise."""
+    """Logarithm where it evens out the noise of a positive curve, else asinh around the median, in units of its bulk."""
     if not x.size:
         return x, False
     if x.min() > 0 and _multiplicative(x):
         return np.log(x), True
     x = np.ldexp(x, -exponent(x))
     centre = float(np.median(x))
-    unit = max(FOLD * residual_noise(x), TINY * float(np.median(np.abs(x))), TINY * float(np.abs(x).max()) * TINY)
+    bulk = float(np.subtract(*np.quantile(x, (0.9, 0.1))))
+    unit = max(FOLD * residual_noise(x), bulk, TINY * float(np.median(np.abs(x))), TINY * float(np.abs(x).max()) * TINY)
     if unit == 0:
         return np.zeros_like(x), False
     return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False
@@ -93,16 +99,17 @@ def _uneven(rest: Array) -> float:
     return spread(noise) + abs(float(lean))
 
 
-def local_noise(rest: Array) -> Array:
-    """Robust sd of the residuals in some 50 stretches of 40 points at least, interpolated; never 0."""
-    n = rest.size
+def local_noise(x: Array, trend: Array) -> Array:
+    """Robust sd around the trend in some 50 stretches of 40 points at least, interpolated; never 0."""
+    n = x.size
     if n == 0:
-        return rest
+        return x
+    rest = x - trend
     size = max(40, n // 50)
-    overall = max(spread(rest), TINY)
+    overall = max(spread(rest), TINY, jitter(x) if n <= LONG else 0.0)
     if n < 2 * size:
         return np.full(n, overall)
     starts = np.arange(0, n - size + 1, size)
-    local = np.array([spread(rest[s : s + size]) for s in starts])
+    local = np.array([max(spread(rest[s : s + size]), jitter(x[s : s + min(size, 200)])) for s in starts])
     local = np.maximum(running_median(local, 1), 0.2 * overall)
-    return np.interp(np.arange(n), starts + size / 2, local)
+    return as_floats(np.interp(np.arange(n), starts + size / 2, local))

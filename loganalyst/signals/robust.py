@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 MAD_TO_SD = 1.4826  # of a normal distribution (Rousseeuw & Croux 1993)
+LONG = 20_000  # points from which a smooth curve needs no floor of its noise
 TINY = 1e-12  # smallest noise that counts, as a fraction of the curve's own size
 
 
@@ -16,12 +17,12 @@ def as_floats(values: ArrayLike) -> Array:
 
 
 def exponent(x: Array) -> int:
-    """The power of two that brings the largest |x| to 0.5..1: scaling by it is exact and keeps sums from overflowing."""
+    """The power of two that brings the largest |x| to 0.5..1: scaling by it is exact and no sum overflows."""
     return int(np.frexp(np.max(np.abs(x), initial=0.0))[1])
 
 
 def spread(x: Array) -> float:
-    """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal; 0 if empty."""
+    """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal."""
     if not x.size:
         return 0.0
     away = np.abs(x - np.median(x))
@@ -39,7 +40,7 @@ def blocks(x: Array, size: int) -> NDArray[np.float64]:
 
 
 def running_median(x: Array, half: int) -> Array:
-    """Median over `2·half+1` neighbours; windows shrink symmetrically at the ends, so a monotone curve stays as it is."""
+    """Median over `2·half+1` neighbours; windows shrink symmetrically at the ends: a monotone curve stays as it is."""
     n = x.size
     half = min(half, (n - 1) // 2)
     if half < 1:
@@ -89,7 +90,15 @@ def residual_noise(x: Array) -> float:
     if x.size < 4:
         return 0.0
     half = min(5, (x.size - 1) // 2)
-    return spread(residuals(x, half)[0].ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+    around = spread(residuals(x, half)[0].ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+    return max(around, jitter(x) if x.size <= LONG else 0.0)
+
+
+def jitter(x: Array) -> float:
+    """Robust sd of white noise on a smooth curve, from second differences: a floor for curves that run monotone, whose
+    running median is the curve itself.
+    """
+    return spread(np.diff(x, n=2)) / float(np.sqrt(6.0)) if x.size >= 5 else 0.0
 
 
 def lag1(r: Array) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.signals.robust import Array, as_floats
 
@@ -13,6 +13,7 @@ ScheduleKind = Literal["constant", "cosine", "linear", "step", "one_cycle", "war
 FLAT = 1e-3  # relative change that still counts as constant
 WARM = 0.95  # share of the peak at which a warm-up is over
 SUDDEN = 0.7  # a rate that falls to this share or less from one point to the next drops at once
+LEAST = 0.01  # and by this share of the peak (the last steps of a smooth decay halve the rate, too)
 EXHAUSTED = 1e-3  # share of the peak below which nothing is learned any more
 FIT = 0.03  # largest mean misfit to a named decay, as a share of the peak
 
@@ -52,7 +53,7 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
     if peak <= 0:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
     u = v / peak
-    drops = np.flatnonzero(u[1:] <= SUDDEN * u[:-1]) + 1
+    drops = np.flatnonzero((u[1:] <= SUDDEN * u[:-1]) & (u[:-1] - u[1:] >= LEAST)) + 1
     return Schedule(
         peak=peak,
         peak_step=int(t[top]),
@@ -77,18 +78,16 @@ def _warmup(t: Array, u: Array) -> float:
 
 
 def _restarts(u: Array) -> int:
-    """Rises by half of the peak or more at once, or a new climb after the rate had come down by half."""
-    low = np.minimum.accumulate(u[int(np.argmax(u >= WARM)) :])
+    """How often the rate climbs by a quarter of the peak or more after it had come down below a half."""
     count, tail = 0, u[int(np.argmax(u >= WARM)) :]
-    while tail.size:  # one turn a restart
-        low = np.minimum.accumulate(tail)
-        again = np.flatnonzero((low < 0.5) & (tail > low + 0.25))
+    while (down := np.flatnonzero(tail < 0.5)).size:  # one turn a restart
+        tail = tail[down[0] :]
+        again = np.flatnonzero(tail > np.minimum.accumulate(tail) + 0.25)
         if not again.size:
-            return count
+            break
         count += 1
-        rest = tail[int(again[0]) :]
-        down = np.flatnonzero(rest < 0.5 * np.maximum.accumulate(rest))
-        tail = rest[int(down[0]) :] if down.size else rest[:0]
+        tail = tail[again[0] :]
+        tail = tail[int(np.argmax(tail)) :]
     return count
 
 
@@ -101,31 +100,32 @@ def _exhausted(t: Array, u: Array) -> int | None:
     return int(t[first])
 
 
-def _kind(t: Array, u: Array, drops: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> ScheduleKind:
-    """The named schedule the decay after the peak follows."""
+def _kind(t: Array, u: Array, drops: NDArray[np.intp]) -> ScheduleKind:
+    """The named schedule the rate follows."""
     if np.ptp(u) <= FLAT:
         return "constant"
     start = int(np.argmax(u >= 1 - FLAT))
-    decay, x = u[start:], t[start:]
-    if decay.size < 3 or np.ptp(decay) <= FLAT:
-        return "warmup_constant" if start > 0 and u[0] < WARM and decay.size >= 3 else "other"
-    flat_after = np.abs(np.diff(decay)) <= FLAT
-    if drops.size and np.count_nonzero(~flat_after) <= max(drops.size * 2, 0.02 * decay.size):
+    decay = u[start:]
+    if decay.size < 3:
+        return "other"
+    if np.ptp(decay) <= FLAT:
+        return "warmup_constant"
+    moves = np.count_nonzero(np.abs(np.diff(decay)) > FLAT)
+    if drops.size and moves <= max(2 * drops.size, 0.02 * decay.size):
         return "step"
-    held = int(np.flatnonzero(decay >= 1 - FLAT)[-1])  # a flat top before the decay
-    x, decay = x[held:], decay[held:]
-    if x[-1] <= x[0]:
+    held = start + int(np.flatnonzero(decay >= 1 - FLAT)[-1])  # a flat top before the decay
+    name = _decay(t[held:], u[held:])
+    rise = (t[start] - t[0]) / _span(t)
+    return "one_cycle" if name == "cosine" and rise >= 0.15 and u[0] <= 0.2 else name
+
+
+def _decay(t: Array, u: Array) -> Literal["linear", "cosine", "other"]:
+    """The curve from the peak to the last value that fits best, if it fits."""
+    if t[-1] <= t[0]:
         return "other"
-    phase = (x - x[0]) / (x[-1] - x[0])
-    end = decay[-1]
-    misfit = {
-        "linear": float(np.mean(np.abs(decay - (1 + (end - 1) * phase)))),
-        "cosine": float(np.mean(np.abs(decay - (end + (1 - end) * (1 + np.cos(np.pi * phase)) / 2)))),
-    }
-    best = min(misfit, key=lambda name: misfit[name])
-    if misfit[best] > FIT:
+    phase = (t - t[0]) / (t[-1] - t[0])
+    linear = float(np.mean(np.abs(u - (1 + (u[-1] - 1) * phase))))
+    cosine = float(np.mean(np.abs(u - (u[-1] + (1 - u[-1]) * (1 + np.cos(np.pi * phase)) / 2))))
+    if min(linear, cosine) > FIT:
         return "other"
-    if best == "cosine":
-        rise = (t[start] - t[0]) / _span(t)
-        return "one_cycle" if rise >= 0.15 and u[0] <= 0.2 else "cosine"
-    return "linear"
+    return "linear" if linear < cosine else "cosine"

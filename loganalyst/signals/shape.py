@@ -1,6 +1,7 @@
 """The shape of one curve in a few resistant numbers: levels, trend of the tail, noise, best, flatness, spikes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,7 +103,7 @@ def _bounded(x: float) -> float:
     return float(np.clip(x, -LIMIT, LIMIT))
 
 
-def _tail(x: Array, unit: float) -> dict[str, float | None]:
+def _tail(x: Array, unit: float) -> dict[str, Any]:
     """Trend and spread of the last 30 %."""
     tail = x[-max(5, int(x.size * 0.3)) :]
     if x.size < 5:
@@ -143,11 +144,11 @@ def _plateau(x: Array, unit: float) -> int | None:
     return start if start <= 0.8 * x.size else None
 
 
-def _spikes(x: Array, unit: float) -> dict[str, int | float | bool | None]:
+def _spikes(x: Array, unit: float) -> dict[str, Any]:
     """Excursions above the running level."""
     if x.size < 7:
         return {}
-    base = smooth(x, points=max(400, x.size // 8), half=4) if x.size > 400 else running_median(x, 5)
+    base = smooth(x, points=max(400, x.size // 8), half=2) if x.size > 400 else running_median(x, 5)
     high = np.flatnonzero(x - base > 8 * unit)
     starts = high[np.diff(high, prepend=-10) > 3]
     ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None

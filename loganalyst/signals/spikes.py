@@ -27,7 +27,7 @@ def spikes(p: Prepared) -> list[ChangePoint]:
     while n // size >= FEWEST:
         coarse = blocks(p.y, size)
         base = running_median(coarse, 2 * FOLD)
-        for start, end, z, limit in _spans(coarse, base, local_noise(coarse - base), size):
+        for start, end, z, limit in _spans(coarse, base, local_noise(coarse, base), size):
             if start > WARM * n and not any(s <= end and start <= e for s, e, _, _ in spans):
                 spans.append((_onset(p, start, size), end, z, limit))
         size *= FOLD

@@ -10,6 +10,7 @@ from loganalyst.signals.robust import running_median, spread
 REACH = 4.5  # standard errors
 RATIO = 1.6  # smallest change of the noise that counts
 BLOCKS = 250
+WIDTHS = (0.04, 0.08, 0.16)  # of the curve, on each side
 
 
 def variance(p: Prepared) -> list[ChangePoint]:
@@ -22,8 +23,8 @@ def variance(p: Prepared) -> list[ChangePoint]:
     floor = 1e-3 * float(np.median(p.noise))
     scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * np.median(rest, axis=1, keepdims=True)), axis=1), floor))
     noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
-    found = []
-    for e in edges(scale, noise, REACH, (0.04, 0.08, 0.16)):
-        if abs(e.size) >= np.log(RATIO):
-            found.append(ChangePoint(e.index * size, None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z))
-    return found
+    return [
+        ChangePoint(e.index * size, None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z)
+        for e in edges(scale, noise, REACH, WIDTHS)
+        if abs(e.size) >= np.log(RATIO)
+    ]

@@ -19,7 +19,11 @@ from tests.bench.learning_curves import Labelled, suite
 Found = list[tuple[int, str]]
 TCPD = Path(__file__).parents[2] / "../shared/data/tcpd"
 SAMPLE = 45  # curves given to ruptures
-RUPTURES = (("Pelt l2", "l2", 3 * np.log(1000)), ("Pelt l2, penalty x10", "l2", 30 * np.log(1000)), ("Pelt rbf", "rbf", 10.0))
+RUPTURES = (
+    ("Pelt l2", "l2", 3 * np.log(1000)),
+    ("Pelt l2, penalty x10", "l2", 30 * np.log(1000)),
+    ("Pelt rbf", "rbf", 10.0),
+)
 SETTLED = 1.0  # noise units a curve may still move after a rightly called plateau
 
 

@@ -1,0 +1,40 @@
+"""The trend turns towards worse: a curve that fell or lay flat begins to rise, without a jump."""
+
+import numpy as np
+
+from loganalyst.model import ChangePoint
+from loganalyst.signals.edges import contrast, hinge, trend
+from loganalyst.signals.prepared import Prepared
+from loganalyst.signals.robust import Array, spread
+
+REACH = 6.0  # standard errors of the change of slope, at both widths
+RISE = 3.0  # noise units of single points gained within the wider window
+BEFORE = 0.3  # slope before, at most this share of the slope after
+WIDTHS = (0.06, 0.12)  # of the curve, on each side
+NARROWEST = 6  # blocks on each side
+
+
+def slope(p: Prepared) -> list[ChangePoint]:
+    """Bends towards worse; `effect` is the rise within 12 % of the curve in units of the noise."""
+    m = p.level.size
+    narrow, wide = (max(NARROWEST, round(w * m)) for w in WIDTHS)
+    if m < 4 * wide:
+        return []
+    score = np.fmin(_scores(p, narrow), _scores(p, wide))
+    found: list[ChangePoint] = []
+    while (block := int(np.argmax(score))) and score[block] >= REACH:  # one turn a bend
+        before, after = trend(p.level[block - wide : block]), trend(p.level[block : block + wide])
+        effect = after * wide / float(p.noise[p.index(block)])
+        if effect >= RISE and before <= BEFORE * after:
+            low = block - wide
+            at = p.index(low + hinge(p.level[low : block + wide])[0])
+            found.append(ChangePoint(at, None, "slope", effect, 1 - 0.5 * REACH / float(score[block])))
+        score[max(0, block - wide) : block + wide] = -np.inf
+    return sorted(found, key=lambda c: c.index)
+
+
+def _scores(p: Prepared, width: int) -> Array:
+    """Change of slope at every block in standard errors, the larger of its own spread and white noise's."""
+    bend = contrast(p.level, width, slopes=True) / p.level_noise
+    white = float(np.sqrt(24.0 / width**3)) * p.stretch
+    return np.nan_to_num(bend / max(spread(bend[np.isfinite(bend)]), white), nan=-np.inf)
