@@ -62,7 +62,8 @@ def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]],
                 cells.append(row)
                 at = begin + reader.line_num
         except csv.Error:
-            broken.append(line + at)
+            if not lines[at].startswith("#"):
+                broken.append(line + at)
             at += 1
     return numbers, cells, broken
 

@@ -4,7 +4,7 @@ Names are matched whole, in lower case, with blanks and hyphens as underscores. 
 no metric; one that could have been (a second counter, a `time` that holds durations) stays one.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -22,6 +22,8 @@ EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "e
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
 PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # "train" and "val" rows of one column
 NAMES = ("metric", "tag", "metric_name")  # a long table: the name stands in one column, the number in `value`
+
+AXES = (*STEPS, *EPOCHS, *TIMES)
 
 _FORMATS = (
     *("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
@@ -169,11 +171,27 @@ def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame
     return frame.iter_slices(size) if frame.height else ()
 
 
-def series_of(long: pl.DataFrame, names: Sequence[str], rows: int) -> dict[str, pl.Series]:
-    """Columns of `rows` values for some metrics of a long frame (row, metric, value); the first of doubles counts."""
+def column_of(long: pl.DataFrame, name: str, rows: int) -> pl.Series:
+    """One metric of a long frame (row, metric, value) as a column of `rows` values; the first of doubles counts."""
+    found = long.filter(pl.col("metric") == name).unique("row", keep="first", maintain_order=True)
     index = pl.DataFrame({"row": pl.int_range(rows, dtype=pl.Int64, eager=True)})
-    chosen = {n: long.filter(pl.col("metric") == n).unique("row", keep="first", maintain_order=True) for n in names}
-    return {n: index.join(f, on="row", how="left", maintain_order="left")["value"] for n, f in chosen.items()}
+    return index.join(found, on="row", how="left", maintain_order="left")["value"]
+
+
+def renamed(long: pl.DataFrame, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """A long frame whose metric `value` takes the name that a column of texts gives it, where one does (NAMES)."""
+    names = next((texts[name] for name in known(texts, NAMES)), None)
+    if names is None:
+        return long
+    own = names.gather(long["row"]).alias("own")
+    named = (pl.col("metric").str.to_lowercase() == "value") & own.is_not_null()
+    return long.with_columns(metric=pl.when(named).then(own).otherwise("metric"))
+
+
+def part(texts: Mapping[str, pl.Series], rows: int) -> pl.Series:
+    """The column of texts that parts the rows (PARTS: train, val …), NULL where there is none."""
+    empty = pl.repeat(None, rows, dtype=pl.String, eager=True)
+    return next((texts[name] for name in known(texts, PARTS)), empty).alias("part")
 
 
 def _carried(column: pl.Series, last: float | None) -> pl.Series:

@@ -7,7 +7,7 @@ again in the middle begins a session: a program was started once more on the sam
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 import polars as pl
@@ -15,14 +15,15 @@ import polars as pl
 from loganalyst.model import Tables, Time
 from loganalyst.sources import cells, columns
 from loganalyst.sources.columns import Axes, plain
-from loganalyst.sources.flatten import config_table, leaves
-from loganalyst.sources.textblocks import Block, blocks, gap, text
+from loganalyst.sources.flatten import config_of
+from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
 
 NAME = "csv"
 
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
 _COUNTERS = (*columns.STEPS, *columns.EPOCHS)
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
+_MOST_COLUMNS = 20_000
 _MOST_HEADERS = 1000  # looked for in one block; after that they are rows
 
 
@@ -30,7 +31,7 @@ def sniff(path: Path, head: bytes) -> float:
     """How surely the file is a table of metrics: by its name, its header, and how alike its first rows are."""
     opening = text(head)
     lines = [line for line in opening.split("\n")[:40] if line.strip() and not line.startswith("#")]
-    if "\0" in opening or not lines:
+    if binary(head) or not lines:
         return 0.0
     if len(head) >= 1 << 16 or not opening.endswith("\n"):
         lines = lines[:-1] or lines
@@ -51,13 +52,15 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """The table's points; `session` counts its headers from 0, `line` is where the row begins."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if binary(head):
+        why = f"binary data, no CSV: a NUL byte at offset {head.index(0)}"
+        yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+        return
     table = _Table(path)
     for block in blocks(path):
-        if block.line == 1 and b"\0" in block.data[: 1 << 16]:
-            at = block.at(block.data.index(b"\0"))
-            table.refused = f"binary data, no CSV: a NUL byte at offset {at}"
-        else:
-            yield from table.feed(block)
+        yield from table.feed(block)
         if table.refused:
             break
     yield table.rest()
@@ -129,7 +132,7 @@ class _Table:
             return
         if isinstance(facts, dict):
             self.started = facts.get("t_start") if isinstance(facts.get("t_start"), int | float) else None
-            yield Tables(config=config_table(leaves(facts), self.path.name, prefix="monitor."))
+            yield config_of(facts, self.path, prefix="monitor.")
 
     def _first_header(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Take the names from the first row or, where that holds numbers, from the comment above; else make some."""
@@ -139,15 +142,19 @@ class _Table:
             return frame[1:]
         named = self.comment.split(self.sep)
         made = [self.path.stem if len(first) == 1 else f"column_{i + 1}" for i in range(len(first))]
-        self._begin(named if len(named) == len(first) else made)
+        self._begin(named if self.comment and len(named) == len(first) else made)
         return frame
 
     def _begin(self, names: Sequence[str]) -> None:
         """Start a session with the names of a header made unique; a nameless first column is pandas' index."""
+        if len(names) > _MOST_COLUMNS:
+            self.refused = f"no table of metrics: {len(names):,} columns; at most {_MOST_COLUMNS:,} are read"
+            names = []
         header: list[str] = []
         for i, raw in enumerate(names):
             name = raw.strip() or (f"column_{i + 1}" if i else "index")
-            header.append(name if name not in header else f"{name}.{header.count(name) + i}")
+            again = (f"{name}.{k}" for k in count(1))
+            header.append(next(n for n in chain([name], again) if n not in header))
         if {plain(name) for name in header} == {"wall_time", "step", "value"}:  # TensorBoard's download of one tag
             header = [self.path.stem.split("-tag-")[-1] if plain(n) == "value" else n for n in header]
         self.header, self.axes, self.session = header, None, self.session + 1
@@ -177,10 +184,12 @@ class _Table:
         if self.refused or self.axes is None:
             return
         metrics = [n for n in self.header if n not in self.axes.used and _numeric(values[n], texts[n])]
-        for name in {*metrics, self.axes.step or metrics[0]} if metrics else ():
+        for name in [*metrics, self.axes.step] if self.axes.step else metrics:
             self._odd_cells(name, texts[name], values[name], frame, block)
-        index = self._index(frame, values, texts)
-        for piece in columns.batches(columns.points(index, _long(metrics, values, texts), self.path.name)):
+        words = {n: column for n, column in texts.items() if not values[n].count()}
+        index = self._index(frame, values, texts).with_columns(columns.part(words, frame.height))
+        long = columns.renamed(_long(metrics, values), words)
+        for piece in columns.batches(columns.points(index, long, self.path.name)):
             self.found = True
             yield Tables(points=piece)
 
@@ -196,7 +205,7 @@ class _Table:
     def _index(
         self, frame: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]
     ) -> pl.DataFrame:
-        """Where each row stands: session, line, step, epoch, time and part."""
+        """Where each row stands: session, line, step, epoch and time."""
         assert self.axes is not None
         time = {self.axes.time: texts[self.axes.time]} if self.axes.time else {}
         before = self.axes.last_step or 0
@@ -208,12 +217,7 @@ class _Table:
                 seconds.round().cast(pl.Int64, strict=False).cast(Time).alias("time"),
             )
             self.axes.last_step = index["step"][-1]
-        part = next((texts[n] for n in columns.known(texts, columns.PARTS) if not values[n].count()), None)
-        return index.with_columns(
-            frame["line"],
-            session=pl.lit(self.session, pl.Int32),
-            part=pl.lit(None, pl.String) if part is None else part,
-        )
+        return index.with_columns(frame["line"], session=pl.lit(self.session, pl.Int32))
 
     def _whole_rows(self, frame: pl.DataFrame, block: Block) -> pl.DataFrame:
         """Without the rows whose cells cannot be told apart: too many, or cut off at the end of the file."""
@@ -249,28 +253,15 @@ def _numeric(values: pl.Series, texts: pl.Series) -> bool:
     return 2 * values.count() >= texts.count() > 0
 
 
-def _long(metrics: Sequence[str], values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """(row, metric, value) row by row. Where a column names the metric (a long table), `value` takes that name."""
+def _long(metrics: Sequence[str], values: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """(row, metric, value) row by row."""
+    if not metrics:
+        return pl.DataFrame(schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
     wide = pl.DataFrame([values[name].alias(str(i)) for i, name in enumerate(metrics)])
-    long = (
-        (
-            wide.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
-            .unpivot(index="row", variable_name="metric", value_name="value")
-            .drop_nulls("value")
-            .sort("row", maintain_order=True)
-            .with_columns(
-                pl.col("metric").cast(pl.Int64).replace_strict(dict(enumerate(metrics)), return_dtype=pl.String)
-            )
-        )
-        if metrics
-        else pl.DataFrame(schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
-    )
-    named = next((texts[n] for n in columns.known(texts, columns.NAMES) if not values[n].count()), None)
-    if named is None:
-        return long
-    own = named.gather(long["row"])
-    return long.with_columns(
-        metric=pl.when((pl.col("metric").str.to_lowercase() == "value") & own.is_not_null())
-        .then(own)
-        .otherwise("metric")
+    return (
+        wide.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+        .unpivot(index="row", variable_name="metric", value_name="value")
+        .drop_nulls("value")
+        .sort("row", maintain_order=True)
+        .with_columns(pl.col("metric").cast(pl.Int64).replace_strict(dict(enumerate(metrics)), return_dtype=pl.String))
     )

@@ -1,11 +1,13 @@
 """Nested data from a file nobody checked as dotted keys, bounded in number and depth; `config` rows made of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from loganalyst.model import table
+from loganalyst.model import Tables, table
+from loganalyst.sources.textblocks import gap
 
 Leaf = str | int | float | bool | None
 
@@ -21,7 +23,7 @@ def leaves(data: Any, *, sep: str = ".", limit: int = 20_000, depth: int = 40) -
     """
     for count, item in enumerate(_walk(data, "", sep, depth)):
         if count == limit:
-            raise TooLargeError(f"more than {limit:,} values")
+            raise TooLargeError(f"more than {limit:,} values (a YAML alias bomb?)")
         yield item
 
 
@@ -64,6 +66,15 @@ def shown(value: Leaf) -> str:
         return printable(value)
     except ValueError:  # an int past Python's limit of decimal digits
         return hex(value) if isinstance(value, int) else "?"
+
+
+def config_of(data: Any, path: Path, *, prefix: str = "") -> Tables:
+    """Nested settings found in the file `path` as `config` rows, or the gap row that says why they were refused."""
+    try:
+        rows = [(key, value) for key, value in leaves(data) if key]
+    except TooLargeError as error:
+        return Tables(gaps=gap(path, f"config refused: {error}"))
+    return Tables(config=config_table(rows, path.name, prefix=prefix))
 
 
 def config_table(items: Iterable[tuple[str, Leaf]], origin: str, *, prefix: str = "") -> pl.DataFrame:

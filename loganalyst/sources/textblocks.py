@@ -36,6 +36,11 @@ def text(head: bytes) -> str:
         return head.removeprefix(BOM_UTF8).decode("utf-8" if cut_character else "latin-1", "ignore")
 
 
+def binary(head: bytes) -> bool:
+    """Whether an opening is no text: a NUL byte, and no UTF-16 mark that would explain it."""
+    return 0 in head and not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+
+
 def blocks(path: Path, *, size: int = 4 << 20) -> Iterator[Block]:
     """Blocks of about `size` bytes that end with a line; UTF-16 and Latin-1 become UTF-8. OSError passes."""
     with path.open("rb") as file:

@@ -1,0 +1,244 @@
+"""Metrics in JSON: an object a line (detectron2, mmengine, DETR, Ray Tune …), a list of objects, a Hugging Face trainer
+state, or lists of numbers by metric (Keras' History).
+
+Nested names are joined with ``/``. Bare NaN and Infinity are numbers; true, false and texts are no metrics.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loganalyst.model import Tables
+from loganalyst.sources import columns
+from loganalyst.sources.columns import Axes
+from loganalyst.sources.flatten import Leaf, config_of, config_table, number, printable
+from loganalyst.sources.jsonshape import loaded, number_lists, shape
+from loganalyst.sources.textblocks import blocks, gap, text
+
+NAME = "json"
+
+_SUMMARIES = {"wandb-summary.json"}  # the last values of a history that the run's own file holds
+_SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
+_LARGEST = 256 << 20  # bytes of a file that must be read as a whole
+_LONGEST_LIST = 64  # a longer one is a histogram or an image
+_DEEPEST = 10
+_TEXTS = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # columns whose texts say something
+_NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+_MOST_GAPS = 1000
+_Long = tuple[list[int], list[str], list[Any]]
+
+
+def sniff(path: Path, head: bytes) -> float:
+    """How surely the file holds metrics: by the shape of its opening, and whether its rows count steps."""
+    opening = text(head)
+    kind = None if path.name in _SUMMARIES or not opening.strip() else shape(path, opening)
+    if kind != "lines":
+        return _SCORES.get(kind or "", 0.0)
+    rows = [row for line in opening.split("\n")[:20] if isinstance(row := loaded(line), dict)]
+    keys = {key: None for row in rows for key, _ in _values(row)}
+    if columns.known(keys, (*columns.STEPS, *columns.EPOCHS)):
+        return 0.95
+    return 0.6 if len(keys) > 1 else 0.3
+
+
+def read(path: Path) -> Iterator[Tables]:
+    """The file's points, in file order; what else a trainer state or a Ray result holds as config."""
+    with path.open("rb") as file:
+        kind = shape(path, text(file.read(1 << 16)))
+    if kind == "lines":
+        yield from _read_lines(path)
+    elif path.stat().st_size > _LARGEST:
+        yield Tables(gaps=gap(path, f"larger than {_LARGEST >> 20} MiB and not an object a line", 0))
+    else:
+        yield from _read_whole(path, text(path.read_bytes()), kind)
+
+
+def _read_lines(path: Path) -> Iterator[Tables]:
+    log = _Log(path)
+    for block in blocks(path):
+        records: list[dict[str, Any]] = []
+        lines: list[int] = []
+        at = 0
+        for i, line in enumerate(block.data.split(b"\n")):
+            found, intact = _objects(line)
+            records += found
+            lines += [block.line + i] * len(found)
+            if not intact:
+                log.broken(block.line + i, block.at(at), len(line))
+            at += len(line) + 1
+        yield from log.records(records, lines)
+    yield log.rest()
+
+
+def _objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """The objects a line begins with (two writers may share one), and whether that is all there is."""
+    if not line.strip():
+        return [], True
+    try:
+        data = json.loads(line)
+        return ([data], True) if isinstance(data, dict) else ([], False)
+    except (ValueError, RecursionError):
+        found, _, _ = _elements(line.decode("utf-8", "replace"), 0)
+    return found, False
+
+
+def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
+    """The intact values from `at` on, commas between; where that ends, and whether it ends with a ``]``."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    while True:
+        while at < len(content) and content[at] in " \t\r\n,":
+            at += 1
+        try:
+            value, at = decoder.raw_decode(content, at)
+        except (ValueError, RecursionError):
+            return found, at, content[at : at + 1] == "]"
+        found.append(value)
+
+
+def _read_whole(path: Path, content: str, kind: str | None) -> Iterator[Tables]:
+    """A file that is one value; where it breaks off, what its list held so far."""
+    data, log = loaded(content), _Log(path)
+    if kind == "history" and isinstance(data, dict):
+        yield from log.lists(number_lists(data))
+        facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
+        yield Tables(config=config_table(facts, path.name, prefix=f"{path.stem}."))
+    elif kind == "log_history" and isinstance(data, dict):
+        yield from _trainer_state(log, data)
+    elif kind in {"array", "log_history"}:
+        begin = content.find("[", max(content.find('"log_history"'), 0) if kind == "log_history" else 0) + 1
+        found, end, whole = (data, len(content), True) if isinstance(data, list) else _elements(content, begin)
+        yield from _trainer_state(log, {"log_history": found}) if kind == "log_history" else log.records(_dicts(found))
+        if not whole:
+            offset, extent = (
+                len(content[:end].encode("utf-8", "replace")),
+                len(content[end:].encode("utf-8", "replace")),
+            )
+            yield Tables(gaps=gap(path, f"broken JSON after {len(found)} entries", offset, extent))
+    else:
+        yield Tables(gaps=gap(path, "no metrics in this JSON" if data is not None else "broken JSON", 0, len(content)))
+    yield log.rest()
+
+
+def _trainer_state(log: "_Log", state: Mapping[str, Any]) -> Iterator[Tables]:
+    """Hugging Face: the history as points; the run's totals (its last entry) and the state's own fields as config."""
+    history = state.get("log_history")
+    entries = _dicts(history if isinstance(history, list) else [])
+    yield from log.records([entry for entry in entries if "train_runtime" not in entry])
+    totals = [item for entry in entries if "train_runtime" in entry for item in entry.items()]
+    facts = {key: value for key, value in [*totals, *state.items()] if not isinstance(value, dict | list)}
+    yield Tables(config=config_table(facts.items(), log.path.name, prefix="trainer_state."))
+
+
+def _dicts(items: Sequence[Any]) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)]
+
+
+def _values(record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf]]:
+    """(name, value) of the scalars of a record; media (W&B marks them with `_type`) and long lists are left out."""
+    items = record.items() if isinstance(record, Mapping) else enumerate(record)
+    for key, value in items:
+        name = f"{prefix}{key}"
+        if not isinstance(value, dict | list):
+            yield name, value
+        elif depth < _DEEPEST and "_type" not in value and (isinstance(value, dict) or len(value) <= _LONGEST_LIST):
+            yield from _values(value, f"{name}/", depth + 1)
+
+
+@dataclass
+class _Log:
+    """The rows of one file as they go by."""
+
+    path: Path
+    axes: Axes | None = None
+    gaps: list[tuple[int | None, int, int, int]] = field(default_factory=list)  # offset, bytes, first line, lines
+    more: int = 0
+    config: bool = False
+
+    def records(self, records: Sequence[dict[str, Any]], lines: Sequence[int] | None = None) -> Iterator[Tables]:
+        """The points of some objects. A `config` in them (Ray Tune repeats it in every row) is told once."""
+        settings = next((r["config"] for r in records if isinstance(r.get("config"), dict)), None)
+        if settings and not self.config:
+            self.config = True
+            yield config_of(settings, self.path)
+        numbers: _Long = ([], [], [])
+        texts: _Long = ([], [], [])
+        for row, record in enumerate(records):
+            for key, value in _values({k: v for k, v in record.items() if k != "config"} if settings else record):
+                self._sort(row, key, value, numbers, texts)
+        yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), len(records), lines)
+
+    def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:
+        """The points of lists of numbers, a row an index."""
+        rows = max(map(len, lists.values()), default=0)
+        found = [(i, key, values[i]) for i in range(rows) for key, values in lists.items() if i < len(values)]
+        numbers = pl.DataFrame(found, orient="row", schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
+        yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), rows, None)
+
+    def broken(self, line: int, offset: int | None, extent: int) -> None:
+        """Note a line that is no object; neighbours make one gap."""
+        last = self.gaps[-1] if self.gaps else None
+        if last and last[2] + last[3] == line:
+            self.gaps[-1] = (last[0], last[1] + 1 + extent, last[2], last[3] + 1)
+        elif len(self.gaps) < _MOST_GAPS:
+            self.gaps.append((offset, extent, line, 1))
+        else:
+            self.more += 1
+
+    def rest(self) -> Tables:
+        """What was not read, as gaps."""
+        whys = [
+            gap(self.path, f"no JSON object in line {line}" + (f" to {line + n - 1}" if n > 1 else ""), offset, extent)
+            for offset, extent, line, n in self.gaps
+        ]
+        if self.more:
+            whys.append(gap(self.path, f"no JSON object in {self.more} more places"))
+        return Tables(gaps=pl.concat(whys)) if whys else Tables()
+
+    @staticmethod
+    def _sort(row: int, key: str, value: Leaf, numbers: _Long, texts: _Long) -> None:
+        """Put a value to the numbers or, where its column's words say something, to the texts."""
+        if isinstance(value, str):
+            if columns.plain(key) in _TEXTS:
+                _append(texts, row, key, printable(value))
+                return
+            if len(value) > 40 or not _NUMBER.fullmatch(value):
+                return
+        found = number(value)
+        if found is not None:
+            _append(numbers, row, key, found)
+
+    def _points(
+        self, long: pl.DataFrame, texts: pl.DataFrame, rows: int, lines: Sequence[int] | None
+    ) -> Iterator[Tables]:
+        """Points of numbers (row, metric, value) placed by the axes among them."""
+        if not long.height:
+            return
+        present = [*long["metric"].unique(), *texts["metric"].unique()]
+        named = {n: columns.column_of(texts, n, rows) for n in texts["metric"].unique()}
+        axes = {n: columns.column_of(long, n, rows) for n in columns.known(present, columns.AXES) if n not in named}
+        if self.axes is None:
+            self.axes = Axes.choose({**axes, **named})
+        missing = pl.repeat(None, rows, dtype=pl.Float64, eager=True)
+        index = self.axes.place({**dict.fromkeys(self.axes.used, missing), **axes, **named}, rows)
+        line = pl.Series("line", lines or [None] * rows, dtype=pl.Int64)
+        index = index.with_columns(columns.part(named, rows), line, session=pl.lit(0, pl.Int32))
+        long = columns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), named)
+        for piece in columns.batches(columns.points(index, long, self.path.name)):
+            yield Tables(points=piece)
+
+
+def _append(long: _Long, row: int, key: str, value: object) -> None:
+    long[0].append(row)
+    long[1].append(printable(key))
+    long[2].append(value)
+
+
+def _frame(long: _Long, dtype: type[pl.DataType]) -> pl.DataFrame:
+    schema: dict[str, type[pl.DataType]] = {"row": pl.Int64, "metric": pl.String, "value": dtype}
+    return pl.DataFrame(list(long), schema=schema)
