@@ -83,7 +83,7 @@ def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
     sql = parser.parse()
     features = tuple(dict.fromkeys(parser.features))
     _count_before_step(features, declared, where)
-    return Ask(text, features, _compile(sql, declared, where))
+    return Ask(text, features, _compile(sql, {name: declared[name] for name in features}, where))
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
@@ -94,20 +94,19 @@ def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature
             raise RuleError(where, f"{name} without {count}", f"start the question with {count} > 0 AND …")
 
 
-def _compile(sql: str, declared: Mapping[str, Feature], where: str) -> pl.Expr:
-    """Polars' own opinion: names declared and at least one, and Boolean on an empty table."""
+def _compile(sql: str, asked: Mapping[str, Feature], where: str) -> pl.Expr:
+    """Polars' own opinion: it names the features `asked` (at least one) and is Boolean on an empty table of them."""
+    if not asked:
+        raise RuleError(where, "no feature is asked for", ALLOWED)
     try:
         expr = pl.sql_expr(sql)
-        dtype = pl.DataFrame(schema=schema(declared)).select(expr).dtypes[0]
+        dtype = pl.DataFrame(schema=schema(asked)).select(expr).dtypes[0]
     except PolarsError as error:
         lines = str(error).splitlines()
         why = next((line for line in lines if line.startswith("error:")), lines[0])  # a regex error's reason comes last
         raise RuleError(where, f"not valid ({why})", ALLOWED) from None
-    names = set(expr.meta.root_names())
-    if not names or not names <= set(declared):
-        raise RuleError(where, "no feature is asked for", ALLOWED)
-    if dtype != pl.Boolean:
-        raise RuleError(where, f"answers {dtype}", "a question answers yes or no")
+    if set(expr.meta.root_names()) != set(asked) or dtype != pl.Boolean:
+        raise RuleError(where, f"is read by polars as {expr} ({dtype})", ALLOWED)
     return expr
 
 

@@ -1,0 +1,161 @@
+"""Runs the tests of rules: those written in them, and those every rule has for free.
+
+Free tests: nothing logged leaves it unknown; every healthy run finds it not likely; every text renders; other runs in
+the batch change nothing; logging more settles answers and never turns one over (a question answered while some
+features are not known keeps its answer when they become known).
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from loganalyst.diagnosis import confidence
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import Answers, answer, feature_table
+from loganalyst.diagnosis.rule import Rule, RuleTest
+from loganalyst.diagnosis.template import SAMPLES, Template
+from loganalyst.errors import LogAnalystError
+from loganalyst.model import Features, FeatureValue, Verdict
+
+Row = Mapping[str, FeatureValue]
+FeaturesOf = Callable[[str], Features]
+SUBSETS = 8  # random partial rows tried for each test, besides each feature left out alone
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One test of one rule. `passed` is None where it could not be run; `detail` says why it failed or was not run."""
+
+    rule: str
+    test: str
+    passed: bool | None
+    detail: str = ""
+
+
+def check(catalogue: Catalogue, features_of: FeaturesOf | None = None, healthy: Sequence[str] = ()) -> list[Outcome]:
+    """Run all tests of all rules, each rule judged without its rivals.
+
+    `features_of` turns a run's path as written in a test into its features (None: such tests are not run), `healthy`
+    are the paths of healthy runs.
+    """
+    known = {path: features_of(path) for path in healthy} if features_of else {}
+    return [outcome for rule in catalogue.rules.values() for outcome in _of_rule(catalogue, rule, features_of, known)]
+
+
+def _of_rule(
+    catalogue: Catalogue, rule: Rule, features_of: FeaturesOf | None, healthy: Mapping[str, Features]
+) -> Iterator[Outcome]:
+    catalogue = catalogue.only([rule.id])
+    for test in rule.tests:
+        yield _written(catalogue, rule, test, features_of)
+    for path, features in healthy.items():
+        found = verdict(catalogue, rule, features.values)
+        passed = rule.benign or found != "likely"
+        yield Outcome(rule.id, f"not likely for {path}", passed, "" if passed else "likely for a healthy run")
+    rows = [test.features for test in rule.tests if test.features is not None]
+    for name, fault in (
+        ("unknown where nothing is logged", _unlogged(catalogue, rule)),
+        ("every text renders", _unrendered(catalogue, rule)),
+        ("other runs change nothing", _disturbed(catalogue, rows)),
+        ("logging more settles", _turned_over(catalogue, rows)),
+    ):
+        yield Outcome(rule.id, name, not fault, fault)
+
+
+def verdict(catalogue: Catalogue, rule: Rule, values: Row) -> Verdict:
+    """The verdict of one rule on one row of features, without rivals."""
+    answers = _answers(catalogue, [values])[0]
+    return confidence.judge_alone(rule, answers, catalogue.calibration).verdict
+
+
+def _answers(catalogue: Catalogue, rows: Sequence[Row]) -> list[Answers]:
+    return answer(catalogue, feature_table(catalogue.declared, rows), [{} for _ in rows])
+
+
+def _written(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: FeaturesOf | None) -> Outcome:
+    if test.features is not None:
+        values: Row = test.features
+    elif features_of is None or test.run is None:
+        return Outcome(rule.id, test.name, None, "needs the run's files")
+    else:
+        try:
+            values = features_of(test.run).values
+        except LogAnalystError as error:
+            return Outcome(rule.id, test.name, False, str(error))
+    found = verdict(catalogue, rule, values)
+    passed = found in test.verdicts
+    return Outcome(rule.id, test.name, passed, "" if passed else _explanation(catalogue, rule, values, test, found))
+
+
+def _explanation(catalogue: Catalogue, rule: Rule, values: Row, test: RuleTest, found: Verdict) -> str:
+    """Why the verdict is another one: the probability, and what each question answered."""
+    answers = _answers(catalogue, [values])[0]
+    p = confidence.judge_alone(rule, answers, catalogue.calibration).alone
+    said = {True: "yes", False: "no", None: "not known"}
+    symptoms = ", ".join(f"{s}: {said[answers.symptoms[s]]}" for s in rule.symptoms)
+    items = ", ".join(f"{i.id}: {said[h]}" for i, h in zip(rule.evidence, answers.items[rule.id], strict=True))
+    wanted = " or ".join(test.verdicts)
+    applies = said[answers.applies[rule.id]]
+    return f"{found} ({p:.2f}), expected {wanted}; applies: {applies}; symptoms {symptoms}; evidence {items}"
+
+
+def _unlogged(catalogue: Catalogue, rule: Rule) -> str:
+    found = verdict(catalogue, rule, {})
+    return "" if found == "unknown" else f"{found} where nothing is known"
+
+
+def _unrendered(catalogue: Catalogue, rule: Rule) -> str:
+    """Every text is filled when all is known, and left out, not broken, when nothing is."""
+    known = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
+    for template in texts(rule):
+        if not (template.render(known) or "").strip():
+            return f"empty with all features known: {template.text!r}"
+        if template.features and template.render({}) is not None:
+            return f"filled with no feature known: {template.text!r}"
+    return ""
+
+
+def texts(rule: Rule) -> Iterator[Template]:
+    """Every text of a rule that holds placeholders or may."""
+    for item in rule.evidence:
+        yield from filter(None, (item.says, item.says_if_false, item.otherwise))
+    for fix in rule.fix:
+        parts = (fix.change, fix.start, fix.goal, fix.otherwise, fix.expected_impact, fix.verify, fix.if_not)
+        yield from filter(None, parts)
+
+
+def _disturbed(catalogue: Catalogue, rows: Sequence[Row]) -> str:
+    """The same row answers the same alone and between rows of every kind: empty, all known, the rule's other tests."""
+    known: Row = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
+    together = _answers(catalogue, [{}, *rows, known])[1:-1]
+    for row, answers in zip(rows, together, strict=True):
+        if _answers(catalogue, [row])[0] != answers:
+            return f"answers differ with other runs beside: {dict(row)}"
+    return ""
+
+
+def _turned_over(catalogue: Catalogue, rows: Sequence[Row]) -> str:
+    for row in rows:
+        partial = list(_partial(row))
+        full, *answers = [_flat(a) for a in _answers(catalogue, [row, *partial])]
+        for known, given in zip(partial, answers, strict=True):
+            turned = [place for place, a in given.items() if a is not None and a != full[place]]
+            if turned:
+                return f"{turned[0]} turns over when {sorted(set(row) - set(known))} become known"
+    return ""
+
+
+def _partial(row: Row) -> Iterator[Row]:
+    """The row with each feature left out alone, then some with a random half of them."""
+    for name in row:
+        yield {k: v for k, v in row.items() if k != name}
+    choose = random.Random(0)
+    for _ in range(SUBSETS):
+        yield {k: v for k, v in row.items() if choose.random() < 0.5}
+
+
+def _flat(answers: Answers) -> dict[str, bool | None]:
+    """All answers of a run by place."""
+    items = {f"{id_} item {i + 1}": holds for id_, row in answers.items.items() for i, holds in enumerate(row)}
+    applies = {f"{id_} applies": holds for id_, holds in answers.applies.items()}
+    return {**{f"symptom {id_}": holds for id_, holds in answers.symptoms.items()}, **applies, **items}

@@ -1,0 +1,92 @@
+"""What happened, in order: who moved first. Findings of curves and lines of logs on one clock."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from loganalyst.model import Time, TimelineEvent
+
+MAX_EVENTS = 12
+MAX_TEXT = 200  # characters of a log line that are told
+
+# kind of finding -> what it says of its metric, and how much it tells (to choose what is told, not in which order)
+FINDINGS: Mapping[str, tuple[str, float]] = {
+    "nonfinite": ("became NaN or infinite", 3.0),
+    "divergence": ("left its trend", 3.0),
+    "level_up": ("jumped up to a new level", 2.0),
+    "spike": ("spiked", 2.0),
+    "periodic": ("began to spike at equal distances", 2.0),
+    "restart": ("started again at an earlier step", 2.0),
+    "plateau": ("stopped improving", 1.5),
+    "level_down": ("fell to a new level", 0.5),
+    "slope": ("changed its slope", 0.5),
+    "variance": ("changed its noise", 0.5),
+    "lr_drop": ("bent at a drop of the learning rate", 0.5),
+}
+# part of a failure chain -> how much its lines tell; other parts are no events
+LINES: Mapping[str, float] = {"root": 3.0, "stop": 2.5, "symptom": 1.5, "cascade": 1.0, "end": 1.0}
+
+_EVENTS = ("session", "step", "time", "metric", "kind", "text", "weight", "line")
+
+
+def timeline(
+    findings: pl.DataFrame, lines: pl.DataFrame, points: pl.DataFrame | None = None
+) -> tuple[TimelineEvent, ...]:
+    """The most telling events, at most twelve, in order of session and then step.
+
+    `findings`, `lines` and `points` are tables of those names. Of equal events (same metric and kind, or same pattern)
+    the first is told, and how often it happened. A line has no step: by its time it is placed among the `points`;
+    without those, or without a time, it comes after the findings of its session, in the order of the file.
+    """
+    events = pl.concat([_of_findings(findings), _of_lines(lines)]).sort("weight", descending=True, maintain_order=True)
+    placed = _placed(events.head(MAX_EVENTS), points)
+    placed = placed.sort("session", "at", "time", "line", nulls_last=True, maintain_order=True)
+    return tuple(TimelineEvent(e["step"], e["time"], e["metric"], e["kind"], e["text"]) for e in placed.to_dicts())
+
+
+def _of_findings(findings: pl.DataFrame) -> pl.DataFrame:
+    """One event for each metric and kind of a session: the first, and how often."""
+    words = {kind: words for kind, (words, _) in FINDINGS.items()}
+    tells = {kind: weight for kind, (_, weight) in FINDINGS.items()}
+    first = findings.sort("step", nulls_last=True, maintain_order=True).group_by(
+        "session", "metric", "kind", maintain_order=True
+    )
+    text = pl.format("{} {}", "metric", pl.col("kind").replace(words))
+    return (
+        first.agg(pl.col("step", "line").first(), pl.col("significance").max(), often=pl.len())
+        .with_columns(
+            time=pl.lit(None, Time),
+            text=pl.when(pl.col("often") > 1).then(pl.format("{} ({} times)", text, "often")).otherwise(text),
+            weight=pl.col("kind").replace_strict(tells, default=0.5) * pl.col("significance").fill_null(0.5),
+        )
+        .select(_EVENTS)
+    )
+
+
+def _of_lines(lines: pl.DataFrame) -> pl.DataFrame:
+    """One event for each pattern of a session: its first line."""
+    told = lines.filter(pl.col("part").is_in(list(LINES)))
+    return (
+        told.unique(["session", "pattern"], keep="first", maintain_order=True)
+        .with_columns(
+            step=pl.lit(None, pl.Int64),
+            metric=pl.lit(None, pl.String),
+            kind=pl.col("part"),
+            text=pl.col("text").str.strip_chars().str.head(MAX_TEXT),
+            weight=pl.col("part").replace_strict(LINES, default=0.0, return_dtype=pl.Float64),
+        )
+        .select(_EVENTS)
+    )
+
+
+def _placed(events: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
+    """The events with `at`, where they belong: their step, or just after that of the last point before their time."""
+    events = events.with_columns(at=pl.col("step").cast(pl.Float64))
+    if points is None:
+        return events
+    clock = (
+        points.drop_nulls(["session", "step", "time"]).select("session", "time", at=pl.col("step") + 0.5).sort("time")
+    )
+    untimed = pl.col("step").is_not_null() | pl.col("time").is_null()
+    timed = events.filter(~untimed).drop("at").sort("time")
+    return pl.concat([events.filter(untimed), timed.join_asof(clock, on="time", by="session", check_sortedness=False)])
