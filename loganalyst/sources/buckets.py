@@ -1,10 +1,15 @@
 """Histograms as logged (bucket edges and counts) in the terms of the `distributions` table."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+
+from loganalyst.model import table
+from loganalyst.sources.timestamps import from_seconds
 
 Array = NDArray[np.float64]
 
@@ -46,6 +51,14 @@ def describe(left: Array, right: Array, counts: Array, moments: Moments | None =
             "zeros": _zeros(left, right, counts),
             "quantiles": [m.minimum, *_quantiles(left, right, counts)[1:-1].tolist(), m.maximum],
         }
+
+
+def frame(rows: Sequence[Mapping[str, object]], source: str) -> pl.DataFrame:
+    """`distributions` rows of what `describe` gave, each with metric, step and time (seconds since 1970)."""
+    names = ("metric", "step", "count", "mean", "std", "min", "max", "zeros", "quantiles")
+    columns: dict[str, object] = {name: [row.get(name) for row in rows] for name in names}
+    columns["time"] = from_seconds(np.array([row["time"] for row in rows], np.float64))
+    return table("distributions", columns | {"session": [0] * len(rows), "source": source})
 
 
 def _moments(left: Array, right: Array, counts: Array) -> Moments:

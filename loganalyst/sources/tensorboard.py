@@ -6,7 +6,7 @@ has learned; only an event that matches none is decoded message by message.
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from loganalyst.model import Tables, table
 from loganalyst.sources import buckets, tfevent
 from loganalyst.sources.flatten import Leaf, config_table
+from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, fields, single
-from loganalyst.sources.tfrecord import FRAME, HEADER, Block, Gap, blocks, payload_length
+from loganalyst.sources.tfrecord import FRAME, HEADER, Block, blocks, payload_length
 from loganalyst.sources.timestamps import from_seconds
 
 NAME = "tensorboard"
@@ -88,16 +89,16 @@ class _Decoder:
         fast = (hit, codes[hit], steps[hit], walls[hit], values)
         return Tables(
             points=self._points(fast, rows.scalars),
-            distributions=_distributions(rows.distributions, self.name),
+            distributions=buckets.frame(rows.distributions, self.name),
             config=config_table(rows.settings, self.name),
-            gaps=_gaps(gaps, self.name),
+            gaps=gap_table(gaps, self.name),
         )
 
     def ending(self, size: int) -> Tables:
         """The session's row; for a file without an event the gap that says so."""
         if not self.walls:
             why = "no event is intact" if size else "empty event file"
-            return Tables(gaps=_gaps([Gap(0, size, why)], self.name))
+            return Tables(gaps=gap_table([Gap(0, size, why)], self.name))
         times = from_seconds([self.walls[0], self.walls[-1]])
         row = {"session": [0], "source": self.name, "started": times[:1], "ended": times[1:]}
         return Tables(sessions=table("sessions", row))
@@ -230,15 +231,3 @@ def _is_standard(data: bytes, start: int, end: int, rest: int) -> bool:
     layout = [(number, wire) for number, wire, *_ in fields(data, start, end)]
     allowed = [(tfevent.EVENT_WALL_TIME, FIXED64), (tfevent.EVENT_STEP, VARINT), (tfevent.EVENT_SUMMARY, BYTES)]
     return layout in (allowed, [allowed[0], allowed[2]]) and rest < end
-
-
-def _distributions(rows: list[dict[str, object]], source: str) -> pl.DataFrame:
-    names = ("metric", "step", "count", "mean", "std", "min", "max", "zeros", "quantiles")
-    columns: dict[str, object] = {name: [row.get(name) for row in rows] for name in names}
-    columns["time"] = from_seconds(np.array([row["time"] for row in rows], np.float64))
-    return table("distributions", columns | {"session": [0] * len(rows), "source": source})
-
-
-def _gaps(gaps: Iterable[Gap], file: str) -> pl.DataFrame:
-    offsets, lengths, reasons = zip(*sorted(gaps), strict=True) if gaps else ((), (), ())
-    return table("gaps", {"file": file, "offset": offsets, "bytes": lengths, "why": reasons})

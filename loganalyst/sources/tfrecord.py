@@ -14,20 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.sources import crc32c
+from loganalyst.sources.gaps import Gap
 
 CHUNK = 4 << 20  # bytes read at a time
 LARGEST = 64 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
 HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
-
-
-class Gap(NamedTuple):
-    """Bytes of the file that hold no intact record."""
-
-    offset: int
-    bytes: int
-    why: str
 
 
 class Block(NamedTuple):

@@ -1,0 +1,27 @@
+"""Bytes of a file that a reader could not use, as it tells of them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import polars as pl
+
+from loganalyst.model import table
+
+
+class Gap(NamedTuple):
+    """`bytes` bytes from file offset `offset` on, and why they were not used."""
+
+    offset: int
+    bytes: int
+    why: str
+
+
+def gap_table(gaps: Iterable[Gap], file: str) -> pl.DataFrame:
+    """Rows of `gaps`, by offset."""
+    rows = sorted(gaps)
+    return table("gaps", {
+        "file": file,
+        "offset": [gap.offset for gap in rows],
+        "bytes": [gap.bytes for gap in rows],
+        "why": [gap.why for gap in rows],
+    })  # fmt: skip
