@@ -11,7 +11,7 @@ FEATURES = (
     Feature("component_count", "int", "terms", "loss terms logged over the same steps", "loss_component"),
     Feature("component_top_metric", "text", "", "the term that is largest at the end", "loss_component"),
     Feature("component_top_share", "float", "share", "its share of the sum at the end", "loss_component"),
-    Feature("component_stuck_count", "int", "terms", "terms that fell by less than a third (or rose)", "loss_component"),
+    Feature("component_stuck_count", "int", "terms", "terms that ended above 30 % of their first level", "loss_component"),
     Feature("component_stuck_metric", "text", "", "the largest of them at the end", "loss_component"),
     Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
     Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
@@ -21,7 +21,7 @@ FEATURES = (
     Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
 )  # fmt: skip
 
-STUCK = 2 / 3  # of the first level
+STUCK = 0.3  # of the first level
 
 
 def compute(context: Context) -> Computed:
@@ -68,12 +68,12 @@ def _shares(
 
 
 def _one_axis(curves: list[Curve]) -> list[Curve]:
-    """The curves logged on the axis with the fewest doubles: per epoch where a term is logged both ways."""
+    """The most curves of equal length; of equals (terms logged per step and per epoch) those that begin first."""
     finite = [c for c in curves if np.isfinite(c.values).sum() >= 3]
     by_length: dict[int, list[Curve]] = {}
     for curve in finite:
         by_length.setdefault(len(curve.values), []).append(curve)
-    return max(by_length.values(), key=len, default=[])
+    return max(by_length.values(), key=lambda group: (len(group), -int(group[0].steps[0])), default=[])
 
 
 def _unexplained(context: Context, terms: list[Curve]) -> dict[str, object]:

@@ -60,9 +60,9 @@ class Context:
         return found
 
     def of(self, *roles: str) -> list[Curve]:
-        """The curves of the given roles, most points first."""
+        """The curves of the given roles, most points first; of equals the one called a loss, then the shorter name."""
         chosen = [c for c in self.curves if c.role.name in roles]
-        return sorted(chosen, key=lambda c: -len(c.values))
+        return sorted(chosen, key=lambda c: (-len(c.values), "loss" not in c.metric.lower(), len(c.metric)))
 
     def found(self, kind: str, *roles: str) -> pl.DataFrame:
         """The findings of one kind on curves of the given roles, in step order."""
@@ -126,9 +126,9 @@ def last_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
 
 
 def first_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
-    """Median of the first twentieth of the finite values (at least one), None where there is none."""
+    """Median of the first three finite values: where the run began, before anything was learned; None where there is none."""
     finite = values[np.isfinite(values)]
-    return float(np.median(finite[: max(1, finite.size // 20)])) if finite.size else None
+    return float(np.median(finite[:3])) if finite.size else None
 
 
 def ratio(a: float | None, b: float | None) -> float | None:

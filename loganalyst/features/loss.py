@@ -1,16 +1,22 @@
 """Features of the training loss: events on any of its curves, the shape of the one with most points."""
 
-import numpy as np
+from typing import TYPE_CHECKING
 
-from loganalyst.features.context import Computed, Context, event, event_features, ratio, seen
+import numpy as np
+import polars as pl
+
+from loganalyst.features.context import Computed, Context, event, event_features, first_level, ratio, seen
 from loganalyst.model import Curve, Feature
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROLE = "train_loss"
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
-    Feature("train_loss_first", "float", "loss", "level of the first twentieth", ROLE),
+    Feature("train_loss_first", "float", "loss", "level of the first three values", ROLE),
     Feature("train_loss_last", "float", "loss", "level of the last tenth of the finite values", ROLE),
     Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
     Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
@@ -24,6 +30,7 @@ FEATURES = (
     Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
     *event_features("train_loss_spike", "single excursions upwards", ROLE),
     Feature("train_loss_spike_max_ratio", "float", "ratio", "largest value against its local level (positive losses)", ROLE),
+    Feature("train_loss_late_spike_ratio", "float", "ratio", "the same after the first fifth of the points", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
     *event_features("train_loss_periodic", "trains of spikes at equal distances", ROLE),
     *event_features("train_loss_level_up", "lasting jumps upwards", ROLE),
@@ -80,9 +87,10 @@ def _nonfinite(curve: Curve) -> dict[str, object]:
 def _shape(context: Context, curve: Curve) -> dict[str, object]:
     shape = context.shape(curve)
     best = seen(curve, shape.best_index)
-    flat = shape.plateau_index
+    first = first_level(curve.values)
+    fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
-        "train_loss_first": shape.first,
+        "train_loss_first": first,
         "train_loss_last": shape.last,
         "train_loss_best": (shape.best, best),
         "train_loss_best_step": (best.step, best),
@@ -90,8 +98,8 @@ def _shape(context: Context, curve: Curve) -> dict[str, object]:
         "train_loss_rise_noise": shape.rise_from_best,
         "train_loss_spike_max_ratio": shape.spike_max_ratio,
         "train_loss_spike_recovered": shape.recovered,
-        "train_loss_plateau_share": None if shape.last is None else 0.0 if flat is None else 1 - flat / shape.n,
-        "train_loss_drop_relative": shape.total_relative_drop,
+        "train_loss_plateau_share": _flat_share(context, curve),
+        "train_loss_drop_relative": fall,
         "train_loss_drop_noise": shape.drop,
         "train_loss_tail_slope": shape.tail_slope,
         "train_loss_tail_slope_z": shape.tail_slope_z,
@@ -100,6 +108,16 @@ def _shape(context: Context, curve: Curve) -> dict[str, object]:
         "train_loss_oscillation": shape.oscillation,
         "train_loss_constant_share": shape.constant_share,
     }
+
+
+def _flat_share(context: Context, curve: Curve) -> float | None:
+    """Share of the points from the onset of the final plateau on: the earlier of the two ways to see one."""
+    flat = context.shape(curve).plateau_index
+    found = context.found("plateau", ROLE).filter(pl.col("metric") == curve.metric)
+    onsets = [flat] if flat is not None else []
+    if found.height:
+        onsets.append(int(np.searchsorted(curve.steps, found["step"][-1])))
+    return 1 - min(onsets) / len(curve.values) if onsets else 0.0
 
 
 def _zeros(curve: Curve) -> dict[str, object]:
@@ -127,14 +145,27 @@ def _levels(curve: Curve) -> dict[str, object]:
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
         "train_loss_chance_classes": _chance(x[n // 2 :]),
         "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
+        "train_loss_late_spike_ratio": _spike_ratio(curve, finite),
     }
 
 
-def _chance(tail: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> int:
-    """K where most of `tail` lies within 2 % of ln K and its mean within 0.5 %, else 0."""
+def _spike_ratio(curve: Curve, finite: "NDArray[np.int64]") -> object:
+    """Largest value after the first fifth against the median of the 10 values on each side (positive losses)."""
+    x = curve.values[finite]
+    if x.min() <= 0 or x.size < 30:
+        return None
+    local = np.median(np.lib.stride_tricks.sliding_window_view(x, 21), axis=1)
+    ratios = x[10:-10] / local
+    ratios[: max(x.size // 5 - 10, 0)] = 0.0
+    top = int(np.argmax(ratios))
+    return float(ratios[top]), seen(curve, int(finite[top + 10]))
+
+
+def _chance(tail: "NDArray[np.float64]") -> int:
+    """K where half of `tail` lies within 4 % of ln K and its median within 1 %, else 0."""
     classes = np.arange(2, 21)
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
     chance = float(np.log(k))
-    pinned = abs(level - chance) < 0.005 * chance and np.quantile(np.abs(tail - chance), 0.6) < 0.03 * chance
+    pinned = abs(level - chance) < 0.01 * chance and np.median(np.abs(tail - chance)) < 0.04 * chance
     return k if pinned else 0

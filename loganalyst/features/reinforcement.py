@@ -1,9 +1,14 @@
 """Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature, Witness
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -12,11 +17,11 @@ FEATURES = (
     Feature("reward_last", "float", "reward", "its last level", "reward"),
     Feature("reward_best", "float", "reward", "its highest smoothed level", "reward"),
     Feature("reward_best_step", "int", "step", "where it was highest", "reward"),
-    Feature("reward_gain_noise", "float", "noise", "gain from first to last level in units of the noise", "reward"),
-    Feature("reward_best_gain_noise", "float", "noise", "gain from first to highest level in units of the noise", "reward"),
+    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half", "reward"),
+    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level in the same units", "reward"),
     Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
-    Feature("reward_late_gain_noise", "float", "noise", "gain over the second half in units of the noise", "reward"),
+    Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth in the same units", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the policy's entropy (its size)", "entropy"),
     Feature("entropy_last", "float", "nats", "last level of it", "entropy"),
     Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
@@ -59,24 +64,32 @@ def _reward(context: Context) -> dict[str, object]:
     out: dict[str, object] = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
     if shape.first is None or shape.last is None or shape.best is None:
         return out
-    noise = shape.noise or None
-    top = (shape.first - shape.best) / noise if noise else None
-    finite = curve.values[np.isfinite(curve.values)]
-    middle = (
-        float(np.median(finite[int(0.4 * finite.size) : max(int(0.6 * finite.size), 1)])) if finite.size >= 10 else None
-    )
     return out | {
         "reward_first": -shape.first,
         "reward_last": -shape.last,
         "reward_best": (-shape.best, best),
         "reward_best_step": (best.step, best),
-        "reward_gain_noise": shape.drop,
-        "reward_best_gain_noise": top,
         "reward_lost_share": ratio(shape.last - shape.best, shape.first - shape.best)
         if shape.first > shape.best
         else None,
         "reward_constant_share": shape.constant_share,
-        "reward_late_gain_noise": (-shape.last - middle) / noise if noise and middle is not None else None,
+        **_gains(curve.values[np.isfinite(curve.values)], -shape.best),
+    }
+
+
+def _gains(x: "NDArray[np.float64]", best: float) -> dict[str, object]:
+    """Gains in units of the robust spread of the second half: a moving average has no noise, but it has spread."""
+    n = x.size
+    if n < 10:
+        return {}
+    quarter, three = np.quantile(x[n // 2 :], (0.25, 0.75))
+    spread = float(three - quarter) / 1.35 or None
+    begin, end = float(np.median(x[: max(1, n // 10)])), float(np.median(x[(2 * n) // 3 :]))
+    middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
+    return {
+        "reward_gain_spread": ratio(end - begin, spread),
+        "reward_best_gain_spread": ratio(best - begin, spread),
+        "reward_late_gain_spread": ratio(last - middle, spread),
     }
 
 

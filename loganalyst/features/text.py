@@ -6,8 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.features.blame import alive, root, session_labels
 from loganalyst.features.context import Computed, Context
-from loganalyst.model import Feature, FeatureValue, Run, Witness
+from loganalyst.model import Feature, FeatureValue, Witness
+
+__all__ = ["FEATURES", "compute", "session_labels"]
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
@@ -73,68 +76,14 @@ def compute(context: Context) -> Computed:
     return {"log_lines_read": read, **_counted(lines, points), **_described(root(lines, points), lines)}
 
 
-def session_labels(run: Run) -> dict[int, str | None]:
-    """The common label of each session's root cause by its text logs (None: no fault found)."""
-    numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
-    found = {n: root(run.lines.filter(session=n), run.points.filter(session=n)) for n in numbers}
-    return {n: (row["label"] or "other") if row else None for n, row in found.items()}
-
-
-def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
-    """The row of `lines` that states the root cause of one session, or None.
-
-    The earliest fault or stop that no later metric of the same file survived; a line that follows from a fault only
-    where there is no such line, and then the failed exit before the mere consequence. Within a chain of exceptions a
-    known fault goes before a general exception.
-    """
-    judged = _tiers(_alive(lines, points))
-    if not judged.height:
-        return None
-    files = judged["file"].n_unique()
-    order = ["tier", "line"] if files == 1 else ["tier", "general", "time", "file", "line"]
-    chosen = judged.sort(order, nulls_last=True).row(0, named=True)
-    if chosen["general"] and chosen["block"] is not None:
-        known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
-        chosen = known.row(0, named=True) if known.height else chosen
-    return chosen
-
-
 def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
     numbers = pl.concat([sessions["session"], lines["session"]]).max()
     return int(numbers) if isinstance(numbers, int) else 0
 
 
-def _alive(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The lines with alive (Boolean): no metric comes after them in their file. A stop by the scheduler always is."""
-    progress = points.drop_nulls("line").group_by("source").agg(progress=pl.col("line").max())
-    placed = lines.join(progress, left_on="file", right_on="source", how="left")
-    later = pl.col("progress") > pl.col("line")
-    return placed.with_columns(alive=~later.fill_null(value=False) | (pl.col("part") == "stop"))
-
-
-def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
-    """The candidates with tier (0 the strongest) and general (an exception no specific pattern knows)."""
-    part, alive, label = pl.col("part"), pl.col("alive"), pl.col("label")
-    cut = (pl.col("pattern") == "traceback") & (
-        pl.col("line") > pl.col("line").filter(pl.col("block") >= 0).max().fill_null(0)
-    )
-    died = lines.select((part.is_in(["confirm", "cascade"]) & alive).any()).item()
-    faults = part.is_in(["root", "stop"])
-    tier = (
-        pl.when(faults & alive).then(0)
-        .when(pl.lit(died) & faults & pl.col("block").is_not_null() & (pl.col("line") == pl.col("line").filter(faults).max())).then(1)
-        .when((part == "confirm") & alive & label.is_not_null()).then(2)
-        .when((part == "cascade") & alive & label.is_not_null()).then(3)
-        .when((part == "confirm") & alive).then(4)
-        .when(cut & alive).then(5)
-    )  # fmt: skip
-    general = (label == "code_exception").fill_null(value=False)
-    return lines.with_columns(tier=tier, general=general).drop_nulls("tier")
-
-
 def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, FeatureValue]:
     part, label = pl.col("part"), pl.col("label")
-    counts = _alive(lines, points).select(
+    counts = alive(lines, points).select(
         log_error_count=part.is_in(["root", "stop", "confirm", "cascade"]).sum(),
         log_fault_survived_count=((part == "root") & ~pl.col("alive")).sum(),
         log_traceback_count=(pl.col("pattern") == "traceback").sum(),

@@ -9,6 +9,8 @@ from loganalyst.features.context import Computed, Context, event, event_features
 from loganalyst.model import Curve, Feature
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from loganalyst.signals import Gap
 
 LOSSES, SCORES = ("val_loss", "val_loss_component"), ("val_accuracy", "val_score")
@@ -16,6 +18,7 @@ _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
     Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
+    Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of it", "val_loss"),
     Feature("val_loss_first", "float", "loss", "its first level", "val_loss"),
     Feature("val_loss_last", "float", "loss", "its last level", "val_loss"),
@@ -32,6 +35,7 @@ FEATURES = (
     Feature("train_fall_since_val_best_z", "float", "standard errors", "the same in standard errors", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
     Feature("train_val_gap_at_best", "float", "share", "the same where the held-out loss was lowest", "val_loss"),
+    Feature("train_val_gap_growth", "float", "share", "growth of that gap since the held-out loss was lowest", "val_loss"),
     Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
     Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
@@ -42,6 +46,7 @@ FEATURES = (
     Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
+    Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20); 0 if not", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
@@ -63,6 +68,7 @@ def _losses(context: Context) -> dict[str, object]:
     span = float(curve.steps[-1] - curve.steps[0])
     out: dict[str, object] = {
         "val_loss_metric": curve.metric,
+        "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_points": len(curve.values),
         "val_loss_first": shape.first,
         "val_loss_last": shape.last,
@@ -77,6 +83,9 @@ def _losses(context: Context) -> dict[str, object]:
         "train_fall_since_val_best_z": gap.train_fall_z,
         "train_val_gap": gap.final_ratio,
         "train_val_gap_at_best": gap.best_ratio,
+        "train_val_gap_growth": None
+        if gap.final_ratio is None or gap.best_ratio is None
+        else gap.final_ratio - gap.best_ratio,
     }
     for name in ("nonfinite", "divergence"):
         out |= event(f"val_loss_{name}", True, context.found(name, *LOSSES))
@@ -125,8 +134,16 @@ def _scores(context: Context) -> dict[str, object]:
         "val_score_gain": gain,
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
+        "val_score_chance_classes": _chance(x) if curve.role.name == "val_accuracy" and len(x) >= 3 else None,
     }
     if train and curve.role.name == "val_accuracy":
         known = out["train_accuracy_last"]
         out["accuracy_gap"] = known - float(x[-1]) if isinstance(known, float) else None
     return out
+
+
+def _chance(values: "NDArray[np.float64]") -> int:
+    """K where all `values` (shares, or per cent) lie within half a per cent of 1/K, else 0."""
+    share = values / (100 if values.max() > 1 else 1)
+    k = int(np.clip(np.round(1 / max(float(np.median(share)), 1e-9)), 2, 20))
+    return k if np.abs(share - 1 / k).max() < 0.005 else 0
