@@ -40,7 +40,7 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     level = running_median(vv, 1 if vv.size < 30 else 3)
     best = int(np.argmin(level))
     last, low = _last(vv), float(level[best])
-    noise = residual_noise(vv) or abs(low) * 1e-6 or 1e-300
+    noise = max(residual_noise(vv), abs(low) * 1e-6, 1e-300)
     own = Gap(
         best_step=int(vs[best]),
         best_value=float(vv[best]),
@@ -64,7 +64,7 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
 def _error(x: Array, count: int) -> float:
     """Standard error of the difference of two levels over `count` points: a third of them each, autocorrelated."""
     rho = lag1(x - smooth(x))
-    noise = residual_noise(x) or abs(float(np.median(x))) * 1e-6 or 1e-300
+    noise = max(residual_noise(x), abs(float(np.median(x))) * 1e-6, 1e-300)
     return noise * float(np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, count / 3)))
 
 

@@ -9,19 +9,22 @@ from loganalyst.signals.robust import (
     LONG,
     TINY,
     Array,
+    around,
     as_floats,
     blocks,
     exponent,
     jitter,
     lag1,
     residual_noise,
-    residuals,
     running_median,
     smooth,
     spread,
+    spreads,
 )
 
 BLOCKS = 1000  # the coarse curve has at most about this many points
+SAMPLE = 5000  # points that tell the overall noise
+MEASURED = 400  # points of a stretch that tell its noise
 FOLD = 30.0  # noise multiples up to which asinh is nearly linear
 
 
@@ -69,7 +72,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
 
 
 def _even(x: Array) -> tuple[Array, bool]:
-    """Logarithm where it evens out the noise of a positive curve, else asinh around the median, in units of its bulk."""
+    """Logarithm where it evens out the noise of a positive curve, else asinh around the median in units of the bulk."""
     if not x.size:
         return x, False
     if x.min() > 0 and _multiplicative(x):
@@ -87,8 +90,8 @@ def _multiplicative(x: Array) -> bool:
     """Whether relative residuals differ less in size along the curve, and lean less to one side, than absolute ones."""
     if x.size < 60:
         return True
-    rest, level = residuals(x)
-    return _uneven(np.log(rest + level) - np.log(level)) <= _uneven(rest)
+    value, level = around(x)
+    return _uneven(np.log(value) - np.log(level)) <= _uneven(np.ldexp(value, -1) - np.ldexp(level, -1))
 
 
 def _uneven(rest: Array) -> float:
@@ -106,10 +109,11 @@ def local_noise(x: Array, trend: Array) -> Array:
         return x
     rest = x - trend
     size = max(40, n // 50)
-    overall = max(spread(rest), TINY, jitter(x) if n <= LONG else 0.0)
+    overall = max(spread(rest[:: max(1, n // SAMPLE)]), TINY, jitter(x) if n <= LONG else 0.0)
     if n < 2 * size:
         return np.full(n, overall)
-    starts = np.arange(0, n - size + 1, size)
-    local = np.array([max(spread(rest[s : s + size]), jitter(x[s : s + min(size, 200)])) for s in starts])
+    rows = slice(0, n // size * size)
+    floor = spreads(np.diff(x[rows].reshape(-1, size)[:, :200], n=2, axis=1)) / np.sqrt(6.0)  # as in jitter
+    local = np.maximum(spreads(rest[rows].reshape(-1, size)[:, :MEASURED]), floor)
     local = np.maximum(running_median(local, 1), 0.2 * overall)
-    return as_floats(np.interp(np.arange(n), starts + size / 2, local))
+    return as_floats(np.interp(np.arange(n), (np.arange(local.size) + 0.5) * size, local))

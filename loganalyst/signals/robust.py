@@ -23,11 +23,14 @@ def exponent(x: Array) -> int:
 
 def spread(x: Array) -> float:
     """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal."""
-    if not x.size:
-        return 0.0
-    away = np.abs(x - np.median(x))
-    mad = float(np.median(away)) * MAD_TO_SD
-    return mad if mad > 0 else float(np.mean(away)) * 1.2533
+    return float(spreads(x.reshape(1, -1))[0]) if x.size else 0.0
+
+
+def spreads(rows: Array) -> Array:
+    """The same of every row."""
+    away = np.abs(rows - np.median(rows, axis=1, keepdims=True))
+    mad = np.median(away, axis=1) * MAD_TO_SD
+    return np.where(mad > 0, mad, np.mean(away, axis=1) * 1.2533)
 
 
 def blocks(x: Array, size: int) -> NDArray[np.float64]:
@@ -47,9 +50,9 @@ def running_median(x: Array, half: int) -> Array:
         return x.copy()
     out = np.empty(n)
     out[half : n - half] = np.median(sliding_window_view(x, 2 * half + 1), axis=1)
-    for i in range(half):
-        out[i] = np.median(x[: 2 * i + 1])
-        out[n - 1 - i] = np.median(x[n - 1 - 2 * i :])
+    for i in range(half):  # windows of 2·i+1 points: the middle one of an odd number
+        out[i] = np.partition(x[: 2 * i + 1], i)[i]
+        out[n - 1 - i] = np.partition(x[n - 1 - 2 * i :], i)[i]
     return out
 
 
@@ -70,8 +73,8 @@ def smooth(x: Array, points: int = 400, half: int = 3) -> Array:
     return out
 
 
-def residuals(x: Array, half: int = 5) -> tuple[Array, Array]:
-    """Residuals around a local median of 2·half+1 points, and that median, in rows along the curve.
+def around(x: Array, half: int = 5) -> tuple[Array, Array]:
+    """Values and their local medians over 2·half+1 points, in rows along the curve.
 
     Rows are 10 to 200 evenly spread stretches of some 100 points, so the work is bounded; short curves give one row.
     """
@@ -82,7 +85,7 @@ def residuals(x: Array, half: int = 5) -> tuple[Array, Array]:
         rows = x[starts[:, None] + np.arange(100)]
     half = min(half, (rows.shape[1] - 1) // 2)
     middle = np.median(sliding_window_view(rows, 2 * half + 1, axis=1), axis=2)
-    return rows[:, half : rows.shape[1] - half] - middle, middle
+    return rows[:, half : rows.shape[1] - half], middle
 
 
 def residual_noise(x: Array) -> float:
@@ -90,8 +93,9 @@ def residual_noise(x: Array) -> float:
     if x.size < 4:
         return 0.0
     half = min(5, (x.size - 1) // 2)
-    around = spread(residuals(x, half)[0].ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
-    return max(around, jitter(x) if x.size <= LONG else 0.0)
+    value, middle = around(x, half)
+    noise = spread((value - middle).ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+    return max(noise, jitter(x) if x.size <= LONG else 0.0)
 
 
 def jitter(x: Array) -> float:

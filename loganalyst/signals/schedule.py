@@ -50,9 +50,9 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         return Schedule()
     top = int(np.argmax(v))
     peak, last = float(v[top]), float(v[-1])
-    if peak <= 0:
+    if peak < 1e-300:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
-    u = v / peak
+    u = np.maximum(v, -peak) / peak
     drops = np.flatnonzero((u[1:] <= SUDDEN * u[:-1]) & (u[:-1] - u[1:] >= LEAST)) + 1
     return Schedule(
         peak=peak,

@@ -71,7 +71,7 @@ def shape(values: ArrayLike) -> Shape:
     x = np.clip(v[where], -1e150, 1e150)
     curve = smooth(x, half=1 if x.size < 30 else 3)
     noise = residual_noise(x)
-    unit = noise or 1e-9 * float(np.median(np.abs(x))) or 1e-300
+    unit = max(noise, 1e-9 * float(np.median(np.abs(x))), 1e-300)
     first, last = float(np.median(x[: max(3, x.size // 20)])), float(np.median(x[-max(1, x.size // 10) :]))
     best = int(np.argmin(curve))
     low = float(curve[best])
@@ -113,7 +113,7 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
     level = abs(float(np.median(tail))) or 1e-300
     rest = tail - tail.mean() - slope * t
     rho = lag1(rest)
-    error = max(spread(rest), 1e-3 * unit) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
+    error = max(spread(rest), 1e-3 * unit, 1e-300) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
     return {
         "tail_slope": _bounded(slope / level),
         "tail_slope_z": _bounded(slope / error),
