@@ -104,14 +104,16 @@ def diagnose(
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Do not join a log to the directory before it.")] = False,
-    format_: Annotated[Format, typer.Option("--format", help="How the report is laid out.")] = Format.TERMINAL,
+    format_: Annotated[
+        Format, typer.Option("--format", metavar="terminal|markdown|json", help="How the report is laid out.")
+    ] = Format.TERMINAL,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
 ) -> None:
-    """Say what went wrong in a run, why, how sure that is, and what to change.
+    """Say what went wrong in a run, why, and what to change.
 
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
@@ -138,7 +140,7 @@ def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[s
     readable = [d for d in found if d.status != "unreadable"]
     if format_ is Format.MARKDOWN:
         return "\n---\n\n".join(markdown.render(d, top=top) for d in readable)
-    return "\n\n".join(terminal.render(d, top=top, **screen) for d in readable)
+    return "\n".join(terminal.render(d, top=top, **screen) for d in readable)
 
 
 @app.command()
@@ -151,7 +153,10 @@ def show(
     ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Show what was read: sources, metrics with their roles and why, config, gaps and coverage."""
+    """Show what was read of a run.
+
+    Its sources, metrics with their roles and why, config, gaps, and how far it could be judged.
+    """
     from loganalyst import pipeline
     from loganalyst.report import show as report
 
@@ -194,7 +199,10 @@ def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
 
 @rules_app.command()
 def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)]) -> None:
-    """Explain a rule: mechanism, evidence with its questions and weights, fix, references."""
+    """Explain a rule.
+
+    Its mechanism, evidence with questions and weights, fix and references, as Markdown.
+    """
     from loganalyst import pipeline
     from loganalyst.report.rule import render
 
@@ -203,9 +211,12 @@ def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.
 
 @rules_app.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="[PATH]...", help="Folders with rules of your own.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with rules of your own.")] = [],  # noqa: B006
 ) -> None:
-    """Check our rules and yours: every fault with its line. Exits with 2 if there is one."""
+    """Check our rules and yours.
+
+    Every fault is told with its line. Exits with 2 if there is one.
+    """
     from loganalyst import pipeline
 
     known = pipeline.catalogue(tuple(paths))
@@ -213,6 +224,25 @@ def check(
         _complain(problem, USAGE)
     _emit(f"{len(known.rules)} rules and {len(known.symptoms)} symptoms are sound; {len(known.problems)} faults\n")
     raise typer.Exit(USAGE if known.problems else NOTHING)
+
+
+@rules_app.command("test")
+def run_tests(
+    rules: Annotated[list[str], typer.Argument(metavar="ID", help="Rules to test (default: all).")] = [],  # noqa: B006
+) -> None:
+    """Run the tests of rules.
+
+    Those written in them, and those every rule has for free. Exits with 2 if one fails.
+    """
+    from loganalyst import pipeline
+
+    outcomes = pipeline.rule_tests(rules)
+    failed = [o for o in outcomes if o.passed is False]
+    skipped = [o for o in outcomes if o.passed is None]
+    for outcome in failed:
+        _complain(f"{outcome.rule}: {outcome.test}: {outcome.detail}", USAGE)
+    _emit(f"{len(outcomes) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} not run\n")
+    raise typer.Exit(USAGE if failed else NOTHING)
 
 
 def _screen() -> dict[str, Any]:

@@ -394,12 +394,15 @@ class Symptom:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown."""
+    """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
+    `rival` is True where a symptom it could cause is seen.
+    """
 
     id: str
     title: str
     verdict: Verdict
     why: str
+    rival: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import polars as pl
 from loganalyst import diagnosis, features, rulefiles, settings, signals
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
+from loganalyst.diagnosis.ruletests import Outcome
+from loganalyst.diagnosis.ruletests import check as check_rules
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.diagnosis.told import told
 from loganalyst.errors import RuleError, SourceError, nearest
@@ -26,7 +28,7 @@ from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, Session
 from loganalyst.settings import Settings
 from loganalyst.sources.ingest import ingest
 
-__all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run"]
+__all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run", "rule_tests"]
 
 
 def read_run(path: str | Path, logs: Sequence[str | Path] = ()) -> Run:
@@ -49,6 +51,19 @@ def explain(rule: str) -> dict[str, Any]:
     if rule not in known:
         raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
     return asdict(known[rule])
+
+
+def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outcome]:
+    """Run the tests of the rules `ids` (none: of all), on the healthy fixtures too where there is a checkout.
+
+    Raises RuleError for an unknown id.
+    """
+    for id_ in ids:
+        explain(id_)
+    known = catalogue(tuple(rules))
+    runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
+    healthy = sorted(path.name for path in runs.glob("healthy-*/"))
+    return check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
 
 
 def diagnose(

@@ -47,7 +47,8 @@ def _weight(item: Item) -> float:
 
 def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:
     """A rule that is no cause here, and why."""
-    return RuledOut(judged.rule.id, judged.rule.title, judged.verdict, _why(judged, answers, catalogue))
+    why = _why(judged, answers, catalogue)
+    return RuledOut(judged.rule.id, judged.rule.title, judged.verdict, why, rival=bool(judged.seen))
 
 
 def _why(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:

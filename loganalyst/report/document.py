@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary
+from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary, TimelineEvent
 from loganalyst.report.series import Series, chart
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
 
@@ -31,6 +31,7 @@ BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 # What to draw beside the curves a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
+MAX_PLACE = 48  # characters of a file's path; longer ones are told by their name
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ class CauseText:
 
 @dataclass(frozen=True)
 class Not:
-    """Causes that share one reason why they are ruled out or cannot be judged."""
+    """Causes that share one reason why they are ruled out or cannot be judged; `rival` where they fit what was seen."""
 
     titles: tuple[str, ...]
     why: str
+    rival: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
 
 
 def _cause(cause: Cause, d: Diagnosis) -> CauseText:
-    place = _place(cause.file, cause.line, cause.rank, cause.node)
+    place = _place(cause.file if cause.line is not None else None, cause.line, cause.rank, cause.node)
     return CauseText(
         id=cause.id,
         title=clean(cause.issue, 120),
@@ -214,11 +216,17 @@ def _story(cause: Cause, d: Diagnosis) -> str:
     at_line = next((e for e in cause.evidence if e.holds and e.line is not None and e.line == cause.line), None)
     if at_line:
         return clean(at_line.text)
-    moved = [e.text for e in d.timeline if e.step is not None and cause is d.causes[0]]
+    metrics = {cause.metric, *(e.metric for e in cause.evidence if e.holds)}
+    metrics |= {s.metric for s in d.symptoms if s.id in cause.symptoms}
+    moved = [_event(e) for e in d.timeline if e.metric in metrics and (e.step or -1) >= (cause.onset_step or 0)]
     if len(moved) > 1:
         return clean("; ".join(moved[:3]))
     held = [e.text for e in _ordered(cause.evidence) if e.holds]
     return clean("; ".join(held[:2]) or cause.summary)
+
+
+def _event(event: TimelineEvent) -> str:
+    return event.text + (f" at step {step(event.step)}" if event.step is not None else "")
 
 
 def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
@@ -228,7 +236,8 @@ def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _evidence(e: Evidence) -> EvidenceText:
-    return EvidenceText(e.holds, clean(e.text, 240), e.kind, _place(e.file, e.line))
+    file = e.file if e.line is not None or e.metric is None else None  # a curve's file says nothing without its line
+    return EvidenceText(e.holds, clean(e.text, 240), e.kind, _place(file, e.line))
 
 
 def _fix(fix: Fix) -> Fix:
@@ -236,7 +245,9 @@ def _fix(fix: Fix) -> Fix:
 
 
 def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:
-    parts = [clean(file, 120) + (f":{line}" if line is not None else "")] if file else []
+    named = clean(file, 1000)
+    short = named if len(named) <= MAX_PLACE else f"…/{named.rsplit('/', 1)[-1][-MAX_PLACE:]}"
+    parts = [short + (f":{line}" if line is not None else "")] if file else []
     parts += [f"rank {rank}"] if rank is not None else []
     parts += [f"node {clean(node, 80)}"] if node else []
     return ", ".join(parts)
@@ -262,11 +273,12 @@ def _told(item: Mapping[str, Any]) -> Row:
 
 
 def _grouped(rules: Iterable[RuledOut]) -> tuple[Not, ...]:
-    """Rules by their reason, the reason that most share first."""
-    groups: dict[str, list[str]] = {}
+    """Rules by their reason: rivals first, then the reason that most share."""
+    groups: dict[tuple[bool, str], list[str]] = {}
     for rule in rules:
-        groups.setdefault(clean(rule.why, 200), []).append(clean(rule.title, 120))
-    return tuple(Not(tuple(titles), why) for why, titles in sorted(groups.items(), key=lambda g: -len(g[1])))
+        groups.setdefault((rule.rival, clean(rule.why, 200)), []).append(clean(rule.title, 120))
+    ranked = sorted(groups.items(), key=lambda g: (not g[0][0], -len(g[1])))
+    return tuple(Not(tuple(titles), why, rival) for (rival, why), titles in ranked)
 
 
 def _to_log(d: Diagnosis) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from loganalyst.model import Diagnosis
-from loganalyst.report.document import CauseText, Document, EvidenceText, Not, document
+from loganalyst.report.document import CauseText, Document, EvidenceText, document
 from loganalyst.report.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
+from loganalyst.report.text import count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -114,7 +115,7 @@ def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
 def _instead(doc: Document, width: int) -> "list[Text]":
     """Rivals: possible causes with their share, then what was ruled out and why."""
     rivals = [f"{c.title} {c.sure}" for c in doc.causes if not c.likely]
-    out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out[:3]]
+    out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
     label = "Instead?" if _lead(doc) else "Perhaps"
     return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
 
@@ -124,15 +125,12 @@ def _told(doc: Document, width: int) -> "list[Text]":
 
 
 def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What is not logged and what that costs; where the usual curves are all there, what else rules could not ask."""
-    told = list(doc.not_logged or map(_cost, doc.not_judged))
-    more = f" · and {len(told) - 3} more" if len(told) > 3 else ""
-    return field("Not seen", " · ".join(told[:3]) + more, width, margin) if told else []
-
-
-def _cost(group: Not) -> str:
-    more = f" and {len(group.titles) - 2} more" if len(group.titles) > 2 else ""
-    return f"{group.why} ({', '.join(group.titles[:2])}{more})"
+    """What is not logged and what that costs; where the usual curves are all there, how many causes need others."""
+    told = list(doc.not_logged)
+    left = sum(len(group.titles) for group in doc.not_judged)
+    if left and not told:
+        told = [f"{count(left, 'cause needs', 'causes need')} what this run does not log (loganalyst show names it)"]
+    return field("Not seen", " · ".join(told), width, margin) if told else []
 
 
 def _after(doc: Document, width: int) -> "list[Text]":

@@ -223,8 +223,8 @@ def failed() -> Diagnosis:
         causes=(LR_TOO_HIGH, second),
         symptoms=(Symptom("nan-loss", "NaN loss", "train/loss", 24650, "train/loss is NaN at step 24,650"),),
         ruled_out=(
-            RuledOut("fp16-overflow", "fp16 overflow", "unlikely", "the run is in bf16"),
-            RuledOut("log-of-zero", "Log of zero", "unlikely", "the loss rose for 60 steps before the NaN"),
+            RuledOut("fp16-overflow", "fp16 overflow", "unlikely", "the run is in bf16", True),
+            RuledOut("log-of-zero", "Log of zero", "unlikely", "the loss rose for 60 steps before the NaN", True),
             RuledOut("entropy-collapse", "Entropy collapse", "not_applicable", "no reinforcement learning"),
         ),
         unknown=(
@@ -233,9 +233,9 @@ def failed() -> Diagnosis:
             RuledOut("straggler", "Straggler", "unknown", "step time per rank is not logged"),
         ),
         timeline=(
-            event(24549, None, "grad_norm", "level_up", "grad_norm left its trend at step 24,549"),
-            event(24590, None, "train/loss", "divergence", "train/loss followed at step 24,590"),
-            event(24650, None, "train/loss", "nonfinite", "train/loss is NaN at step 24,650"),
+            event(24549, None, "grad_norm", "level_up", "grad_norm left its trend"),
+            event(24590, None, "train/loss", "divergence", "train/loss left its trend"),
+            event(24650, None, "train/loss", "nonfinite", "train/loss became NaN or infinite"),
         ),
         summary=summary(
             curves,
@@ -386,7 +386,9 @@ def crashed() -> Diagnosis:
         status="diagnosis_complete",
         confidence=0.97,
         causes=(oom,),
-        ruled_out=(RuledOut("nccl-timeout", "NCCL timeout", "unlikely", "it came 77 lines after the first error"),),
+        ruled_out=(
+            RuledOut("nccl-timeout", "NCCL timeout", "unlikely", "it came 77 lines after the first error", True),
+        ),
         sessions=(
             model.SessionSummary(0, 1, 900, "preempted", None),
             model.SessionSummary(1, 901, 2160, "failed", "cuda_oom"),
@@ -434,7 +436,7 @@ def hostile() -> Diagnosis:
         curves=curves,
         causes=(cause,),
         symptoms=(Symptom(nasty, nasty, nasty, 3, nasty),),
-        ruled_out=(RuledOut(nasty, nasty, "unlikely", nasty),),
+        ruled_out=(RuledOut(nasty, nasty, "unlikely", nasty, True),),
         unknown=(RuledOut(nasty, nasty, "unknown", nasty),),
         timeline=(
             model.TimelineEvent(3, None, nasty, "spike", nasty),

@@ -73,7 +73,8 @@ def test_causes_are_ranked_cut_and_told(failed):
 
     assert (first.sure, first.basis, first.likely) == ("93 %", "direct evidence", True)
     assert first.story == (
-        "grad_norm left its trend at step 24,549; train/loss followed at step 24,590; train/loss is NaN at step 24,650"
+        "grad_norm left its trend at step 24,549; train/loss left its trend at step 24,590; "
+        "train/loss became NaN or infinite at step 24,650"
     )
     assert (second.sure, second.basis, second.likely) == ("24 %", "a guess so far: circumstantial evidence", False)
     assert len(document(failed, top=1).causes) == 1

@@ -1,0 +1,114 @@
+"""Who may import whom, read from the syntax trees; and what the first steps of the program load."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "loganalyst"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# A step may use an earlier step's output (types in model), never its functions; pipeline and cli pass things on
+STEPS = {
+    "model": {"report"},  # Diagnosis.to_*(), inside the methods
+    "errors": set(),
+    "rulefiles": {"errors"},
+    "settings": {"errors", "rulefiles"},
+    "store": {"errors", "model", "pipeline", "sources"},  # Store.ingest runs the chain on files that changed
+    "sources": {"errors", "model", "rulefiles"},
+    "signals": {"errors", "model", "rulefiles"},
+    "features": {"errors", "model", "rulefiles"},
+    "diagnosis": {"errors", "model", "rulefiles"},
+    "report": {"errors", "model"},
+}
+LATE = {"torch", "dask", "distributed", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
+NEVER = {"wandb", "tbparse", "tensorboard", "pandas"}
+
+
+def name(file: Path) -> str:
+    return file.relative_to(PACKAGE).as_posix()
+
+
+def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[tuple[str, int]]:
+    """Every imported module (dotted) with its line; those for the type checker alone are left out."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import in line {node.lineno}"
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+        elif not (top_only and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))):
+            yield from imports(node, top_only=top_only)
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_heavy_packages_are_imported_where_they_are_used(file):
+    """Slow packages stand inside functions; those we only test against stand nowhere."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+
+    assert [(m, line) for m, line in imports(tree, top_only=True) if m.split(".")[0] in LATE] == []
+    assert [(m, line) for m, line in imports(tree) if m.split(".")[0] in NEVER] == []
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if name(f).split("/")[0].removesuffix(".py") in STEPS], ids=name)
+def test_a_step_uses_no_other_steps_functions(file):
+    """Each step imports itself and what STEPS allows it, nothing else of the package."""
+    step = name(file).split("/")[0].removesuffix(".py")
+    own = [
+        (m.split("."), line)
+        for m, line in imports(ast.parse(file.read_text(encoding="utf-8")))
+        if m.startswith("loganalyst.")
+    ]
+
+    assert [(".".join(m), line) for m, line in own if m[1] not in STEPS[step] | {step}] == []
+
+
+def test_no_source_imports_a_source_and_no_signal_a_signal():
+    """Formats and signals stand alone; what two of them share has a file of its own. `__init__` puts them in order."""
+
+    def kind(file: Path) -> str | None:
+        """A source has `sniff` and `read`; a signal's function of its own name returns change points."""
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        functions = {n.name: ast.unparse(n.returns or n) for n in body if isinstance(n, ast.FunctionDef)}
+        if file.parent.name == "sources" and {"sniff", "read"} <= functions.keys():
+            return "source"
+        return "signal" if file.parent.name == "signals" and functions.get(file.stem) == "list[ChangePoint]" else None
+
+    found = {f"loganalyst.{f.parent.name}.{f.stem}": kind(f) for f in FILES if kind(f)}
+    clashes = [
+        (name(file), module)
+        for file in FILES
+        if kind(file)
+        for module, _ in imports(ast.parse(file.read_text(encoding="utf-8")))
+        for other, other_kind in found.items()
+        if f"{module}.".startswith(f"{other}.") and other_kind == kind(file)
+    ]
+
+    assert clashes == []
+
+
+@pytest.mark.parametrize("command", ["import loganalyst", "from loganalyst.cli import main; main(['--help'])"])
+def test_the_first_steps_load_little(command):
+    """Importing the package and asking for help load none of the slow packages."""
+    slow = LATE | NEVER | {"polars", "numpy", "yaml"}
+    code = f"""
+import atexit, sys
+atexit.register(lambda: print(sorted({slow!r} & set(sys.modules)), file=sys.stderr))
+{command}
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stderr.strip() == "[]"
+
+
+def test_the_command_line_imports_only_typer_at_its_top():
+    """Beside the standard library, cli.py needs typer and the package's own errors and version."""
+    tree = ast.parse((PACKAGE / "cli.py").read_text(encoding="utf-8"))
+    roots = {m.split(".")[0] for m, _ in imports(tree, top_only=True)} - set(sys.stdlib_module_names)
+
+    assert roots == {"typer", "loganalyst"}
