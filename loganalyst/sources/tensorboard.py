@@ -86,6 +86,8 @@ class _Decoder:
         self.walls = [*self.walls[:1], *known[:1], *known[-1:]] if len(known) else self.walls
         hit = np.flatnonzero(codes >= 0)
         values = raw[(ends[hit] - tails[hit] - 4)[:, None] + np.arange(4)].view("<f4")[:, 0]
+        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+            values = values.astype(np.float64)
         fast = (hit, codes[hit], steps[hit], walls[hit], values)
         return Tables(
             points=self._points(fast, rows.scalars),
@@ -186,8 +188,7 @@ class _Decoder:
         columns = fast
         if slow:
             columns = tuple(
-                np.concatenate([a, np.array(b, a.dtype if a.dtype != np.float32 else np.float64)])
-                for a, b in zip(fast, zip(*slow, strict=True), strict=True)
+                np.concatenate([a, np.array(b, a.dtype)]) for a, b in zip(fast, zip(*slow, strict=True), strict=True)
             )
             order = np.argsort(columns[0], kind="stable")
             columns = tuple(c[order] for c in columns)

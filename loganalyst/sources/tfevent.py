@@ -126,7 +126,8 @@ def tensor(data: bytes, at: int, end: int) -> Tensor:
             strings.append(data[a:b])
         else:
             spans.append((number, wire, a, b))
-    parts = [_numbers(data, dtype, span) for span in spans] if dtype in DTYPES else []
+    with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+        parts = [_numbers(data, dtype, span) for span in spans] if dtype in DTYPES else []
     numbers = np.concatenate([p for p in parts if len(p)] or [np.empty(0)])
     count = prod(shape)
     if 0 < len(numbers) < count <= MOST_ELEMENTS:  # a writer may leave out repeats of the last element

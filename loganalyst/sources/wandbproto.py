@@ -129,21 +129,21 @@ def number(data: bytes, at: int, end: int, wanted: int) -> int:
     return found[-1] if found else 0
 
 
-def spans(data: bytes, at: int, end: int, wanted: int) -> list[tuple[int, int]]:
+def spans(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
     """Where the messages in field `wanted` of a message stand."""
-    return [(a, b) for n, wire, a, b in fields(data, at, end) if n == wanted and wire == BYTES]
+    return ((a, b) for n, wire, a, b in fields(data, at, end) if n == wanted and wire == BYTES)
 
 
 def time(data: bytes, at: int, end: int, wanted: int) -> float:
     """A Timestamp field of a message in seconds since 1970, 0 where it is not set."""
-    found = spans(data, at, end, wanted)
-    return number(data, *found[-1], 1) + number(data, *found[-1], 2) / 1e9 if found else 0.0
+    found = next(spans(data, at, end, wanted), None)
+    return number(data, *found, 1) + number(data, *found, 2) / 1e9 if found else 0.0
 
 
 def step(data: bytes, at: int, end: int) -> int | None:
     """The step a HistoryRecord states beside its items."""
-    found = spans(data, at, end, HISTORY_STEP)
-    return number(data, *found[-1], 1) if found else None
+    found = next(spans(data, at, end, HISTORY_STEP), None)
+    return number(data, *found, 1) if found else None
 
 
 def settings(data: bytes, at: int, end: int, schema: Schema) -> dict[str, Leaf]:

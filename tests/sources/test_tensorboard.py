@@ -187,6 +187,20 @@ def test_unpacked_float_val(tmp_path):
     assert [("x", 3, round(T0 * 1e6), 4.5)] * 2 == oracle(path) == rows(read(path))
 
 
+def test_signalling_nan(tmp_path):
+    """Every bit pattern of NaN is NaN, in scalars and tensors, without a warning."""
+    value = struct.unpack("<f", b"\x01\x00\x80\x7f")[0]
+    tensor = packed(DT_FLOAT, tensor_content=b"\x01\x00\x80\x7f")
+    half = packed(DT_HALF, half_val=[0x7C01])
+    events = [
+        Event(wall_time=T0, step=step, summary=Summary(value=[Summary.Value(tag=f"t{i}", **kind)]))
+        for step in range(3)
+        for i, kind in enumerate([{"simple_value": value}, {"tensor": tensor}, {"tensor": half}])
+    ]
+
+    assert read(write(tmp_path / "tfevents", events)).points["value"].is_nan().sum() == 9
+
+
 def test_time_and_session(tmp_path):
     """Wall times become µs in UTC; the session spans the first to the last event."""
     path = write(tmp_path / "tfevents", [Event(wall_time=T0, file_version="brain.Event:2"), scalar(7, "a", 1.0)])
