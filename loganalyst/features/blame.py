@@ -56,8 +56,8 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     told = (part == "confirm") & alive & label.is_not_null()
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.
     left_over = (pattern == "slurm-cancelled") & (line > line.filter(told).min().over("file")).fill_null(value=False)
-    # Output may be flushed after the traceback: where an exit failed, later metrics do not prove that the fault was survived.
-    died = (part.is_in(["confirm", "cascade"]) & alive).any()
+    # Output may be flushed after the traceback: where an exit failed, later metrics do not prove survival.
+    died = ((part == "confirm") & alive).any()
     last_fault = fault & in_traceback & (line == line.filter(fault & in_traceback).max())
     tabled = line > line.filter(pattern == "first-failure-table").min()
     cut = (pattern == "traceback") & (line > line.filter(in_traceback).max().fill_null(0))

@@ -14,12 +14,46 @@ from loganalyst.rulefiles import RuleFile, load_all, rules_dir
 Part = Literal["root", "stop", "cascade", "confirm", "symptom", "advice", "end", "start"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
 PARTS: tuple[Part, ...] = ("root", "stop", "cascade", "confirm", "symptom", "advice", "end", "start")
-LABELS = frozenset(
-    """nan_loss divergence loss_spikes exploding_gradients loss_scaling numeric_overflow log_of_zero bad_data
-    throughput_drop straggler memory_growth hang dead_run code_exception shape_mismatch device_assert cuda_error cuda_oom
-    host_oom gpu_hardware nccl_timeout nccl_error network node_failure slurm_timeout slurm_cancelled slurm_preempted
-    user_interrupt disk_full filesystem port_in_use import_error config_error checkpoint_missing checkpoint_mismatch
-    dataloader_worker shm segfault other""".split()
+LABELS = (
+    "nan_loss",
+    "divergence",
+    "loss_spikes",
+    "exploding_gradients",
+    "loss_scaling",
+    "numeric_overflow",
+    "log_of_zero",
+    "bad_data",
+    "throughput_drop",
+    "straggler",
+    "memory_growth",
+    "hang",
+    "dead_run",
+    "code_exception",
+    "shape_mismatch",
+    "device_assert",
+    "cuda_error",
+    "cuda_oom",
+    "host_oom",
+    "gpu_hardware",
+    "nccl_timeout",
+    "nccl_error",
+    "network",
+    "node_failure",
+    "slurm_timeout",
+    "slurm_cancelled",
+    "slurm_preempted",
+    "user_interrupt",
+    "disk_full",
+    "filesystem",
+    "port_in_use",
+    "import_error",
+    "config_error",
+    "checkpoint_missing",
+    "checkpoint_mismatch",
+    "dataloader_worker",
+    "shm",
+    "segfault",
+    "other",
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
@@ -63,16 +97,24 @@ def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """
     rows = pl.DataFrame({"row": candidates(text, patterns)}, schema={"row": pl.UInt32})
     rows = rows.with_columns(text=text.gather(rows["row"]))
-    holds = rows.select(_holds(pattern).alias(pattern.id) for pattern in patterns)
-    found = [_hits(rows.filter(holds[p.id]), order, p) for order, p in enumerate(patterns) if holds[p.id].any()]
+    words = pl.col("text").str.extract_many(_literals(patterns), overlapping=True)
+    said = rows.select("row", word=words).explode("word").unique()
+    known = set(said["word"].unique())
+    found = [
+        _hits(
+            rows.filter(pl.col("row").is_in(said.filter(pl.col("word").is_in(p.literals))["row"].implode())), order, p
+        )
+        for order, p in enumerate(patterns)
+        if not known.isdisjoint(p.literals)
+    ]
     hits = pl.concat(found) if found else pl.DataFrame(schema={**HITS, "order": pl.Int32})
     return hits.sort("row", "order").unique("row", keep="first", maintain_order=True).select(HITS.names())
 
 
 def candidates(text: pl.Series, patterns: Iterable[Pattern]) -> pl.Series:
     """Positions (UInt32, ascending) of the lines that hold a literal of any pattern: the fast first look."""
-    literals = tuple(dict.fromkeys(literal for p in patterns for literal in p.literals))
-    scanner = _scanner(literals)
+    literals = _literals(patterns)
+    scanner = _scanner(tuple(literals))
     if scanner is None:
         return text.str.contains_any(literals).arg_true()
     data = "\n".join(text.to_list()).encode()
@@ -80,6 +122,10 @@ def candidates(text: pl.Series, patterns: Iterable[Pattern]) -> pl.Series:
     scanner.scan(data, match_event_handler=lambda _id, _start, end, _flags, _context: ends.append(end))
     bounds = text.str.len_bytes().cast(pl.Int64).cum_sum() + pl.int_range(len(text), eager=True)
     return bounds.search_sorted(pl.Series(ends, dtype=pl.Int64), side="left").unique().sort().cast(pl.UInt32)
+
+
+def _literals(patterns: Iterable[Pattern]) -> list[str]:
+    return list(dict.fromkeys(literal for p in patterns for literal in p.literals))
 
 
 @cache
@@ -95,14 +141,13 @@ def _scanner(literals: tuple[str, ...]) -> Any:
     return database
 
 
-def _holds(pattern: Pattern) -> pl.Expr:
-    text = pl.col("text")
-    holds = text.str.contains_any(pattern.literals) & text.str.contains(pattern.regex)
-    return holds & ~text.str.contains(pattern.exclude) if pattern.exclude else holds
-
-
 def _hits(rows: pl.DataFrame, order: int, pattern: Pattern) -> pl.DataFrame:
-    groups = pl.col("text").str.extract_groups(pattern.regex).struct.json_encode()
+    """The rows (row, text; a literal is in each) that the pattern's regexes accept."""
+    text = pl.col("text")
+    rows = rows.filter(text.str.contains(pattern.regex))
+    if pattern.exclude:
+        rows = rows.filter(~text.str.contains(pattern.exclude))
+    groups = text.str.extract_groups(pattern.regex).struct.json_encode()
     return rows.select("row", pattern=pl.lit(pattern.id), captures=groups, order=pl.lit(order, pl.Int32))
 
 
@@ -119,7 +164,7 @@ def _pattern(file: RuleFile, i: int) -> Pattern:
     where = file.where(*at, "id")
     _one_of(file.where(*at, "part"), "part", node["part"], get_args(Part))
     if node["label"] is not None:
-        _one_of(file.where(*at, "label"), "label", node["label"], sorted(LABELS))
+        _one_of(file.where(*at, "label"), "label", node["label"], LABELS)
     for key in ("regex", "not"):
         if key in node:
             _check_regex(file.where(*at, key), node[key])

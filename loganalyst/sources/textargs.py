@@ -26,7 +26,7 @@ def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
 
 
 def _keywords(call: str) -> list[tuple[str, str]]:
-    """Names and values (strings bare, the rest as written) of a call's keyword arguments; [] where it cannot be parsed."""
+    """Names and values (strings bare, the rest as written) of a call's keyword arguments; [] where it is cut off."""
     try:
         node = ast.parse(call[: call.rindex(")") + 1], mode="eval").body
         words = node.keywords if isinstance(node, ast.Call) else []

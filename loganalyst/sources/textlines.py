@@ -20,12 +20,12 @@ _RANK = (
     r"|\d{1,5}: "  # srun --label
 )
 _RAY = r"\([A-Za-z_][\w.]* pid=\d+(?:, ip=[\d.]+)?\) ?"
-_NODE = r"[a-z][a-z-]*\d[\w.-]*: "  # pdsh and other fan-out launchers
+_NODE = r"[a-z][a-z-]*\d[a-z\d-]*(?:\.[a-z\d-]+)*: "  # pdsh and other fan-out launchers
 PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE})"
 # What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`.
 _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
-    r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $"
+    r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
 )
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 _STAMP = r"(\d{4})[-/](\d{2})[-/](\d{2})[T _-](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,6}))?"

@@ -23,7 +23,7 @@ _STATUS: dict[str, RunStatus] = {
 @dataclass
 class Sessions:
     """Numbers the sessions of one file (from 0) as its batches pass. A start mark counts after a failure, or where the
-    session already had it and trained since; a weak one (a fresh bar, the file's first line again) only after a failure.
+    session already had it and trained since; a weak one (a fresh bar, the file's first line) only after a failure.
     """
 
     source: str
@@ -66,7 +66,9 @@ class Sessions:
             kind=pl.when(part.is_in(FATAL)).then(pl.lit("fatal")).when(part == "start").then(start),
             detail="pattern",
         ).drop_nulls("kind")
-        busy = rows.filter(pl.col("body").str.contains_any(_BUSY)).filter(pl.col("body").str.contains(_BUSY_REGEX))
+        busy = rows.filter(pl.col("body").str.contains_any(list(_BUSY))).filter(
+            pl.col("body").str.contains(_BUSY_REGEX)
+        )
         busy = busy.select("line", kind=pl.lit("busy"), detail=pl.lit(None, pl.String))
         return pl.concat([jobs, weak, told, busy]).sort("line", maintain_order=True)
 
@@ -111,10 +113,13 @@ class Sessions:
         self.jobs.append(self.jobs[-1])
         self.seen = set()
 
-    def add(self, marks: pl.DataFrame, points: pl.DataFrame, times: pl.DataFrame) -> None:
-        """Remember what the summary needs: judged lines, the last line with a metric, first and last time."""
+    def add(self, marks: pl.DataFrame, numbers: pl.DataFrame, times: pl.DataFrame) -> None:
+        """Remember what the summary needs: judged lines, the last line with a metric, first and last time.
+
+        `numbers` has session and line of every metric, `times` session, line and time of every row.
+        """
         judged = marks.filter(pl.col("part").is_in(["root", "stop", "confirm", "end"]))
-        progress = points.group_by("session").agg(pl.col("line").max()).with_columns(part=pl.lit("progress"))
+        progress = numbers.group_by("session").agg(pl.col("line").max()).with_columns(part=pl.lit("progress"))
         spans = times.group_by("session").agg(
             started=pl.col("time").min(), ended=pl.col("time").max(), line=pl.col("line").max()
         )

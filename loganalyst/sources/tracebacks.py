@@ -1,4 +1,4 @@
-"""Python tracebacks in a job log: taken apart by rank, chained ones kept together, each with its exception and frame."""
+"""Python tracebacks in a job log: taken apart by rank, chains kept together, each with its exception and frame."""
 
 import polars as pl
 
@@ -74,7 +74,7 @@ def _inside(rows: pl.DataFrame) -> pl.DataFrame:
     numbered = numbered.with_columns(depth=pl.int_range(pl.len()).over("prefix", "block"))
     return numbered.filter(pl.col("depth") <= LONGEST).with_columns(
         harmless=(body.str.contains(_HARMLESS) | pl.col("before").str.contains(_HARMLESS)).fill_null(value=False),
-        chain=body.str.contains_any(_CHAIN),
+        chain=body.str.contains_any(list(_CHAIN)),
         ends=~head
         & ~body.str.contains("%|", literal=True)
         & (body.str.contains(_STRICT) | (body.str.contains(_LOOSE) & pl.col("before").str.contains(_INDENTED))),
@@ -94,7 +94,7 @@ def _exception() -> dict[str, pl.Expr]:
 
 
 def _frame() -> pl.Expr:
-    """ "file:line in function" of the frames above the exception that are the user's own."""
+    """The frames above the exception that are the user's own, as "file:line in function"."""
     body = pl.col("body")
     plain, rich = body.str.extract_groups(_FRAME), body.str.extract_groups(_RICH_FRAME)
     file, line, function = (pl.coalesce(plain.struct.field(k), rich.struct.field(k)) for k in ("1", "2", "3"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.errors import SourceError
-from loganalyst.features.text import root
+from loganalyst.features.blame import root
 from loganalyst.model import Run
 from loganalyst.sources.ingest import ingest
 
@@ -28,7 +28,7 @@ def segments(corpus: Path) -> Iterator[tuple[dict[str, str], bytes]]:
 
 
 def blamed(run: Run | None, first: int = 1, last: int | None = None) -> tuple[str, int | None]:
-    """Label and line of the root cause of the last session that begins within the given lines ("healthy", None: none)."""
+    """Label and line of the root cause of the last session within the given lines ("healthy", None: none)."""
     if run is None:
         return "healthy", None
     inside = run.sessions.filter(pl.col("last_line") >= first, pl.col("first_line") <= (last or 10**12))
@@ -75,16 +75,16 @@ def report(title: str, rows: list[tuple[dict[str, str], str, int | None]], misse
     lined = [r for r in sick if r[0]["root_line"]]
     exact = [r for r in lined if str(r[2]) == r[0]["root_line"]]
     alarms = [r for r in healthy if r[1] != "healthy"]
+    quota = f"{len(alarms)}/{len(healthy)}"
     print(
         f"{title}: label right {len(right)}/{len(sick)} ({len(right) / max(len(sick), 1):.0%}), root line exact"
-        f" {len(exact)}/{len(lined)} ({len(exact) / max(len(lined), 1):.0%}), healthy called sick {len(alarms)}/{len(healthy)}"
+        f" {len(exact)}/{len(lined)} ({len(exact) / max(len(lined), 1):.0%}), healthy called sick {quota}"
     )
     for row, label, line in rows if misses else []:
         wrong = (row, label, line) not in [*right, *(r for r in healthy if r not in alarms)]
         if wrong or (row["root_line"] and str(line) != row["root_line"]):
-            print(
-                f"  {'WRONG' if wrong else 'line '} {row['id']}: {row['label']} ({row['secondary']}) at {row['root_line']}, found {label} at {line}"
-            )
+            truth = f"{row['label']} ({row['secondary']}) at {row['root_line']}"
+            print(f"  {'WRONG' if wrong else 'line '} {row['id']}: {truth}, found {label} at {line}")
 
 
 def main() -> None:

@@ -1,0 +1,187 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from loganalyst.features import text
+from loganalyst.features.context import Context
+from loganalyst.model import Features, Run, Source, Witness, table
+from loganalyst.sources.ingest import ingest
+
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 3 has a total capacity of 80.00 GiB of "
+    "which 1.00 GiB is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 16.00 GiB is reserved by "
+    "PyTorch but unallocated."
+)
+STEPS = "".join(f"step {i} loss {1 / i:.4f}\n" for i in range(1, 9))
+TRACE = 'Traceback (most recent call last):\n  File "/home/me/train.py", line 12, in step\n    x()\n'
+CANCEL = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-01T00:00:00 ***\n"
+LIMIT = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
+
+
+def features(run: Run) -> Features:
+    computed = text.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+    pairs = {k: v if isinstance(v, tuple) else (v, None) for k, v in computed.items()}
+    return Features({k: v for k, (v, _) in pairs.items()}, {k: w for k, (_, w) in pairs.items() if w})
+
+
+def values(folder: Path, log: str, name: str = "slurm-7.out") -> Features:
+    path = folder / name
+    path.write_text(log)
+    return features(ingest(path))
+
+
+def blamed(folder: Path, log: str) -> tuple[object, object]:
+    """Label and line of the root cause."""
+    found = values(folder, log)
+    witness = found.witnesses.get("log_root_label")
+    return found.values["log_root_label"], witness.line if witness else None
+
+
+def test_every_feature_is_declared_once(tmp_path: Path) -> None:
+    """What compute gives is declared, and no name is declared twice."""
+    names = [f.name for f in text.FEATURES]
+
+    assert len(names) == len(set(names))
+    assert set(values(tmp_path, STEPS + TRACE + OOM).values) <= set(names)
+
+
+def test_no_log_is_not_known() -> None:
+    """Without a job log nothing is said, not even zero."""
+    assert {} == features(Run(sources=(Source("metrics.csv", "csv", 1),))).values
+
+
+def test_a_log_without_fault(tmp_path: Path) -> None:
+    """Where a log was read and holds no fault, features say none and zero."""
+    found = values(tmp_path, STEPS + "Training completed.\n").values
+
+    assert ("none", "none", "none") == tuple(found[f"log_{k}"] for k in ("root_label", "root_pattern", "kill_signal"))
+    assert (9, 0, 0, 1) == tuple(
+        found[k] for k in ("log_lines_read", "log_error_count", "log_traceback_count", "log_end_marker_count")
+    )
+
+
+def test_cuda_oom(tmp_path: Path) -> None:
+    """Sizes, frame, rank and place of the out-of-memory line are features."""
+    log = STEPS + "".join(f"[rank2]: {line}\n" for line in (TRACE + OOM).split("\n"))
+    found = values(tmp_path, log)
+    got = found.values
+
+    assert ("cuda_oom", "cuda-oom", 2) == (got["log_root_label"], got["log_root_pattern"], got["log_root_rank"])
+    assert (2.5, 80.0, 1.0, 0.2) == tuple(
+        got[f"log_oom_{k}"] for k in ("tried_gib", "total_gib", "free_gib", "reserved_share")
+    )
+    assert "torch.OutOfMemoryError" == got["log_root_exception"]
+    assert "/home/me/train.py:12 in step" == got["log_root_frame"]
+    assert Witness(file="slurm-7.out", line=12, rank=2) == found.witnesses["log_root_label"]
+
+
+def test_host_memory_sizes(tmp_path: Path) -> None:
+    """What the scheduler measured is given in GiB."""
+    got = values(
+        tmp_path, "slurmstepd: error: StepId=7.0 exceeded memory limit (2147483648 > 1073741824), being killed"
+    ).values
+
+    assert (2.0, 1.0) == (got["log_host_memory_used_gib"], got["log_host_memory_limit_gib"])
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        # a cascade never goes before a fault, whichever stands first
+        (STEPS + "Sending process 9 closing signal SIGTERM\nValueError: bad\n", ("code_exception", 10)),
+        # the earliest fault counts
+        (STEPS + "ValueError: bad\n[Rank 1] Watchdog caught collective operation timeout: x\n", ("code_exception", 9)),
+        # a fault that training survived does not
+        (OOM + "\n" + STEPS + LIMIT, ("slurm_timeout", 10)),
+        ("ValueError: bad\n" + STEPS, ("none", None)),
+        # one later line may be the dump of what went wrong
+        (STEPS + "Loss is nan, stopping training\n{'loss': 1.0}\n", ("nan_loss", 9)),
+        # a cancel after a failed exit is the clean-up
+        ("srun: error: n2: task 2: Killed\n" + CANCEL, ("other", 1)),
+        (CANCEL + "srun: error: n1: task 0: Terminated\n", ("slurm_cancelled", 1)),
+        # a bare kill is not proof of an empty memory, the scheduler's word is
+        (STEPS + "Killed\n", ("other", 9)),
+        (STEPS + "Killed\nslurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some\n", ("host_oom", 10)),
+        # only consequences: the strongest of them
+        ("[Rank 4] To avoid data inconsistency, we are taking the entire process down.\n", ("nccl_timeout", 1)),
+        # the launcher's table names the first failure
+        ("  exitcode  : 1 (pid: 1)\nRoot Cause (first observed failure):\n  exitcode  : -11 (pid: 2)\n", ("segfault", 3)),
+        # a known fault goes before a general exception of the same chain
+        (
+            TRACE + "KeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\n\n"
+            + TRACE + "OSError: [Errno 28] No space left on device\n",
+            ("disk_full", 11),
+        ),
+        # the first of a chain otherwise
+        (
+            TRACE + "KeyError: 'a'\n\nThe above exception was the direct cause of the following exception:\n\n"
+            + TRACE + "RuntimeError: b\n",
+            ("code_exception", 4),
+        ),
+        # a traceback without its end
+        (STEPS + TRACE, ("other", 9)),
+        # output flushed after the traceback, and an exit that failed
+        (TRACE + "ValueError: bad\n" + STEPS + "srun: error: n1: task 0: Exited with exit code 1\n", ("code_exception", 4)),
+        # advice is never blamed
+        ("For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n", ("none", None)),
+    ],
+)  # fmt: skip
+def test_order_of_blame(tmp_path: Path, log: str, expected: tuple[object, object]) -> None:
+    """Which line is the root cause when several could be."""
+    assert expected == blamed(tmp_path, log)
+
+
+def test_the_last_session_counts(tmp_path: Path) -> None:
+    """Faults of earlier starts are not blamed on the last one; each session has its own label."""
+    start = "Namespace(lr=0.1)\n"
+    path = tmp_path / "train.log"
+    path.write_text(start + STEPS + OOM + "\n" + start + STEPS + "ValueError: bad\n" + start + STEPS)
+    run = ingest(path)
+
+    assert {0: "cuda_oom", 1: "code_exception", 2: None} == text.session_labels(run)
+    assert "none" == features(run).values["log_root_label"]
+    assert 9 == features(run).values["log_lines_read"]
+
+
+def test_two_logs_of_one_run(tmp_path: Path) -> None:
+    """Metrics in one file do not prove that a fault in another was survived."""
+    (tmp_path / "train.out").write_text(STEPS)
+    (tmp_path / "train.err").write_text(TRACE + "ValueError: bad\n")
+    found = features(ingest(tmp_path))
+
+    assert "code_exception" == found.values["log_root_label"]
+    assert ("train.err", 4) == (found.witnesses["log_root_label"].file, found.witnesses["log_root_label"].line)
+
+
+def test_counts(tmp_path: Path) -> None:
+    """NaN lines, skipped steps, survived faults and signals are counted."""
+    log = (
+        "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 8, reducing to 4\n" + OOM + "\n" + STEPS
+        + "step 9 loss: nan\nstep 10 loss: nan\nfailed (exitcode: -9) local_rank: 1 (pid: 3) of binary: python\n"
+    )  # fmt: skip
+    got = values(tmp_path, log).values
+
+    assert (2, 1, 1, "SIGKILL") == tuple(
+        got[f"log_{k}"] for k in ("nan_count", "loss_scale_overflow_count", "fault_survived_count", "kill_signal")
+    )
+
+
+def test_labelled_corpus() -> None:
+    """On the labelled logs at least nine in ten causes are right and no healthy log is called sick."""
+    corpus = Path(__file__).parents[2] / "../shared/corpus/text"
+    if not corpus.is_dir():
+        pytest.skip("the corpus of labelled logs is not here")
+    from tests.bench.text_labels import by_segment
+
+    judged = pl.DataFrame(
+        [
+            (row["label"], label in {row["label"], *row["secondary"].split(";")} or row["label"] == label)
+            for row, label, _ in by_segment(corpus)
+        ],
+        schema=["label", "right"],
+        orient="row",
+    )
+
+    assert judged.filter(pl.col("label") == "healthy")["right"].all()
+    assert 0.9 <= judged.filter(pl.col("label") != "healthy")["right"].mean()

@@ -1,0 +1,242 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loganalyst.model import SCHEMAS, Tables
+from loganalyst.sources import text, textlines
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+
+
+def read(path: Path, data: str | bytes) -> Tables:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return Tables.concat(text.read(path))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "slurm-4711.out"
+
+
+def test_tables_follow_the_schemas(log: Path) -> None:
+    """Every table comes in the schema of its name."""
+    tables = read(log, f"Namespace(lr=0.1)\nstep 1 loss 0.5\nstep 2 loss 0.4\n{OOM}\n")
+
+    for name, frame in vars(tables).items():
+        assert SCHEMAS[name] == frame.schema, name
+
+
+def test_a_matched_line(log: Path) -> None:
+    """File, line, offset, time, rank, pattern, label, part, captures and text of a hit are as written."""
+    data = f"first\n[rank3]: 2024-05-01 10:00:02,250 {OOM}\n"
+    row = read(log, data).lines.row(0, named=True)
+
+    assert ("slurm-4711.out", 2, 6, 3) == (row["file"], row["line"], row["offset"], row["rank"])
+    assert datetime(2024, 5, 1, 10, 0, 2, 250_000, tzinfo=UTC) == row["time"]
+    assert ("cuda-oom", "cuda_oom", "root") == (row["pattern"], row["label"], row["part"])
+    assert '"tried":"2.00"' in row["captures"]
+    assert data.split("\n")[1] == row["text"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "rank", "node"),
+    [
+        ("3: ", 3, None),
+        ("[rank7]: ", 7, None),
+        ("[rank: 2] ", 2, None),
+        ("[default5]:", 5, None),
+        ("0: [rank4]: ", 4, None),
+        ("node017: ", None, "node017"),
+        ("(Worker pid=77, ip=10.0.0.4) ", None, "10.0.0.4"),
+        ("", None, None),
+    ],
+)
+def test_prefixes(log: Path, prefix: str, rank: int | None, node: str | None) -> None:
+    """Rank and node come from the prefixes launchers put before a line."""
+    row = read(log, f"{prefix}{OOM}\n").lines.row(0, named=True)
+
+    assert (rank, node) == (row["rank"], row["node"])
+
+
+@pytest.mark.parametrize("line", ["loss1: 0.5", "epoch3: done", "top5: 77.1", "slurmstepd-n1: error: x", "v2.Net: x"])
+def test_what_is_no_node(log: Path, line: str) -> None:
+    """A metric, a counter or a daemon's name before a colon is not taken for a node."""
+    log.write_text(line)
+    (rows,) = textlines.batches(log)
+
+    assert [("", None)] == textlines.described(rows).select("prefix", "node").rows()
+
+
+def test_node_and_rank_named_in_the_line(log: Path) -> None:
+    """What the line itself names goes before its prefix."""
+    row = read(log, "0: srun: error: n7: task 12: Out Of Memory\n").lines.row(0, named=True)
+
+    assert (12, "n7", "host_oom") == (row["rank"], row["node"], row["label"])
+
+
+def test_bars_colours_and_nul(log: Path) -> None:
+    """A fault glued behind CR bars, colours and NUL bytes is found; the line number counts LF only."""
+    data = b"a\r\n" + b"\x00" * 50 + b"\r 10%|#\r 20%|##\r\x1b[31m" + OOM.encode() + b"\x1b[0m\nend\n"
+    row = read(log, data).lines.row(0, named=True)
+
+    assert (2, OOM) == (row["line"], row["text"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
+def test_encodings(log: Path, encoding: str) -> None:
+    """A byte order mark, Latin-1 and UTF-16 are read as text."""
+    row = read(log, f"Übung\né {OOM}\n".encode(encoding)).lines.row(0, named=True)
+
+    assert (2, f"é {OOM}") == (row["line"], row["text"])
+
+
+def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line longer than a batch comes in pieces of the same number, cut between refreshes; what follows is found."""
+    monkeypatch.setattr(textlines, "CHUNK", 1000)
+    bars = "".join(f"\r {i}%|{'#' * 90}" for i in range(100))
+    tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n")
+
+    assert [1, 3] == tables.lines["line"].to_list()
+    assert tables.lines["text"].str.len_chars().max() <= text.CUT
+
+
+def test_a_long_line_is_cut(log: Path) -> None:
+    """The text kept of a line has at most CUT characters."""
+    assert [text.CUT] == read(log, OOM + "x" * 10_000).lines["text"].str.len_chars().to_list()
+
+
+def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A traceback that a batch boundary cuts is still one block with its frame."""
+    monkeypatch.setattr(textlines, "CHUNK", 64)
+    frames = "".join(f'  File "/home/me/a{i}.py", line {i}, in f\n    call()\n' for i in range(20))
+    tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n")
+    row = tables.lines.filter(pl.col("label") == "code_exception").row(0, named=True)
+
+    assert (43, "python-exception", 1) == (row["line"], row["pattern"], row["block"])
+    assert '"frame":"/home/me/a19.py:19 in f"' in row["captures"]
+
+
+def test_empty_file(log: Path) -> None:
+    """An empty log is one session of which nothing is known."""
+    tables = read(log, b"")
+
+    assert 0 == tables.lines.height + tables.points.height
+    assert [(0, 1, 1, "unknown", "4711")] == tables.sessions.select(
+        "session", "first_line", "last_line", "status", "job"
+    ).rows()
+
+
+def test_repeated_matches_are_bounded(log: Path) -> None:
+    """Of a line repeated without end both ends are listed, and a gap says how many are not."""
+    tables = read(log, "loss: nan\n" * 1000)
+
+    assert 2 * text.KEPT == tables.lines.height
+    assert (1, 1000) == (tables.lines["line"].min(), tables.lines["line"].max())
+    assert ["800 more lines like 'nan-value' not listed"] == tables.gaps["why"].to_list()
+
+
+def test_arguments(log: Path) -> None:
+    """A printed Namespace and SLURM's environment become config rows, numbers as numbers."""
+    config = read(log, "args: Namespace(lr=0.1, name='x y', layers=[1, 2])\nSLURM_NNODES=4\nNamespace(lr=").config
+
+    assert [("lr", "0.1", 0.1), ("name", "x y", None), ("layers", "[1, 2]", None), ("SLURM_NNODES", "4", 4.0)] == (
+        config.select("key", "value", "number").rows()
+    )
+
+
+@pytest.mark.parametrize(
+    ("tail", "status"),
+    [
+        ("`Trainer.fit` stopped: `max_epochs=3` reached.", "finished"),
+        (OOM, "failed"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***", "timeout"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO PREEMPTION ***", "preempted"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 ***", "cancelled"),
+        ("srun: error: Node failure on n2", "node_fail"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", "killed"),
+        ("step 4 loss 0.2", "unknown"),
+    ],
+)
+def test_status(log: Path, tail: str, status: str) -> None:
+    """The session's status is that of its last fault or end mark."""
+    assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
+
+
+def started(tables: Tables) -> list[int]:
+    return tables.sessions["first_line"].to_list()
+
+
+def test_two_jobs_in_one_file(log: Path) -> None:
+    """Another job's number begins a session after the last mention of the one before."""
+    stop = "slurmstepd: error: *** JOB {} ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
+    tables = read(log.with_name("job.err"), stop.format(100) + "hello\n" + stop.format(200))
+
+    assert [1, 2] == started(tables)
+    assert ["100", "200"] == tables.sessions["job"].to_list()
+
+
+def test_a_restart_after_training(log: Path) -> None:
+    """The second printing of the arguments begins a session once something was trained, not before."""
+    banner = "Namespace(lr=0.1)\n"
+    tables = read(log, banner + banner + "step 1 loss 0.5\nstep 2 loss 0.4\n" + banner + "step 1 loss 0.5\n")
+
+    assert [1, 5] == started(tables)
+    assert [0, 0, 1] == tables.points.filter(pl.col("metric") == "loss")["session"].to_list()
+
+
+def test_a_fresh_bar_after_a_failure(log: Path) -> None:
+    """A progress bar at zero begins a session after a fault and only then."""
+    bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"
+    tables = read(log, bar + "x\n" + bar + "ValueError: boom\n" + bar)
+
+    assert [1, 5] == started(tables)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "least", "most"),
+    [
+        ("slurm-12.out", "anything at all\n", 0.6, 0.6),
+        ("train.log", "epoch 1 loss 0.5\n", 0.4, 0.6),
+        ("stdout", "epoch 1 loss 0.5\n", 0.4, 0.6),
+        ("result.md", f"some words\n{OOM}\n", 0.4, 0.4),
+        ("notes.txt", "buy milk\n", 0, 0),
+        ("train.py", "Traceback (most recent call last):\n", 0, 0),
+        ("metrics.log", '{"loss": 0.5}\n{"loss": 0.4}\n', 0, 0),
+        ("table.log", "step,loss,lr\n1,0.5,0.1\n2,0.4,0.1\n3,0.3,0.1\n4,0.2,0.1\n", 0, 0),
+        ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),
+        ("script.txt", "#!/bin/bash\necho epoch 1\n", 0, 0),
+    ],
+)
+def test_sniff(name: str, content: str, least: float, most: float) -> None:
+    """Logs are recognised by name and content; code, JSON, tables and binaries are not logs."""
+    assert least <= text.sniff(Path(name), content.encode()) <= most
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=400), st.sampled_from(["a.log", "slurm-1.out", "x.txt", "y"]))
+def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
+    """Whatever a file holds, it is read and sniffed without an exception."""
+    assert 0 <= text.sniff(Path(name), data) <= 1
+    tables = read(tmp_path / name, data)
+    assert 1 <= tables.sessions.height
+
+
+WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=30)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.one_of(WORDS, st.just(OOM)), min_size=1, max_size=30), st.integers(128, 400))
+def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) -> None:
+    """However the file is cut into batches, a hit stands where the file has it."""
+    data = "\n".join(lines).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textlines, "CHUNK", chunk)
+        hits = read(tmp_path / "a.log", data).lines.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
+
+    at = [i for i, line in enumerate(lines, 1) if line == OOM]
+    assert at == hits["line"].to_list()
+    assert [len("\n".join(lines[: i - 1]).encode()) + (i > 1) for i in at] == hits["offset"].to_list()
