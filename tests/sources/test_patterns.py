@@ -34,7 +34,7 @@ def written(folder: Path, text: str) -> Path:
 def test_own_examples(pattern: patterns.Pattern) -> None:
     """A pattern matches all of its `match` examples and none of its `no_match` ones."""
     assert [pattern.id] * len(pattern.match) == patterns.match(pl.Series(pattern.match), [pattern])["pattern"].to_list()
-    assert 0 == patterns.match(pl.Series(pattern.no_match), [pattern]).height
+    assert patterns.match(pl.Series(pattern.no_match), [pattern]).height == 0
 
 
 @pytest.mark.parametrize("pattern", CATALOGUE, ids=lambda p: p.id)
@@ -47,7 +47,7 @@ def test_examples_in_the_whole_catalogue(pattern: patterns.Pattern) -> None:
 
 def test_every_pattern_has_both_kinds_of_examples() -> None:
     """No pattern goes without a case that must match and one that must not."""
-    assert [] == [p.id for p in CATALOGUE if not p.match or not p.no_match]
+    assert [p.id for p in CATALOGUE if not p.match or not p.no_match] == []
 
 
 @settings(max_examples=50, deadline=None)
@@ -76,21 +76,21 @@ def test_captures_are_a_json_object() -> None:
     hits = patterns.match(pl.Series(["CUDA out of memory. Tried to allocate 2.50 GiB"]), CATALOGUE)
     captures = hits["captures"].str.json_decode(pl.Struct({"tried": pl.String, "unit": pl.String, "gpu": pl.String}))
 
-    assert {"tried": "2.50", "unit": "GiB", "gpu": None} == captures[0]
+    assert captures[0] == {"tried": "2.50", "unit": "GiB", "gpu": None}
 
 
 def test_a_specific_pattern_goes_before_a_generic_one() -> None:
     """A line that hardware, CUDA and the general exception could claim belongs to the hardware."""
     hits = patterns.match(pl.Series(["RuntimeError: CUDA error: uncorrectable ECC error encountered"]), CATALOGUE)
 
-    assert ["gpu-ecc"] == hits["pattern"].to_list()
+    assert hits["pattern"].to_list() == ["gpu-ecc"]
 
 
 def test_own_folder(tmp_path: Path) -> None:
     """A folder with a user's patterns loads like the package's."""
     (own,) = patterns.catalogue(written(tmp_path, ONE))
 
-    assert ("own-fault", "code_exception", "root", ("fault",)) == (own.id, own.label, own.part, own.literals)
+    assert (own.id, own.label, own.part, own.literals) == ("own-fault", "code_exception", "root", ("fault",))
 
 
 @pytest.mark.parametrize(

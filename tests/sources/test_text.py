@@ -35,9 +35,9 @@ def test_a_matched_line(log: Path) -> None:
     data = f"first\n[rank3]: 2024-05-01 10:00:02,250 {OOM}\n"
     row = read(log, data).lines.row(0, named=True)
 
-    assert ("slurm-4711.out", 2, 6, 3) == (row["file"], row["line"], row["offset"], row["rank"])
+    assert (row["file"], row["line"], row["offset"], row["rank"]) == ("slurm-4711.out", 2, 6, 3)
     assert datetime(2024, 5, 1, 10, 0, 2, 250_000, tzinfo=UTC) == row["time"]
-    assert ("cuda-oom", "cuda_oom", "root") == (row["pattern"], row["label"], row["part"])
+    assert (row["pattern"], row["label"], row["part"]) == ("cuda-oom", "cuda_oom", "root")
     assert '"tried":"2.00"' in row["captures"]
     assert data.split("\n")[1] == row["text"]
 
@@ -68,14 +68,14 @@ def test_what_is_no_node(log: Path, line: str) -> None:
     log.write_text(line)
     (rows,) = textlines.batches(log)
 
-    assert [("", None)] == textlines.described(rows).select("prefix", "node").rows()
+    assert textlines.described(rows).select("prefix", "node").rows() == [("", None)]
 
 
 def test_node_and_rank_named_in_the_line(log: Path) -> None:
     """What the line itself names goes before its prefix."""
     row = read(log, "0: srun: error: n7: task 12: Out Of Memory\n").lines.row(0, named=True)
 
-    assert (12, "n7", "host_oom") == (row["rank"], row["node"], row["label"])
+    assert (row["rank"], row["node"], row["label"]) == (12, "n7", "host_oom")
 
 
 def test_bars_colours_and_nul(log: Path) -> None:
@@ -83,7 +83,7 @@ def test_bars_colours_and_nul(log: Path) -> None:
     data = b"a\r\n" + b"\x00" * 50 + b"\r 10%|#\r 20%|##\r\x1b[31m" + OOM.encode() + b"\x1b[0m\nend\n"
     row = read(log, data).lines.row(0, named=True)
 
-    assert (2, OOM) == (row["line"], row["text"])
+    assert (row["line"], row["text"]) == (2, OOM)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
@@ -100,13 +100,13 @@ def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bars = "".join(f"\r {i}%|{'#' * 90}" for i in range(100))
     tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n")
 
-    assert [1, 3] == tables.lines["line"].to_list()
+    assert tables.lines["line"].to_list() == [1, 3]
     assert tables.lines["text"].str.len_chars().max() <= text.CUT
 
 
 def test_a_long_line_is_cut(log: Path) -> None:
     """The text kept of a line has at most CUT characters."""
-    assert [text.CUT] == read(log, OOM + "x" * 10_000).lines["text"].str.len_chars().to_list()
+    assert read(log, OOM + "x" * 10_000).lines["text"].str.len_chars().to_list() == [text.CUT]
 
 
 def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) ->
     tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n")
     row = tables.lines.filter(pl.col("label") == "code_exception").row(0, named=True)
 
-    assert (43, "python-exception", 1) == (row["line"], row["pattern"], row["block"])
+    assert (row["line"], row["pattern"], row["block"]) == (43, "python-exception", 1)
     assert '"frame":"/home/me/a19.py:19 in f"' in row["captures"]
 
 
@@ -124,28 +124,31 @@ def test_empty_file(log: Path) -> None:
     """An empty log is one session of which nothing is known."""
     tables = read(log, b"")
 
-    assert 0 == tables.lines.height + tables.points.height
-    assert [(0, 1, 1, "unknown", "4711")] == tables.sessions.select(
-        "session", "first_line", "last_line", "status", "job"
-    ).rows()
+    assert tables.lines.height + tables.points.height == 0
+    assert tables.sessions.select("session", "first_line", "last_line", "status", "job").rows() == [
+        (0, 1, 1, "unknown", "4711")
+    ]
 
 
 def test_repeated_matches_are_bounded(log: Path) -> None:
     """Of a line repeated without end both ends are listed, and a gap says how many are not."""
     tables = read(log, "loss: nan\n" * 1000)
 
-    assert 2 * text.KEPT == tables.lines.height
-    assert (1, 1000) == (tables.lines["line"].min(), tables.lines["line"].max())
-    assert ["800 more lines like 'nan-value' not listed"] == tables.gaps["why"].to_list()
+    assert tables.lines.height == 2 * text.KEPT
+    assert (tables.lines["line"].min(), tables.lines["line"].max()) == (1, 1000)
+    assert tables.gaps["why"].to_list() == ["800 more lines like 'nan-value' not listed"]
 
 
 def test_arguments(log: Path) -> None:
     """A printed Namespace and SLURM's environment become config rows, numbers as numbers."""
     config = read(log, "args: Namespace(lr=0.1, name='x y', layers=[1, 2])\nSLURM_NNODES=4\nNamespace(lr=").config
 
-    assert [("lr", "0.1", 0.1), ("name", "x y", None), ("layers", "[1, 2]", None), ("SLURM_NNODES", "4", 4.0)] == (
-        config.select("key", "value", "number").rows()
-    )
+    assert (config.select("key", "value", "number").rows()) == [
+        ("lr", "0.1", 0.1),
+        ("name", "x y", None),
+        ("layers", "[1, 2]", None),
+        ("SLURM_NNODES", "4", 4.0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -175,8 +178,8 @@ def test_two_jobs_in_one_file(log: Path) -> None:
     stop = "slurmstepd: error: *** JOB {} ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
     tables = read(log.with_name("job.err"), stop.format(100) + "hello\n" + stop.format(200))
 
-    assert [1, 2] == started(tables)
-    assert ["100", "200"] == tables.sessions["job"].to_list()
+    assert started(tables) == [1, 2]
+    assert tables.sessions["job"].to_list() == ["100", "200"]
 
 
 def test_a_restart_after_training(log: Path) -> None:
@@ -184,8 +187,8 @@ def test_a_restart_after_training(log: Path) -> None:
     banner = "Namespace(lr=0.1)\n"
     tables = read(log, banner + banner + "step 1 loss 0.5\nstep 2 loss 0.4\n" + banner + "step 1 loss 0.5\n")
 
-    assert [1, 5] == started(tables)
-    assert [0, 0, 1] == tables.points.filter(pl.col("metric") == "loss")["session"].to_list()
+    assert started(tables) == [1, 5]
+    assert tables.points.filter(pl.col("metric") == "loss")["session"].to_list() == [0, 0, 1]
 
 
 def test_a_fresh_bar_after_a_failure(log: Path) -> None:
@@ -193,7 +196,7 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
     bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"
     tables = read(log, bar + "x\n" + bar + "ValueError: boom\n" + bar)
 
-    assert [1, 5] == started(tables)
+    assert started(tables) == [1, 5]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +225,7 @@ def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
     """Whatever a file holds, it is read and sniffed without an exception."""
     assert 0 <= text.sniff(Path(name), data) <= 1
     tables = read(tmp_path / name, data)
-    assert 1 <= tables.sessions.height
+    assert tables.sessions.height >= 1
 
 
 WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=30)

@@ -33,9 +33,9 @@ def test_one_traceback() -> None:
     lines = ["starting", *printed(raised(ValueError, "bad shard")), "after"]
     found = tracebacks.find(rows(*lines)).to_dicts()
 
-    assert 1 == len(found)
+    assert len(found) == 1
     assert (1, len(lines) - 2) == (found[0]["head"], found[0]["row"])
-    assert ("ValueError", "bad shard") == (found[0]["exception"], found[0]["message"])
+    assert (found[0]["exception"], found[0]["message"]) == ("ValueError", "bad shard")
     assert found[0]["frame"].endswith(" in raised")
     assert __file__ in found[0]["frame"]
     assert found[0]["harmless"] is False
@@ -46,7 +46,7 @@ def test_a_chain_is_one_chain() -> None:
     chain = printed(raised(RuntimeError, "second", KeyError("first")))
     found = tracebacks.find(rows(*chain, *printed(raised(OSError, "third"))))
 
-    assert ["KeyError", "RuntimeError", "OSError"] == found["exception"].to_list()
+    assert found["exception"].to_list() == ["KeyError", "RuntimeError", "OSError"]
     first, second, third = found["chain"].to_list()
     assert first == second != third
 
@@ -57,8 +57,8 @@ def test_ranks_are_taken_apart() -> None:
     lines = [line for pair in zip(one, two, strict=True) for line in (f"[rank1]: |{pair[0]}", f"[rank2]: |{pair[1]}")]
     found = tracebacks.find(rows(*lines)).sort("head")
 
-    assert [("ValueError", "of one"), ("TypeError", "of two")] == found.select("exception", "message").rows()
-    assert 2 == found["chain"].n_unique()
+    assert found.select("exception", "message").rows() == [("ValueError", "of one"), ("TypeError", "of two")]
+    assert found["chain"].n_unique() == 2
 
 
 def test_library_frames_are_not_the_users() -> None:
@@ -74,14 +74,14 @@ def test_library_frames_are_not_the_users() -> None:
         )
     )
 
-    assert ["/home/me/train.py:12 in step"] == found["frame"].to_list()
+    assert found["frame"].to_list() == ["/home/me/train.py:12 in step"]
 
 
 def test_an_exception_of_any_name_right_below_the_frames() -> None:
     """A class without the usual ending counts where it follows the frames."""
     found = tracebacks.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))
 
-    assert [("my.Boom", "x")] == found.select("exception", "message").rows()
+    assert found.select("exception", "message").rows() == [("my.Boom", "x")]
 
 
 def test_a_foreign_line_inside() -> None:
@@ -95,23 +95,23 @@ def test_a_foreign_line_inside() -> None:
         )
     )
 
-    assert [(0, 3)] == found.select("head", "row").rows()
+    assert found.select("head", "row").rows() == [(0, 3)]
 
 
 def test_cut_off() -> None:
     """A traceback without its last line has no exception, and its header is still open."""
     cut = rows("a", "Traceback (most recent call last):", '  File "a.py", line 1, in f')
 
-    assert [None] == tracebacks.find(cut)["row"].to_list()
-    assert 1 == tracebacks.unfinished(cut)
-    assert 3 == tracebacks.unfinished(rows("a", "b", "c"))
+    assert tracebacks.find(cut)["row"].to_list() == [None]
+    assert tracebacks.unfinished(cut) == 1
+    assert tracebacks.unfinished(rows("a", "b", "c")) == 3
 
 
 def test_clean_up_noise_is_harmless() -> None:
     """What the interpreter prints while it shuts down is marked."""
     found = tracebacks.find(rows("Exception ignored in: <f>", *printed(raised(ValueError, "late"))))
 
-    assert [True] == found["harmless"].to_list()
+    assert found["harmless"].to_list() == [True]
 
 
 def test_rich_traceback() -> None:
@@ -126,4 +126,4 @@ def test_rich_traceback() -> None:
         )
     )
 
-    assert [("ValueError", "/home/me/train.py:7 in main")] == found.select("exception", "frame").rows()
+    assert found.select("exception", "frame").rows() == [("ValueError", "/home/me/train.py:7 in main")]
