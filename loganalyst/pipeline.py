@@ -22,6 +22,7 @@ from loganalyst.features import roles as role_names
 from loganalyst.features.context import Context
 from loganalyst.features.curves import curves as effective_curves
 from loganalyst.features.curves import metrics as named_metrics
+from loganalyst.features.curves import total
 from loganalyst.features.summary import summarise
 from loganalyst.features.text import session_labels
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
@@ -136,7 +137,8 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = effective_curves(run, roles)
-    return curves, named_metrics(curves, roles)
+    summed = total(curves, role_names.all_roles()["train_loss"])
+    return [*curves, *summed], named_metrics(curves, roles)
 
 
 def _turned(metric: str, role: Role, corrected: Settings) -> Role:

@@ -1,6 +1,7 @@
 """The effective history of a run: one curve a metric, with what a restart did over again taken out."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -35,9 +36,21 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
 def curves(run: Run, roles: Roles) -> list[Curve]:
     """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
     points = effective(run.points, {s.path: s.format for s in run.sources})
-    return [
-        _curve(str(name), part, roles[str(name)][0]) for (name,), part in points.group_by("metric", maintain_order=True)
-    ]
+    groups = points.group_by("metric", maintain_order=True)
+    return [_curve(str(name), part, roles[str(name)][0]) for (name,), part in groups]
+
+
+def total(found: list[Curve], role: Role) -> list[Curve]:
+    """The sum of the logged loss terms as one more curve of `role`.
+
+    Only where no curve has that role and all terms share their steps; else nothing.
+    """
+    terms = [c for c in found if c.role.name == "loss_component" and len(c.values)]
+    shared = [c for c in terms if np.array_equal(c.steps, terms[0].steps)]
+    if len(shared) < 2 or len(shared) < len(terms) or any(c.role.name == role.name for c in found):
+        return []
+    name = " + ".join(c.metric for c in shared) if len(shared) < 4 else f"sum of {len(shared)} loss terms"
+    return [replace(shared[0], metric=name, role=role, values=np.sum([c.values for c in shared], axis=0))]
 
 
 def _curve(metric: str, part: pl.DataFrame, role: Role) -> Curve:

@@ -1,11 +1,22 @@
-"""Features of mixed precision: the loss scale and skipped steps."""
+"""Features of number ranges: non-finite losses of any kind, the loss scale, skipped steps."""
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, event_features, ratio, seen
 from loganalyst.model import Feature
 
+LOSSES = (
+    "rl_loss", "loss_component", "recon_loss", "kl", "quantisation_loss", "generator_loss", "discriminator_loss",
+    "value_loss", "policy_loss",
+)  # fmt: skip
+
 FEATURES = (
+    *event_features(
+        "other_loss_nonfinite",
+        "losses beside the training loss that turn NaN or infinite and stay so",
+        "loss_component",
+    ),
+    Feature("other_loss_nonfinite_metric", "text", "", "the first of them", "loss_component"),
     Feature("loss_scale_points", "int", "points", "logged values of the loss scale", "loss_scale"),
     Feature("loss_scale_first", "float", "", "its first value", "loss_scale"),
     Feature("loss_scale_last", "float", "", "its last value", "loss_scale"),
@@ -20,7 +31,7 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out: dict[str, object] = {}
+    out = _losses(context)
     if curves := context.of("loss_scale"):
         curve = curves[0]
         finite = np.flatnonzero(np.isfinite(curve.values))
@@ -39,3 +50,20 @@ def compute(context: Context) -> Computed:
         worst = max(curves, key=lambda c: float(np.nanmax(c.values, initial=0.0)))
         out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), seen(worst, len(worst.values) - 1))
     return out  # type: ignore[return-value]
+
+
+def _losses(context: Context) -> dict[str, object]:
+    """Only losses that end non-finite: a term may be undefined for single batches (no object of a class in it)."""
+    curves = [c for c in context.of(*LOSSES) if len(c.values)]
+    if not curves:
+        return {}
+    broken = [c for c in curves if not np.isfinite(c.values[-1]) and np.isfinite(c.values).any()]
+    out: dict[str, object] = {"other_loss_nonfinite_count": len(broken)}
+    if broken:
+        onsets = {c.metric: int(np.flatnonzero(np.isfinite(c.values))[-1]) + 1 for c in broken}
+        first = min(broken, key=lambda c: int(c.steps[onsets[c.metric]]))
+        witness = seen(first, onsets[first.metric])
+        out["other_loss_nonfinite_count"] = (len(broken), witness)
+        out["other_loss_nonfinite_step"] = (witness.step, witness)
+        out["other_loss_nonfinite_metric"] = first.metric
+    return out
