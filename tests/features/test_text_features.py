@@ -10,8 +10,8 @@ from loganalyst.sources.ingest import ingest
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 3 has a total capacity of 80.00 GiB "
-    "of which 1.00 GiB is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 16.00 GiB is reserved by "
-    "PyTorch but unallocated."
+    "of which 1.00 GiB is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 16.00 GiB is reserved "
+    "by PyTorch but unallocated."
 )
 STEPS = "".join(f"step {i} loss {1 / i:.4f}\n" for i in range(1, 9))
 TRACE = 'Traceback (most recent call last):\n  File "/home/me/train.py", line 12, in step\n    x()\n'
