@@ -31,10 +31,8 @@ def formats() -> tuple[ModuleType, ...]:
     return tuple(m for m in modules if hasattr(m, "sniff") and hasattr(m, "read"))
 
 
-def reader(path: Path) -> ModuleType | None:
-    """The reader surest of the file, or None. Raises OSError."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+def reader(path: Path, head: bytes) -> ModuleType | None:
+    """The reader surest of the file, or None."""
     score, _, best = max((m.sniff(path, head), m.NAME, m) for m in formats())
     return best if score >= PLAUSIBLE else None
 
@@ -69,14 +67,21 @@ def _read(file: Path) -> tuple[str | None, Tables]:
     try:
         if not file.stat().st_size:
             return None, _gap("empty file")
-        module = reader(file)
+        with file.open("rb") as handle:
+            head = handle.read(HEAD)
+        module = reader(file, head)
         if module is None:
-            return None, _gap("no known log format")
+            return None, _gap(_unknown(head))
         return module.NAME, Tables.concat(module.read(file))
     except OSError as error:
         return None, _gap(f"cannot be read ({error.strerror})")
     except Exception as error:  # a reader's defect on one file must not lose the others
         return None, _gap(f"the reader failed ({type(error).__name__}: {error})")
+
+
+def _unknown(head: bytes) -> str:
+    nul = head.find(b"\0")
+    return "no known log format" if nul < 0 else f"binary data of no known log format (a NUL byte at offset {nul})"
 
 
 def _gap(why: str) -> Tables:

@@ -1,0 +1,70 @@
+"""The effective history of a run."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from loganalyst.features.curves import curves, effective, total
+from loganalyst.features.roles import all_roles, assign
+from loganalyst.model import Run, Source, table
+
+
+def points(session: int, steps: Sequence[int | None], values: Sequence[float], metric: str = "loss", source: str = "a") -> pl.DataFrame:
+    return table("points", {"session": session, "metric": metric, "step": list(steps), "value": list(values), "source": source})
+
+
+def kept(*parts: pl.DataFrame) -> list[float]:
+    return effective(pl.concat(parts), {"a": "tensorboard", "b": "csv"})["value"].to_list()
+
+
+def test_steps_done_over_count_once() -> None:
+    """After a restart from step 3 the later session's values count from there on."""
+    assert kept(points(0, range(5), [10, 11, 12, 13, 14]), points(1, [3, 4, 5], [23, 24, 25])) == [10, 11, 12, 23, 24, 25]
+
+
+def test_a_fresh_start_replaces_what_was_before() -> None:
+    """A session that begins at the first step again is another training."""
+    assert kept(points(0, range(3), [1, 2, 3]), points(1, range(3), [7, 8, 9])) == [7, 8, 9]
+
+
+def test_the_same_metric_in_two_formats_counts_once() -> None:
+    """Of a metric that was logged twice the longer record is used."""
+    both = [points(0, range(3), [1, 2, 3]), points(0, range(4), [5, 6, 7, 8], source="b")]
+
+    assert kept(*both) == [5, 6, 7, 8]
+
+
+def test_points_without_steps_are_kept() -> None:
+    """NULL steps are not known, not superseded."""
+    assert kept(points(0, [None, None], [1, 2]), points(1, [0], [3])) == [1, 2, 3]
+
+
+def run_of(frame: pl.DataFrame) -> Run:
+    return Run(points=frame, sources=(Source("a", "csv", 1),))
+
+
+def test_nan_stays_in_the_curve() -> None:
+    """NaN and infinity are data."""
+    run = run_of(points(0, range(3), [1.0, float("nan"), float("inf")]))
+    (curve,) = curves(run, assign(["loss"]))
+
+    assert [str(v) for v in curve.values] == ["1.0", "nan", "inf"]
+    assert curve.steps.tolist() == [0, 1, 2]
+
+
+def test_terms_without_a_total_are_summed() -> None:
+    """Loss terms on the same steps make a training loss where none was logged."""
+    frame = pl.concat([points(0, range(2), [1, 2], "train/box_loss"), points(0, range(2), [10, 20], "train/cls_loss")])
+    found = curves(run_of(frame), assign(["train/box_loss", "train/cls_loss"]))
+    (summed,) = total(found, all_roles()["train_loss"])
+
+    assert summed.values.tolist() == [11.0, 22.0]
+    assert summed.metric == "train/box_loss + train/cls_loss"
+
+
+def test_a_logged_total_is_not_replaced() -> None:
+    """Where the total is logged nothing is summed."""
+    names = ["loss", "box_loss", "cls_loss"]
+    frame = pl.concat([points(0, range(2), [1, 2], n) for n in names])
+
+    assert total(curves(run_of(frame), assign(names)), all_roles()["train_loss"]) == []

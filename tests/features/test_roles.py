@@ -1,0 +1,119 @@
+"""What a metric is, told from its name."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import RuleError
+from loganalyst.features.roles import all_roles, assign, normalise
+
+CORPUS = Path(__file__).parents[3] / "shared/corpus/metric-names.csv"
+
+
+def role(name: str, *others: str) -> str:
+    return assign([name, *others])[name][0].name
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("train/loss", "train_loss"),
+        ("Loss", "train_loss"),
+        ("train_loss_epoch", "train_loss"),
+        ("lm loss", "train_loss"),
+        ("val_loss", "val_loss"),
+        ("eval/loss", "val_loss"),
+        ("valid loss", "val_loss"),
+        ("epoch_accuracy", "train_accuracy"),
+        ("val_acc", "val_accuracy"),
+        ("metrics/mAP_0.5:0.95", "val_score"),
+        ("loss_rpn_cls", "loss_component"),
+        ("val/obj_loss", "val_loss_component"),
+        ("lr", "learning_rate"),
+        ("optim/lr-AdamW", "learning_rate"),
+        ("grad_norm", "grad_norm"),
+        ("train/grad_norm", "grad_norm"),
+        ("grad_norm_square", "grad_norm_squared"),
+        ("grad_norm/layer3.weight", "layer_grad_norm"),
+        ("rollout/ep_rew_mean", "reward"),
+        ("train/entropy_loss", "entropy"),
+        ("train/approx_kl", "approx_kl"),
+        ("train_loss_kl", "kl"),
+        ("D_loss", "discriminator_loss"),
+        ("Generator Loss", "generator_loss"),
+        ("codebook_perplexity", "codebook_usage"),
+        ("valid ppl", "val_perplexity"),
+        ("loss_scale", "loss_scale"),
+        ("system/gpu.0.memoryAllocated", "gpu_memory"),
+        ("system/cpu", "system"),
+        ("banana", "other"),
+    ],
+)
+def test_common_names(name: str, wanted: str) -> None:
+    """Names in use by trainers and trackers get the role an engineer would give them."""
+    assert role(name) == wanted
+
+
+def test_losses_of_reinforcement_learning_are_not_judged_as_training_losses() -> None:
+    """A run with rewards has no training loss whose level means anything."""
+    assert role("train/loss", "rollout/ep_rew_mean") == "rl_loss"
+    assert role("train/loss") == "train_loss"
+
+
+def test_the_user_has_the_last_word() -> None:
+    """A glob in loganalyst.yaml wins, and the reason says so."""
+    found = assign(["banana/x"], {"banana/*": "val_loss"})["banana/x"]
+
+    assert found[0].name == "val_loss"
+    assert found[1] == "loganalyst.yaml: banana/*"
+
+
+def test_unknown_role_names_the_nearest() -> None:
+    """A correction to a role that does not exist is refused with the nearest one."""
+    with pytest.raises(RuleError, match=r"'trainloss' is no role; did you mean 'train_loss'\?"):
+        assign(["x"], {"x": "trainloss"})
+
+
+def test_normalise() -> None:
+    """Whatever separates words becomes one underscore."""
+    assert normalise("metrics/mAP_0.5:0.95 (avg)") == "metrics_map_0_5_0_95_avg"
+
+
+def test_every_role_says_what_it_is() -> None:
+    """Roles have a meaning and a direction."""
+    assert all(r.meaning and r.worse in ("up", "down", None) for r in all_roles().values())
+
+
+@pytest.mark.skipif(not CORPUS.is_file(), reason="the labelled metric names are not on this machine")
+def test_labelled_names() -> None:
+    """Of real metric names at least 90 % get a role of the labelled kind."""
+    same = {
+        "physics_or_component_loss": {"loss_component", "val_loss_component", "recon_loss"},
+        "diffusion_mse": {"loss_component", "val_loss_component", "train_loss", "val_loss"},
+        "map_ap": {"val_score"},
+        "precision_recall": {"val_score"},
+        "nll": {"loss_component", "val_loss_component", "val_loss", "train_loss"},
+        "perplexity_lm": {"train_perplexity", "val_perplexity"},
+        "gan_discriminator_loss": {"discriminator_loss"},
+        "gan_generator_loss": {"generator_loss", "loss_component"},
+        "quantisation_or_latent_loss": {"quantisation_loss", "val_loss_component"},
+        "recon_loss": {"recon_loss", "val_loss_component"},
+        "perplexity_codebook": {"codebook_usage", "train_perplexity"},
+        "flops_params": {"parameter_count"},
+        "system": {"system", "host_memory", "gpu_memory", "gpu_util"},
+        "gpu_memory": {"gpu_memory", "system"},
+        "gpu_util": {"gpu_util", "system"},
+        "grad_norm": {"grad_norm", "grad_norm_squared"},
+        "clip_fraction": {"clip_fraction", "exploration"},
+        "reward": {"reward", "reward_spread"},
+        "throughput": {"throughput", "step_time"},
+        "data_time": {"data_time", "step_time"},
+        "kl": {"kl", "approx_kl"},
+        "train_loss": {"train_loss", "loss_component"},
+        "val_loss": {"val_loss", "val_loss_component"},
+    }
+    rows = list(csv.DictReader(CORPUS.open()))
+    right = sum(role(r["name"]) in same.get(r["role"], {r["role"]}) for r in rows)
+
+    assert right / len(rows) > 0.9

@@ -1,0 +1,50 @@
+"""Sessions counted per file become sessions of the run."""
+
+from datetime import UTC, datetime
+
+from loganalyst.model import Tables, table
+from loganalyst.sources.sessions import renumber
+
+
+def event_file(hour: int, steps: range) -> Tables:
+    started = datetime(2026, 1, 1, hour, tzinfo=UTC)
+    return Tables(
+        points=table("points", {"session": 0, "metric": "loss", "step": list(steps), "value": [1.0] * len(steps)}),
+        sessions=table("sessions", {"session": 0, "started": [started]}),
+    )
+
+
+def sessions(*parts: tuple[str, str, Tables]) -> list[int]:
+    return [t.points["session"][0] for t in renumber(list(parts))]
+
+
+def test_event_files_of_one_folder_are_starts_in_time_order() -> None:
+    """Files are numbered by their start, not by their name."""
+    found = sessions(
+        ("tensorboard", "b.tfevents", event_file(1, range(5))), ("tensorboard", "a.tfevents", event_file(2, range(5)))
+    )
+
+    assert found == [0, 1]
+
+
+def test_train_and_validation_are_one_program() -> None:
+    """A sibling folder's file belongs to the start it was written in."""
+    found = sessions(
+        ("tensorboard", "train/a", event_file(1, range(5))),
+        ("tensorboard", "train/b", event_file(5, range(5))),
+        ("tensorboard", "validation/c", event_file(2, range(5))),
+        ("tensorboard", "validation/d", event_file(6, range(5))),
+    )
+
+    assert found == [0, 1, 0, 1]
+
+
+def test_everything_is_aligned_at_the_last_session() -> None:
+    """One log beside two event files belongs to the last start."""
+    found = sessions(
+        ("tensorboard", "a", event_file(1, range(5))),
+        ("tensorboard", "b", event_file(2, range(5))),
+        ("csv", "metrics.csv", event_file(1, range(5))),
+    )
+
+    assert found == [0, 1, 1]
