@@ -14,7 +14,7 @@ from loganalyst.sources.timestamps import from_seconds
 from loganalyst.sources.wandbrows import Rows
 
 NAME = "wandb"
-INTERRUPTED = 255
+INTERRUPTED = 255  # exit code after Ctrl-C; an uncaught exception gives 1
 FILE_HEADER = b":W&B\xe1\xbe\x00"  # name, magic number 0xBEE1, version 0
 BATCH = 250_000  # points
 OWN = "_wandb"  # prefix of what W&B says of the run, and its key among the user's settings
@@ -93,9 +93,8 @@ class _Run:
             case wandbproto.EXIT:
                 code = wandbproto.number(data, at, end, wandbproto.EXIT_CODE)
                 self.facts["exit_code"] = code
-                # W&B ends with 255 after an interrupt (Ctrl-C), with 1 after an uncaught exception
-                ending = {0: "finished", INTERRUPTED: "cancelled"}
-                self.status = ending.get(code, "preempted" if self.preempting else "failed")
+                ended = "preempted" if self.preempting else "cancelled" if code == INTERRUPTED else "failed"
+                self.status = "finished" if code == 0 else ended
 
     def _configure(self, data: bytes, at: int, end: int) -> None:
         """Follow a ConfigRecord: settings are set, or replaced, or removed under their nested keys."""

@@ -252,7 +252,7 @@ def test_items_in_any_form(tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "status"), [(0, "finished"), (1, "failed"), (255, "failed"), (-9, "failed")])
+@pytest.mark.parametrize(("code", "status"), [(0, "finished"), (1, "failed"), (255, "cancelled"), (-9, "failed")])
 def test_exit_record(tmp_path, code, status):
     """The exit code tells how the run ended; without one nothing is said."""
     end = Record()
