@@ -3,7 +3,7 @@
 Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,7 +31,8 @@ BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 # What to draw beside the curves a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
-MAX_PLACE = 48  # characters of a file's path; longer ones are told by their name
+UNJUDGED = " cannot be judged"
+MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
 
 
 @dataclass(frozen=True)
@@ -212,15 +213,16 @@ def _basis(cause: Cause) -> str:
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:
-    """What happened, in order: the line that shows it, else the first events, else the strongest evidence."""
+    """What happened, in order: the line that shows it, else which metric moved when, else the strongest evidence."""
     at_line = next((e for e in cause.evidence if e.holds and e.line is not None and e.line == cause.line), None)
     if at_line:
         return clean(at_line.text)
     metrics = {cause.metric, *(e.metric for e in cause.evidence if e.holds)}
     metrics |= {s.metric for s in d.symptoms if s.id in cause.symptoms}
-    moved = [_event(e) for e in d.timeline if e.metric in metrics and (e.step or -1) >= (cause.onset_step or 0)]
-    if len(moved) > 1:
-        return clean("; ".join(moved[:3]))
+    moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= (cause.onset_step or 0)]
+    told = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
+    if len(told) > 1:
+        return clean("; ".join(map(_event, told[:3])))
     held = [e.text for e in _ordered(cause.evidence) if e.holds]
     return clean("; ".join(held[:2]) or cause.summary)
 
@@ -230,9 +232,10 @@ def _event(event: TimelineEvent) -> str:
 
 
 def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """For it, against it, not known; within these direct first, then by weight."""
+    """For it, against it, not known; within these direct first, then by weight. The same words are told once."""
     rank = {True: 0, False: 1, None: 2}
-    return sorted((e for e in evidence if e.text), key=lambda e: (rank[e.holds], e.kind != "direct", -abs(e.weight)))
+    ranked = sorted(evidence, key=lambda e: (rank[e.holds], e.kind != "direct", -abs(e.weight)))
+    return list({(e.holds, e.text): e for e in reversed(ranked) if e.text}.values())[::-1]
 
 
 def _evidence(e: Evidence) -> EvidenceText:
@@ -246,7 +249,7 @@ def _fix(fix: Fix) -> Fix:
 
 def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:
     named = clean(file, 1000)
-    short = named if len(named) <= MAX_PLACE else f"…/{named.rsplit('/', 1)[-1][-MAX_PLACE:]}"
+    short = named if len(named) <= MAX_PLACE else f"…{named[-MAX_PLACE:]}"
     parts = [short + (f":{line}" if line is not None else "")] if file else []
     parts += [f"rank {rank}"] if rank is not None else []
     parts += [f"node {clean(node, 80)}"] if node else []
@@ -292,9 +295,18 @@ def _words(role: str) -> str:
 
 
 def _not_logged(d: Diagnosis) -> tuple[str, ...]:
-    return tuple(
-        f"{_words(role)} is not logged: {clean(cost)}" for role, cost in d.summary.get("not_logged", {}).items()
-    )
+    """What is not logged and what that costs; costs of one kind in one sentence."""
+    costs = {_words(role): clean(cost) for role, cost in d.summary.get("not_logged", {}).items()}
+    told = [f"{role} is not logged: {cost}" for role, cost in costs.items() if not cost.endswith(UNJUDGED)]
+    short = {role: cost.removesuffix(UNJUDGED) for role, cost in costs.items() if cost.endswith(UNJUDGED)}
+    if short:
+        verb = "is" if len(short) == 1 else "are"
+        told.append(f"{_joined([*short])} {verb} not logged: {_joined([*short.values()])}{UNJUDGED}")
+    return tuple(told)
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _best(d: Diagnosis) -> tuple[str, ...]:

@@ -70,13 +70,13 @@ def _axis(steps: NDArray[np.int64], onset: int | None, cells: int) -> _Axis:
         return _Axis(first, last, width, *((onset, 0) if onset == first else ()))
     at = (onset - first) * width // (last - first + 1)
     n_before = int(np.searchsorted(steps, onset))
-    enlarged = ""
+    placed = at
     if 6 * at < width:
-        at, enlarged = min(width // 3, n_before), "before"
+        placed = min(width // 3, n_before)
     elif 6 * (width - at) < width:
-        at, enlarged = width - min(width // 3, len(steps) - n_before), "after"
-    at = min(max(at, 1), width - 1) if width > 1 else 0
-    return _Axis(first, last, width, onset, at, enlarged)
+        placed = width - min(width // 3, len(steps) - n_before)
+    placed = min(max(placed, 1), width - 1) if width > 1 else 0
+    return _Axis(first, last, width, onset, placed, "before" if placed > at else "after" if placed < at else "")
 
 
 def _series(curve: Curve, common: _Axis, cells: int) -> Series:
@@ -118,7 +118,7 @@ def _levels(blocks: Sequence[float]) -> tuple[int, ...]:
     values = np.asarray(blocks) / 4  # so that no difference of two overflows
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    if low > 0 and high > 10 * low:
+    if low > 0 and high / 10 > low:
         values = np.log(values, out=values, where=np.isfinite(values))
         low, high = np.log(low), np.log(high)
     flat = high <= low

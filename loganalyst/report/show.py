@@ -9,7 +9,7 @@ import polars as pl
 from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
 from loganalyst.report.document import Document, document
-from loganalyst.report.layout import MAX_WIDTH, bars, field, printed, shortened, text, wrapped
+from loganalyst.report.layout import MAX_WIDTH, bars, printed, shortened, text, wrapped
 from loganalyst.report.series import chart
 from loganalyst.report.text import clean, count, number, size, span, step
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_CONFIG = 40
+LAST_COLUMN = 20  # room a table's last column has at least
 
 
 def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
     """Sources, metrics with their roles and why, config, gaps and coverage."""
     width = max(min(width, MAX_WIDTH), 40)
     doc = document(diagnosis)
-    lines = [text((doc.name, "bold"), "   ", doc.headline)]
-    for row in doc.facts:
-        lines += field(f"{row.label}  ", row.text, width, 2)
+    lines = wrapped(text((doc.name, "bold"), "   ", doc.headline), width)
+    lines += _table([(row.label, row.text) for row in doc.facts], width)
     lines += _section("Sources", _table(_sources(diagnosis), width))
     lines += _section("Metrics", _table(_metrics(diagnosis), width))
     lines += _section("Config", _table(_config(diagnosis.run.config), width))
@@ -44,7 +44,7 @@ def render_metric(
     curve = _curve(diagnosis, metric)
     width = max(min(width, MAX_WIDTH), 40)
     known = {m.name: m for m in diagnosis.metrics}[metric]
-    lines = [text((clean(metric, 120), "bold"), f"   {known.role} ({clean(known.why, 120)})")]
+    lines = wrapped(text((clean(metric, 120), "bold"), f"   {known.role} ({clean(known.why, 120)})"), width)
     lines += [text("  ").append_text(bars(s)) for s in chart([curve], None, width - 4)]
     lines += _section("Statistics", _table(_statistics(curve), width))
     found = diagnosis.findings.filter(pl.col("metric") == metric).sort("step")
@@ -82,15 +82,16 @@ def _section(title: str, lines: "list[Text]") -> "list[Text]":
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> "list[Text]":
-    """Columns as wide as their widest cell, at most a third of the line; the last one wraps."""
+    """Columns as wide as their widest cell; the widest give way until the last one, which wraps, has its room."""
     if not rows:
         return []
-    limit = width // 3
-    widths = [min(max(len(row[i]) for row in rows), limit) for i in range(len(rows[0]) - 1)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    while sum(widths) + 2 * len(widths) + 2 > width - LAST_COLUMN:
+        widths[widths.index(max(widths))] -= 1
     lines: list[Text] = []
     for row in rows:
-        first = text("  " + "".join(f"{shortened(cell, limit):{w}}  " for cell, w in zip(row, widths, strict=False)))
-        lines += wrapped(text(row[-1]), width, first, min(first.cell_len, width // 2 + 4))
+        first = text("  " + "".join(f"{shortened(cell, w):{w}}  " for cell, w in zip(row, widths, strict=False)))
+        lines += wrapped(text(row[-1]), width, first, first.cell_len)
     return lines
 
 

@@ -6,7 +6,6 @@ import unicodedata
 
 __all__ = ["clean", "count", "duration", "number", "percent", "size", "span", "step"]
 
-_SPACE = re.compile(r"\s+")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}  # controls, bidi and joiner marks, surrogates, private and unassigned
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[@-_])")
 
@@ -14,8 +13,8 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,400}(?:\x07|
 def clean(text: object, limit: int = 400) -> str:
     """One line of visible characters: escapes, controls and line breaks removed, cut after `limit` characters."""
     raw = str(text)[: 4 * limit]  # escapes may make up most of it
-    line = _SPACE.sub(" ", _ESCAPE.sub("", raw))
-    line = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN).strip()
+    visible = (c for c in _ESCAPE.sub("", raw) if c.isspace() or unicodedata.category(c) not in _HIDDEN)
+    line = " ".join("".join(visible).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

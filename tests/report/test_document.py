@@ -136,3 +136,25 @@ def test_sessions_are_told_where_there_are_several(failed, crashed):
     """One start says nothing; two are listed."""
     assert document(failed).sessions == ()
     assert [row.label for row in document(crashed).sessions] == ["start 1", "start 2"]
+
+
+def test_what_is_not_logged_is_told_in_one_sentence(healthy):
+    """Costs of one kind share a sentence; another kind has its own."""
+    costs = {
+        "train_loss": "nothing can be said",
+        "val_loss": "overfitting cannot be judged",
+        "grad_norm": "vanishing gradients cannot be judged",
+    }
+
+    assert document(replace(healthy, summary={"not_logged": costs})).not_logged == (
+        "train loss is not logged: nothing can be said",
+        "validation loss and gradient norm are not logged: overfitting and vanishing gradients cannot be judged",
+    )
+
+
+def test_the_same_words_are_told_once(failed):
+    """Two items that need the same thing give one line."""
+    item = failed.causes[0].evidence[-1]
+    cause = replace(failed.causes[0], evidence=(item, replace(item, id="again")))
+
+    assert len(document(replace(failed, causes=(cause,))).causes[0].evidence) == 1

@@ -1,0 +1,76 @@
+import pytest
+from rich.cells import cell_len
+
+from loganalyst.errors import LogAnalystError, SourceError
+from loganalyst.model import Feature
+from loganalyst.report import plot, show
+
+DECLARED = {
+    "train_loss_points": Feature("train_loss_points", "int", "points", "logged values of it", "train_loss"),
+    "val_loss_points": Feature("val_loss_points", "int", "points", "logged values of it", "val_loss"),
+}
+
+
+def test_show_tells_what_was_read(failed):
+    """Sources, metrics with role, values and reason, config, gaps, and what cannot be judged."""
+    lines = show.render(failed).splitlines()
+
+    for line in (
+        "  events.out.tfevents.1  tensorboard  81.2 kB    1,475 points",
+        "  train/loss  train_loss     2,465   2.32 → NaN (1 not finite)  rules/roles.yaml: train_loss",
+        "  optim.lr  0.003  config.yaml",
+        "  events.out.tfevents.1 from byte 80,000  record checksum is wrong (1.2 kB)",
+        "  curves                            2 looked at in full, 1 not judged by their shape",
+        "  validation loss is not logged     not judged: Overfitting, Data leakage",
+    ):
+        assert line in lines
+
+
+def test_show_metric_tells_its_values(failed):
+    """A metric's statistics count NaN apart, and its first and last values are shown."""
+    text = show.render_metric(failed, "train/loss")
+
+    for words in ("not finite  1", "max         5.05", "step 24,650  NaN", "nonfinite  step 24,650"):
+        assert words in text
+
+
+def test_show_metric_refuses_an_unknown_name(failed):
+    """The nearest right name is told."""
+    with pytest.raises(SourceError, match="no metric 'train/los'; did you mean 'train/loss'"):
+        show.render_metric(failed, "train/los")
+
+
+def test_show_features_tells_what_to_log(failed):
+    """A known feature has its value and unit; one that is not known names what it needs."""
+    assert show.render_features(failed, DECLARED).splitlines() == [
+        "Known (1)",
+        "  train_loss_points  2,465 points  logged values of it",
+        "",
+        "Not known (1)",
+        "  val_loss_points  needs val_loss  logged values of it",
+    ]
+
+
+@pytest.mark.parametrize("state", ["failed", "healthy", "crashed", "unreadable", "hostile"])
+@pytest.mark.parametrize("width", [60, 100])
+def test_show_fits_and_is_inert(request, state, width):
+    """No line is too wide and no control character is written, whatever the names are."""
+    for line in show.render(request.getfixturevalue(state), width=width).splitlines():
+        assert cell_len(line) <= width
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize("state", ["failed", "healthy", "hostile"])
+def test_plot_draws(request, state, tmp_path):
+    """A picture is written for any run with a curve; names with formula signs are text."""
+    plot.save(request.getfixturevalue(state), tmp_path / "p.svg")
+
+    assert (tmp_path / "p.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_plot_refuses_what_it_cannot_draw(failed, unreadable, tmp_path):
+    """Another suffix and a run without curves are errors that name what is allowed."""
+    with pytest.raises(LogAnalystError, match=r"unknown picture format '.gif'; allowed are .png, .svg, .pdf"):
+        plot.save(failed, tmp_path / "p.gif")
+    with pytest.raises(LogAnalystError, match="no curve to draw"):
+        plot.save(unreadable, tmp_path / "p.png")
