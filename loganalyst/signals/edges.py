@@ -142,7 +142,7 @@ def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[
 
 
 def hinge(x: Array) -> tuple[int, float]:
-    """The point at which one bend added to a straight line explains `x` best, and the change of slope there."""
+    """The point at which one upward bend added to a straight line explains `x` best, and the change of slope there."""
     n = x.size
     t = np.linspace(-1.0, 1.0, n)
     base = np.stack((np.full(n, n**-0.5), t / np.sqrt(np.dot(t, t))))
@@ -151,5 +151,5 @@ def hinge(x: Array) -> tuple[int, float]:
     power = np.sum(bends**2, axis=1)
     power[power < 1e-9] = np.inf
     fit = bends @ x
-    best = int(np.argmax(fit**2 / power))
-    return best + 1, float(fit[best] / power[best] * 2 / (n - 1))
+    best = int(np.argmax(np.maximum(fit, 0) ** 2 / power))
+    return best + 1, float(fit[best] / power[best] * (n - 1) / 2)

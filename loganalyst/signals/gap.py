@@ -37,7 +37,7 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     vs, vv, where = _finite(val_steps, val_values)
     if vv.size < 2:
         return Gap()
-    level = running_median(vv, 1 if vv.size < 30 else 3)
+    level = running_median(vv, 1 if vv.size < 100 else 3)
     best = int(np.argmin(level))
     last, low = _last(vv), float(level[best])
     noise = max(residual_noise(vv), abs(low) * 1e-6, 1e-300)
@@ -51,7 +51,8 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     )
     if tv.size < 2 or ts[-1] < vs[best]:
         return own
-    at_best, at_end = float(np.interp(vs[best], ts, smooth(tv))), _last(tv)
+    curve = smooth(tv)
+    at_best, at_end = float(np.interp(vs[best], ts, curve)), float(np.median(curve[-3:]))
     return replace(
         own,
         train_fall=_ratio(at_best - at_end, at_best),

@@ -5,8 +5,9 @@ import numpy as np
 from loganalyst.signals.robust import Array, exponent, spread
 
 BLOCKS = 64
-EXTREME = 10.0  # noise units of a single point above or below its block
-RISE = 5.0  # noise units the end lies above the best block
+SAMPLE = 2000  # points whose differences tell the noise
+EXTREME = 7.0  # sd of a difference of two points that one lies above its block and its neighbours
+RISE = 3.0  # the same for the end above the best block
 JUMP = 6.0  # robust sd of the differences between blocks
 
 
@@ -20,8 +21,8 @@ def suspicious(values: Array, sign: int = 1) -> bool:
     size = max(1, x.size // BLOCKS)
     rows = x[: x.size // size * size].reshape(-1, size)
     level = rows.mean(axis=1)
-    noise = spread(np.diff(x[: x.size // 2 * 2 : max(1, x.size // 2000)])) / float(np.sqrt(2)) or 1e-12
-    out = max(float(np.max(rows.max(axis=1) - level)), float(np.max(level - rows.min(axis=1))))
-    rise = float(np.median(level[-3:])) - float(level.min())
-    steps = np.abs(np.diff(level))
-    return out > EXTREME * noise or rise > RISE * noise or float(steps[2:].max()) > JUMP * spread(steps) + noise
+    steps = np.diff(level)
+    noise = max(spread(np.diff(x[: SAMPLE * max(1, x.size // SAMPLE) : max(1, x.size // SAMPLE)])), 1e-12)
+    out = rows[1:-1].max(axis=1) - np.maximum(np.maximum(level[:-2], level[1:-1]), level[2:])
+    rise = float(np.median(level[-3:]) - level.min())
+    return max(float(out.max()) / EXTREME, rise / RISE, float(steps.max()) / JUMP - spread(steps)) > noise

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loganalyst.signals.robust import Array, as_floats, lag1, residual_noise, running_median, smooth, spread
+from loganalyst.signals.flatness import flat_from
+from loganalyst.signals.robust import Array, as_floats, blocks, lag1, residual_noise, running_median, smooth, spread
 
 LIMIT = 1e9  # ratios and noise multiples are clipped here
-EDGES = 2.5  # noise units within which a stretch counts as flat
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def shape(values: ArrayLike) -> Shape:
         rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
         constant_share=float(np.mean(x[x.size // 2 :] == x[-1])) if x.size >= 2 else None,
         oscillation=_oscillation(curve),
-        plateau_index=None if (flat := _plateau(x, unit)) is None else int(where[flat]),
+        plateau_index=None if (flat := _plateau(x)) is None else int(where[flat]),
         **_tail(x, unit),
         **_spikes(x, unit),
     )
@@ -132,16 +132,11 @@ def _oscillation(curve: Array) -> float | None:
     return float(turns * np.median(np.abs(steps)) / size)
 
 
-def _plateau(x: Array, unit: float) -> int | None:
-    """First position whose smoothed value is already, and stays, within the noise of the final level."""
-    if x.size < 10:
-        return None
-    curve = smooth(x, points=100, half=2)
-    tail = curve[int(x.size * 0.8) :]
-    band = EDGES * max(spread(tail), unit / np.sqrt(max(1.0, x.size / 20)))
-    away = np.flatnonzero(np.abs(curve - np.median(tail)) > band)
-    start = int(away[-1]) + 1 if away.size else 0
-    return start if start <= 0.8 * x.size else None
+def _plateau(x: Array) -> int | None:
+    """First position from which the rest is flat; on some 200 block medians."""
+    size = max(1, x.size // 200)
+    flat = flat_from(blocks(x, size))
+    return None if flat is None else flat[0] * size
 
 
 def _spikes(x: Array, unit: float) -> dict[str, Any]:

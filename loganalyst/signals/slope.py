@@ -10,6 +10,7 @@ from loganalyst.signals.robust import Array, spread
 REACH = 6.0  # standard errors of the change of slope, at both widths
 RISE = 3.0  # noise units of single points gained within the wider window
 BEFORE = 0.3  # slope before, at most this share of the slope after
+USUAL = 0.7  # bends of this many robust sd of all bends are usual
 WIDTHS = (0.06, 0.12)  # of the curve, on each side
 NARROWEST = 6  # blocks on each side
 
@@ -34,7 +35,9 @@ def slope(p: Prepared) -> list[ChangePoint]:
 
 
 def _scores(p: Prepared, width: int) -> Array:
-    """Change of slope at every block in standard errors, the larger of its own spread and white noise's."""
+    """Change of slope at every block in standard errors (of autocorrelated noise, or of the curve's usual bends); -inf
+    where it cannot be told.
+    """
     bend = contrast(p.level, width, slopes=True) / p.level_noise
-    white = float(np.sqrt(24.0 / width**3)) * p.stretch
-    return np.nan_to_num(bend / max(spread(bend[np.isfinite(bend)]), white), nan=-np.inf)
+    error = max(float(np.sqrt(24.0 / width**3)) * p.stretch, USUAL * spread(bend[np.isfinite(bend)]))
+    return np.nan_to_num(bend / error, nan=-np.inf)

@@ -1,6 +1,6 @@
 """How well changes are found: ours beside plain ruptures, on labelled synthetic curves and on human annotations.
 
-Run: python tests/bench/change_points.py [curves per kind] [points]. An onset counts as found within 1 % of the points.
+Run from the checkout: python -m tests.bench.change_points [curves per kind] [points]. An onset counts as found within 1 % of the points.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.bench.learning_curves import Labelled, suite
 
 Found = list[tuple[int, str]]
 TCPD = Path(__file__).parents[2] / "../shared/data/tcpd"
-SAMPLE = 45  # curves given to ruptures
+SAMPLE = 30  # curves given to ruptures
 RUPTURES = (
     ("Pelt l2", "l2", 3 * np.log(1000)),
     ("Pelt l2, penalty x10", "l2", 30 * np.log(1000)),

@@ -1,0 +1,80 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from loganalyst.signals import Gap, gap
+
+STEPS = np.arange(2000)
+TRAIN = 2 * np.exp(-STEPS / 700) + 0.02 * np.random.default_rng(0).standard_normal(2000)
+VAL_STEPS = np.arange(0, 2000, 50)
+FLOATS = arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(width=64))
+
+
+def validation(rise):
+    noise = 0.01 * np.random.default_rng(1).standard_normal(VAL_STEPS.size)
+    return np.interp(VAL_STEPS, [0, 1000, 2000], [2.1, 0.7, 0.7 + rise]) + noise
+
+
+def test_overfitting_in_numbers():
+    """Validation is best where it was made to be, then doubles while training goes on falling."""
+    g = gap(STEPS, TRAIN, VAL_STEPS, validation(0.7))
+
+    assert abs(g.best_step - 1000) <= 100
+    assert g.best_index == g.best_step // 50
+    assert g.points_after_best == 39 - g.best_index
+    assert g.rise_ratio == pytest.approx(1.85, abs=0.1)
+    assert g.rise > 20
+    assert g.train_fall == pytest.approx(1 - np.exp(-1.36), abs=0.1)
+    assert g.train_fall_z > 10
+    assert g.final_ratio == pytest.approx(1.33 / 0.122, rel=0.15)
+    assert g.final_ratio > g.best_ratio > 0
+
+
+def test_a_curve_that_only_falls_has_no_rise():
+    """Without a rise the best is at the end and the ratio one."""
+    g = gap(STEPS, TRAIN, VAL_STEPS, validation(-0.6))
+
+    assert g.points_after_best <= 2
+    assert abs(g.rise_ratio - 1) < 0.5
+    assert g.train_fall == pytest.approx(0, abs=0.1)
+
+
+def test_order_of_points_does_not_matter():
+    """Points are put in order of their steps; best_index stays a position in the given array."""
+    values = validation(0.7)
+    turned = gap(STEPS, TRAIN, VAL_STEPS[::-1], values[::-1])
+    straight = gap(STEPS, TRAIN, VAL_STEPS, values)
+
+    assert straight.best_step == turned.best_step
+    assert turned.best_index == VAL_STEPS.size - 1 - straight.best_index
+
+
+def test_disjoint_steps_leave_training_unknown():
+    """Without training at or after the best validation nothing is said about training."""
+    g = gap([0, 1, 2], [3.0, 2.0, 1.0], [10, 20, 30], [1.0, 0.5, 0.9])
+
+    assert g.best_step == 20
+    assert g.train_fall is None
+    assert g.final_ratio is None
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [np.nan, 1.0]])
+def test_fewer_than_two_points_say_nothing(values):
+    """One validation point has no best."""
+    assert Gap() == gap(STEPS, TRAIN, range(len(values)), values)
+
+
+@given(FLOATS, FLOATS)
+@settings(max_examples=100, deadline=None)
+def test_any_floats_are_compared(train, val):
+    """No float arrays raise or warn, and no number in the answer is NaN or infinite."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = gap(np.arange(train.size), train, np.arange(val.size), val)
+
+    for name, value in vars(g).items():
+        assert value is None or np.isfinite(value), name

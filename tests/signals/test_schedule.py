@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from loganalyst.signals import Schedule, schedule
+
+T = np.arange(1001)
+COSINE = (1 + np.cos(np.pi * T / 1000)) / 2
+SHAPES = {
+    "constant": np.ones(1001),
+    "linear": 1 - 0.9 * T / 1000,
+    "cosine": 0.05 + 0.95 * COSINE,
+    "step": np.select([T < 400, T < 700], [1.0, 0.1], 0.01),
+    "warmup_constant": np.minimum(1, (T + 1) / 101),
+    "one_cycle": np.where(T < 300, 0.04 + 0.96 * T / 300, (1 + np.cos(np.pi * (T - 300) / 700)) / 2),
+    "other": 1 / np.sqrt(1 + T),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_named_schedules(kind):
+    """Every schedule is called by its name, at any scale."""
+    assert kind == schedule(T, SHAPES[kind]).kind
+    assert kind == schedule(T, 3e-4 * SHAPES[kind]).kind
+
+
+@pytest.mark.parametrize("kind", ["linear", "cosine"])
+def test_warm_up_before_a_decay(kind):
+    """A linear warm-up of a tenth is measured, and the decay keeps its name."""
+    rate = np.where(T < 100, T / 100, np.interp(T, np.linspace(100, 1000, 1001), SHAPES[kind]))
+    s = schedule(T, rate)
+
+    assert kind == s.kind
+    assert s.warmup_share == pytest.approx(0.095)
+    assert s.peak_step == pytest.approx(100, abs=1)
+    assert (s.first, s.peak) == (0, 1.0)
+
+
+def test_drops_stand_where_the_rate_falls():
+    """Each sudden fall by 30 % or more gives its step."""
+    s = schedule(T * 10, SHAPES["step"])
+
+    assert s.drop_steps == (4000, 7000)
+    assert s.final_ratio == pytest.approx(0.01)
+    assert s.warmup_share == 0
+
+
+def test_the_end_of_a_smooth_decay_is_no_drop():
+    """The last steps of a decay to zero fall by more than 30 % each, but are no drops."""
+    assert schedule(T, COSINE).drop_steps == ()
+
+
+def test_warm_restarts_are_counted():
+    """Three cosine cycles restart twice."""
+    s = schedule(T, (1 + np.cos(np.pi * (T % 334) / 334)) / 2)
+
+    assert s.restarts == 2
+    assert schedule(T, COSINE).restarts == 0
+
+
+def test_exhausted_needs_a_tenth_of_the_run():
+    """A rate that reaches zero half-way is exhausted there; one that ends at zero is not."""
+    early = np.maximum(0, 1 - T / 500)
+
+    assert schedule(T, early).exhausted_step == 500
+    assert schedule(T, 1 - T / 1000).exhausted_step is None
+
+
+def test_nothing_usable_is_unknown():
+    """No finite point: all unknown. One point: a level, no kind."""
+    assert Schedule() == schedule([], []) == schedule([1], [np.nan])
+    assert schedule([5], [0.1]).kind is None
+    assert schedule([5], [0.1]).peak == 0.1
+
+
+@given(arrays.arrays(np.float64, st.integers(0, 60), elements=st.floats(width=64)))
+@settings(max_examples=100, deadline=None)
+def test_any_floats_are_described(values):
+    """No float array raises."""
+    schedule(np.arange(values.size), values)
