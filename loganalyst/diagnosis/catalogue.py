@@ -37,23 +37,20 @@ class _Load:
 
     declared: Mapping[str, Feature]
     rules: dict[str, Rule] = field(default_factory=dict)
-    ids: set[str] = field(default_factory=set)  # also of rules that were left out
+    ids: dict[str, Path] = field(default_factory=dict)  # also of rules that are left out
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
 
     def folder(self, folder: Path) -> list[RuleError]:
-        """Read one folder; a rule with a fault is left out. Returns the faults."""
+        """Read one folder; what has a fault is left out. Returns the faults."""
         faults = self.read_symptoms(folder / "symptoms.yaml")
-        found: dict[str, Rule] = {}
-        for path in rule_files(folder):
-            rule, own = self.read_rule(path, folder)
+        read = [self.read_rule(path, folder) for path in rule_files(folder)]
+        for rule, own in read:
+            own.extend([] if rule is None else self.references(rule))
             faults += own
-            if rule is not None:
-                self.ids.add(rule.id)
             if rule is not None and not own:
-                found[rule.id] = rule
-        self.rules |= found
-        return faults + self.cross_check(found)
+                self.rules[rule.id] = rule
+        return faults
 
     def read_symptoms(self, path: Path) -> list[RuleError]:
         if not path.is_file():
@@ -64,8 +61,7 @@ class _Load:
         found = reading.symptoms(reader)
         for id_ in set(found) & set(self.symptoms):
             reader.note((id_,), f"symptom {id_!r} exists already", "a symptom is defined once")
-        if not reader.faults:
-            self.symptoms |= found
+        self.symptoms = found | self.symptoms
         return reader.faults
 
     def read_rule(self, path: Path, folder: Path) -> tuple[Rule | None, list[RuleError]]:
@@ -75,8 +71,8 @@ class _Load:
         rule = reading.rule(reader)
         if rule is not None and path.parent != folder and rule.family != path.parent.name:
             reader.note(("family",), f"family is {rule.family!r}", f"the folder's name is needed: {path.parent.name!r}")
-        if rule is not None and rule.id in self.rules:
-            reader.note(("id",), f"id {rule.id!r} is taken by {self.rules[rule.id].path}", "an id is used once")
+        if rule is not None and path != self.ids.setdefault(rule.id, path):
+            reader.note(("id",), f"id {rule.id!r} is taken by {self.ids[rule.id]}", "an id is used once")
         return rule, reader.faults
 
     def reader(self, path: Path) -> Reader | RuleError:
@@ -86,15 +82,9 @@ class _Load:
             return error
         return Reader(self.files[path], self.declared)
 
-    def cross_check(self, found: Mapping[str, Rule]) -> list[RuleError]:
-        """Faults between rules; a rule that has one is taken out again."""
-        faults = [(rule.id, fault) for rule in found.values() for fault in self.references(rule)]
-        for id_, _ in faults:
-            self.rules.pop(id_, None)
-        return [fault for _, fault in faults]
-
     def references(self, rule: Rule) -> Iterator[RuleError]:
-        for key, known in (("symptoms", set(self.symptoms)), ("explains", self.ids - {rule.id})):
+        """Symptoms and rules that it names and that do not exist."""
+        for key, known in (("symptoms", set(self.symptoms)), ("explains", set(self.ids) - {rule.id})):
             for i, name in enumerate(getattr(rule, key)):
                 if name not in known:
                     where = self.files[rule.path].where(key, i)

@@ -98,7 +98,7 @@ class Reader:
     def flag(self, at: Keys) -> bool:
         """A yes or no; false where absent."""
         value = self.value(at)
-        if value not in (None, True, False):
+        if not (value is None or isinstance(value, bool)):
             self.note(at, f"{at[-1]} is {value!r}", "true or false is needed")
         return value is True
 
@@ -188,10 +188,16 @@ def rule(reader: Reader) -> Rule | None:
 
 
 def symptoms(reader: Reader) -> dict[str, SymptomRule]:
-    """The symptoms of a symptoms.yaml, by id."""
+    """The sound symptoms of a symptoms.yaml, by id."""
     if not reader.keys((), (), reader.file.data if isinstance(reader.file.data, dict) else ()):
         return {}
-    return {id_: _symptom(reader, id_) for id_ in reader.file.data if reader.keys((id_,), SYMPTOM, SYMPTOM_OPTIONAL)}
+    found = {}
+    for id_ in reader.file.data:
+        before = len(reader.faults)
+        symptom = _symptom(reader, id_) if reader.keys((id_,), SYMPTOM, SYMPTOM_OPTIONAL) else None
+        if symptom is not None and len(reader.faults) == before:
+            found[id_] = symptom
+    return found
 
 
 def _symptom(reader: Reader, id_: str) -> SymptomRule:

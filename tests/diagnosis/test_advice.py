@@ -1,0 +1,121 @@
+"""Fixes carry the run's values; what is missing and why something was ruled out is said."""
+
+import pytest
+
+from loganalyst.diagnosis import advice, confidence
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import answer, feature_table
+from loganalyst.diagnosis.rule import FixTemplate
+from loganalyst.diagnosis.template import Template, template
+from loganalyst.model import Feature, FeatureValue, Fix
+
+DECLARED = {name: Feature(name, "float", "", "", "") for name in ("old", "new")}
+
+
+def text(value: str | None) -> Template | None:
+    return None if value is None else template(value, DECLARED)
+
+
+@pytest.mark.parametrize(
+    ("change", "start", "goal", "otherwise", "known", "expected"),
+    [
+        ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"old": 3e-3, "new": 1e-3}, "lr 0.003 → 0.001"),
+        ("lr", "{old:.1e}", "{new:.1e}", None, {"old": 3e-3, "new": 1e-3}, "lr 3.0e-03 → 1.0e-03"),
+        ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"new": 1e-3}, "lr → 0.001"),
+        ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"old": 3e-3}, "divide by 3"),
+        ("lr", "{old:.2g}", "{new:.2g}", None, {"old": 3e-3}, "lr 0.003"),
+        ("lr", None, "1e-3", None, {}, "lr → 1e-3"),
+        ("add clipping", None, None, None, {}, "add clipping"),
+        ("clip at {new}", None, None, "clip at 1", {}, "clip at 1"),
+        ("clip at {new}", None, None, "clip at {old}", {}, ""),
+        ("clip at {new}", None, None, None, {}, ""),
+    ],
+)
+def test_change_text(
+    change: str,
+    start: str | None,
+    goal: str | None,
+    otherwise: str | None,
+    known: dict[str, FeatureValue],
+    expected: str,
+) -> None:
+    """From and to as far as known; `otherwise` where the goal is not; nothing with a hole in it."""
+    plain = Template("", ())
+    fix = FixTemplate(text(change) or plain, plain, plain, text(start), text(goal), text(otherwise))
+
+    assert advice.change_text(fix, known) == expected
+
+
+def judged(catalogue: Catalogue, rule: str, row: dict[str, FeatureValue]):  # type: ignore[no-untyped-def]
+    [answers] = answer(catalogue, feature_table(catalogue.declared, [row]), [{}])
+    return confidence.judge(catalogue, answers)[rule], answers
+
+
+def test_fixes_of_a_rule(catalogue: Catalogue) -> None:
+    """All texts of a fix are filled."""
+    rule = catalogue.rules["lr-too-high"]
+
+    assert advice.fixes(rule, {"lr_peak": 0.003, "lr_suggested": 0.001}) == (
+        Fix("optimizer.lr 0.003 → 0.001", "no rise", "look again", "the data"),
+    )
+
+
+def test_missing_names_what_to_log(catalogue: Catalogue) -> None:
+    """The needs of unknown features in undecided items, the weightiest item first; decided items need nothing."""
+    rule, declared = catalogue.rules["lr-too-high"], catalogue.declared
+    _, nothing = judged(catalogue, "lr-too-high", {})
+    _, decided = judged(catalogue, "lr-too-high", {"train_loss_divergence_count": 0, "lr_peak": 0.1})
+
+    assert advice.missing(rule, nothing, declared) == ("train", "lr", "config")
+    assert advice.missing(rule, decided, declared) == ("config",)
+
+
+@pytest.mark.parametrize(
+    ("rule", "row", "verdict", "why"),
+    [
+        (
+            "fp16-overflow",
+            {"train_loss_nonfinite_count": 1, "config_precision": "bf16"},
+            "unlikely",
+            "precision is bf16, which does not overflow",
+        ),
+        (
+            "lr-too-high",
+            {"train_loss_points": 3, "train_loss_divergence_count": 1},
+            "not_applicable",
+            "does not apply: train_loss_points >= 20 is not the case",
+        ),
+        (
+            "lr-too-high",
+            {"train_loss_points": 30, "train_loss_divergence_count": 0, "train_loss_nonfinite_count": 0},
+            "unlikely",
+            "none of its symptoms is seen (Loss left its trend, Loss is NaN)",
+        ),
+        ("lr-too-high", {}, "unknown", "needs train"),
+        ("fp16-overflow", {"train_loss_nonfinite_count": 1}, "unknown", "needs config"),
+        ("fp16-overflow", {"config_precision": "fp16"}, "unknown", "needs train"),
+        (
+            "lr-too-high",
+            {"train_loss_points": 30, "train_loss_nonfinite_count": 1, "lr_peak": 0.001, "config_clip": 0.5},
+            "unlikely",
+            "clipping at 0.5 is on",
+        ),
+    ],
+)
+def test_why_it_was_ruled_out(
+    catalogue: Catalogue, rule: str, row: dict[str, FeatureValue], verdict: str, why: str
+) -> None:
+    """Each verdict that is no cause has its reason."""
+    found = advice.ruled_out(*judged(catalogue, rule, row), catalogue)
+
+    assert (found.id, found.verdict, found.why) == (rule, verdict, why)
+
+
+def test_a_rival_that_took_the_share_is_the_reason(catalogue: Catalogue) -> None:
+    """A rule with nothing against it is ruled out by a likelier one."""
+    row: dict[str, FeatureValue] = {"train_loss_points": 30, "train_loss_nonfinite_count": 1, "lr_peak": 0.1}
+    row |= {"config_precision": "fp16"}
+    lr, answers = judged(catalogue, "lr-too-high", row)
+
+    assert lr.verdict == "unlikely"
+    assert advice.ruled_out(lr, answers, catalogue).why == "another cause of the same symptom is likelier"

@@ -1,0 +1,260 @@
+"""Probabilities: what each rule says alone, how rivals share, what is a consequence, and how sure "healthy" is."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loganalyst.diagnosis import confidence
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone
+from loganalyst.diagnosis.evidence import Answer, Answers
+from loganalyst.diagnosis.fence import ask
+from loganalyst.diagnosis.rule import Calibration, Item, Rule, SymptomRule
+from loganalyst.diagnosis.template import template
+from loganalyst.model import Feature, Verdict
+
+YES = ask("x", {"x": Feature("x", "bool", "", "", "")})
+TEXT = template("text", {})
+
+
+def item(id_: str, if_true: float, if_false: float, group: str = "", kind: str = "circumstantial") -> Item:
+    return Item(id_, kind, group or id_, YES, if_true, if_false, "judged", TEXT)  # type: ignore[arg-type]
+
+
+def rule(id_: str, prior: float, *items: Item, symptoms: tuple[str, ...] = ("s",), **more: object) -> Rule:
+    rest = {"title": id_, "status": "stable", "since": "0", "family": "f", "severity": "error", "summary": ""}
+    texts = {"mechanism": "", "fix": (), "will_not_fix": "", "tests": (), "path": Path(), "label": "other"}
+    return Rule(id=id_, prior=prior, symptoms=symptoms, evidence=items, **{**rest, **texts, **more})  # type: ignore[arg-type]
+
+
+def answers(
+    symptoms: Mapping[str, Answer], items: Mapping[str, tuple[Answer, ...]], applies: Mapping[str, Answer] | None = None
+) -> Answers:
+    return Answers({}, {}, symptoms, dict.fromkeys(items, True) | (applies or {}), items)  # type: ignore[arg-type]
+
+
+def catalogue_of(*rules: Rule, core: tuple[str, ...] = ()) -> Catalogue:
+    ids = {s for r in rules for s in r.symptoms}
+    symptoms = {s: SymptomRule(s, s, YES, TEXT, core=s in core) for s in sorted(ids)}
+    return Catalogue({r.id: r for r in rules}, symptoms, {})
+
+
+def test_alone_is_naive_bayes() -> None:
+    """Log-odds of the prior plus what counted, through the logistic function."""
+    r = rule("r", 0.1, item("a", 1.5, -0.5), item("b", 0.7, -0.3), item("c", 1.0, -1.0))
+    found = judge_alone(r, answers({"s": True}, {"r": (True, False, None)}))
+
+    assert found.counted == (1.5, -0.3, 0.0)
+    assert found.alone == pytest.approx(1 / (1 + 9 * math.exp(-1.2)))
+    assert (found.verdict, found.seen) == ("possible", ("s",))
+
+
+def test_strongest_of_a_group_counts() -> None:
+    """Correlated items count once: the one largest in size; of equal ones the one that speaks for the cause."""
+    r = rule("r", 0.1, item("a", 1.0, -2.0, "g"), item("b", 1.5, -0.5, "g"), item("c", 2.0, -0.1, "h"))
+
+    assert judge_alone(r, answers({"s": True}, {"r": (True, True, False)})).counted == (0.0, 1.5, -0.1)
+    assert judge_alone(r, answers({"s": True}, {"r": (False, True, None)})).counted == (-2.0, 0.0, 0.0)
+    assert judge_alone(r, answers({"s": True}, {"r": (None, False, None)})).counted == (0.0, -0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "if_true", "holds", "expected"),
+    [
+        ("circumstantial", 7.0, True, INDIRECT_CAP),
+        ("direct", 7.0, True, CAP),
+        ("direct", -7.0, False, INDIRECT_CAP),
+        ("direct", -1.0, True, INDIRECT_CAP),
+    ],
+)
+def test_without_direct_evidence_nothing_is_surer_than_90_percent(
+    kind: str, if_true: float, holds: bool, expected: float
+) -> None:
+    """Only a direct item that holds and speaks for the rule lifts the cap."""
+    r = rule("r", 0.5, item("a", if_true, -if_true, kind=kind), item("b", 7.0, -1.0), item("c", 7.0, -1.0))
+
+    assert judge_alone(r, answers({"s": True}, {"r": (holds, True, True)})).alone == expected
+
+
+@pytest.mark.parametrize(
+    ("applies", "symptoms", "holds", "expected"),
+    [
+        (False, (True, True), True, "not_applicable"),
+        (None, (True, True), True, "unknown"),
+        (True, (True, True), None, "unknown"),
+        (True, (True, None), True, "likely"),
+        (True, (True, False), True, "likely"),
+        (True, (False, False), True, "unlikely"),
+        (True, (False, None), True, "unknown"),
+        (True, (None, None), True, "unknown"),
+        (True, (None, None), False, "unlikely"),
+        (True, (True, None), False, "unlikely"),
+    ],
+)
+def test_a_cause_needs_a_seen_symptom(
+    applies: Answer, symptoms: tuple[Answer, Answer], holds: Answer, expected: Verdict
+) -> None:
+    """None seen: unlikely; none seen but one not looked for: unknown, unless its own evidence is against it."""
+    r = rule("r", 0.1, item("a", 4.0, -4.0, kind="direct"), symptoms=("s", "t"))
+    found = judge_alone(r, answers(dict(zip("st", symptoms, strict=True)), {"r": (holds,)}, {"r": applies}))
+
+    assert found.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"), [(0.5, "likely"), (0.4999, "possible"), (0.2, "possible"), (0.1999, "unlikely")]
+)
+def test_thresholds(p: float, expected: str) -> None:
+    """Likely from 0.5, possible from 0.2."""
+    assert confidence.threshold(p) == expected
+
+
+def direct(id_: str, p: float, **more: object) -> Rule:
+    """A rule that, with its one item answered TRUE, is alone at exactly p."""
+    return rule(id_, 0.01, item("a", confidence.logit(p) - confidence.logit(0.01), -1.0, kind="direct"), **more)  # type: ignore[arg-type]
+
+
+def judged(catalogue: Catalogue, symptoms: Mapping[str, Answer]) -> dict[str, Judged]:
+    return confidence.judge(catalogue, answers(symptoms, dict.fromkeys(catalogue.rules, (True,))))
+
+
+def test_rivals_share() -> None:
+    """P <- odds / (1 + sum of odds): an unnamed other cause keeps its share; the likeliest comes first."""
+    found = judged(catalogue_of(direct("b", 0.8), direct("a", 0.75)), {"s": True})
+
+    assert list(found) == ["b", "a"]
+    assert found["b"].confidence == pytest.approx(4 / 8)
+    assert found["a"].confidence == pytest.approx(3 / 8)
+    assert (found["b"].verdict, found["a"].verdict) == ("likely", "possible")
+    assert confidence.other(found) == pytest.approx(1 / 8)
+
+
+def test_only_a_seen_symptom_makes_rivals() -> None:
+    """Rules that share no seen symptom do not share; a rule with two symptoms shares with the rivals of both."""
+    rules = (direct("a", 0.8), direct("b", 0.8, symptoms=("t",)), direct("c", 0.5, symptoms=("s", "t", "u")))
+    apart = judged(catalogue_of(*rules), {"s": True, "t": False, "u": True})
+    both = judged(catalogue_of(*rules), {"s": True, "t": True, "u": False})
+
+    assert apart["a"].confidence == pytest.approx(4 / 6)
+    assert apart["b"].verdict == "unlikely"
+    assert apart["c"].confidence == pytest.approx(1 / 6)
+    assert both["a"].confidence == both["b"].confidence == pytest.approx(4 / 6)
+    assert both["c"].confidence == pytest.approx(1 / 10)
+
+
+def test_single_rule_keeps_its_probability() -> None:
+    """Without rivals, sharing with the other cause changes nothing."""
+    assert judged(catalogue_of(direct("a", 0.83)), {"s": True})["a"].confidence == pytest.approx(0.83)
+
+
+def test_consequence_takes_no_share() -> None:
+    """A cause that a likelier one explains is under it; one that explains a likelier one is its rival."""
+    cause, effect = direct("cause", 0.9, explains=("effect",)), direct("effect", 0.8)
+    found = judged(catalogue_of(effect, cause), {"s": True})
+    reverse = judged(catalogue_of(direct("effect", 0.95), cause), {"s": True})
+
+    assert found["effect"].under == "cause"
+    assert found["cause"].confidence == pytest.approx(0.9)
+    assert found["effect"].confidence == pytest.approx(0.8)
+    assert reverse["effect"].under is None
+    assert reverse["cause"].confidence == pytest.approx(9 / 29)
+
+
+def test_unlikely_explains_nothing_and_is_no_consequence() -> None:
+    """Only likely and possible rules stand in a chain."""
+    found = judged(catalogue_of(direct("a", 0.19, explains=("b",)), direct("b", 0.1)), {"s": True})
+
+    assert found["b"].under is None
+
+
+def test_chains_end_at_the_topmost_cause() -> None:
+    """A consequence of a consequence is shown under the first; of rules that explain each other the likelier counts."""
+    rules = (
+        direct("a", 0.9, explains=("b",)),
+        direct("b", 0.8, explains=("c", "a")),
+        direct("c", 0.7, explains=("a",)),
+    )
+    found = judged(catalogue_of(*rules), {"s": True})
+
+    assert [found[id_].under for id_ in "abc"] == [None, "a", "a"]
+
+
+def test_equally_likely_rules_never_explain_each_other() -> None:
+    """In a ring of equally likely rules one stays on top."""
+    rules = [direct(a, 0.9, explains=(b,)) for a, b in ("ab", "bc", "ca")]
+    found = judged(catalogue_of(*rules), {"s": True})
+
+    assert [found[id_].under for id_ in "abc"] == [None, "a", "a"]
+    tie = judged(catalogue_of(direct("a", 0.9), direct("z", 0.9, explains=("a",))), {"s": True})
+
+    assert (tie["a"].under, tie["z"].under) == ("z", None)
+
+
+@given(st.floats(0.001, 0.999))
+def test_calibration_is_the_identity_until_fitted(p: float) -> None:
+    """Slope 1 and offset 0 change nothing."""
+    assert calibrate(p, Calibration()) == pytest.approx(p)
+
+
+def test_calibration_scales_log_odds() -> None:
+    """Platt scaling; probabilities of 0 and 1 stay within bounds."""
+    assert calibrate(0.9, Calibration(0.5, 0.0)) == pytest.approx(0.75)
+    assert calibrate(0.5, Calibration(1.0, math.log(3))) == pytest.approx(0.75)
+    assert 0 <= calibrate(0.0, Calibration(100.0, -20.0)) <= calibrate(1.0, Calibration(100.0, 20.0)) <= 1
+
+
+def test_healthy_counts_what_could_be_asked() -> None:
+    """A fault looked for hides rarely; a core one not looked for hides with its prior; others do not count."""
+    asked = rule("asked", 0.2, item("a", 1.0, -1.0), symptoms=("s",))
+    core = rule("core", 0.1, item("a", 1.0, -1.0), symptoms=("c",))
+    foreign = rule("foreign", 0.3, item("a", 1.0, -1.0), symptoms=("f",))
+    benign = rule("fine", 0.5, item("a", 1.0, -1.0), label="healthy")
+    catalogue = catalogue_of(asked, core, foreign, benign, core=("c",))
+    given_ = answers({"s": False, "c": None, "f": None}, dict.fromkeys(catalogue.rules, (None,)))
+    found = healthy(catalogue, given_, confidence.judge(catalogue, given_))
+
+    assert found == pytest.approx((1 - MISS * 0.2) * (1 - 0.1))
+    settled = replace(given_, symptoms={"s": False, "c": False, "f": False})
+    assert healthy(catalogue, settled, confidence.judge(catalogue, settled)) > found
+
+
+answer_lists = st.lists(st.sampled_from([True, False, None]), min_size=4, max_size=4)
+weights = st.floats(0.0, 7.0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(weights, weights, st.sampled_from("gh"), st.sampled_from(["direct", "circumstantial"])),
+        min_size=4,
+        max_size=4,
+    ),
+    answer_lists,
+    st.integers(0, 3),
+)
+def test_confidence_is_monotone(parts: list[tuple[float, float, str, str]], holds: list[Answer], turned: int) -> None:
+    """An item that turns from FALSE or not known to TRUE never lowers the probability of a rule it speaks for."""
+    r = rule("r", 0.1, *(item(str(i), t, -f, g, kind=k) for i, (t, f, g, k) in enumerate(parts)))
+    before = [*holds[:turned], False, *holds[turned + 1 :]]
+    after = [*holds[:turned], True, *holds[turned + 1 :]]
+    low, high = (judge_alone(r, answers({"s": True}, {"r": tuple(h)})).alone for h in (before, after))
+
+    assert low <= high + 1e-12
+    assert 0 < low < 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.02, 0.99), min_size=1, max_size=6))
+def test_shares_and_the_other_cause_make_one(ps: list[float]) -> None:
+    """Rivals for one symptom and the unnamed cause share a whole; order stays; nobody gains."""
+    found = judged(catalogue_of(*(direct(str(i), p) for i, p in enumerate(ps))), {"s": True})
+    shares = [found[str(i)].confidence for i in range(len(ps))]
+
+    assert sum(shares) + confidence.other(found) == pytest.approx(1.0)
+    assert all(share <= p + 1e-9 for share, p in zip(shares, ps, strict=True))
+    assert shares[ps.index(max(ps))] == max(shares)

@@ -1,0 +1,110 @@
+"""The judgement of a run: its status, its causes ranked with their place, and what else was considered."""
+
+import pytest
+
+from loganalyst.diagnosis import diagnose
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.judgement import band
+from loganalyst.model import Features, FeatureValue, Witness
+
+DIVERGED: dict[str, FeatureValue] = {
+    "train_loss_points": 100,
+    "train_loss_metric": "train/loss",
+    "train_loss_divergence_count": 1,
+    "train_loss_divergence_step": 500,
+    "train_loss_nonfinite_count": 1,
+    "train_loss_nonfinite_step": 520,
+    "train_loss_plateau_count": 0,
+    "lr_at_divergence_share": 1.0,
+    "lr_peak": 0.003,
+    "lr_suggested": 0.001,
+    "config_precision": "fp16",
+}
+
+
+def test_a_likely_cause_completes_the_diagnosis(catalogue: Catalogue) -> None:
+    """The cause with its evidence, fix, place, symptoms and consequences; its confidence is that of the diagnosis."""
+    found = diagnose(catalogue, Features(DIVERGED, {"train_loss_divergence_count": Witness("train/loss", 500, "e", 7)}))
+    [cause] = found.causes
+
+    assert found.status == "diagnosis_complete"
+    assert found.confidence == cause.confidence == pytest.approx(0.826, abs=0.001)
+    assert (cause.id, cause.label, cause.issue, cause.verdict, cause.band) == (
+        "lr-too-high",
+        "lr_too_high",
+        "Learning rate too high",
+        "likely",
+        "medium",
+    )
+    assert cause.symptoms == ("divergence", "nan-loss")
+    assert (cause.onset_step, cause.metric, cause.file, cause.line) == (500, "train/loss", "e", 7)
+    assert cause.consequences == ("Overflow in half precision",)
+    assert cause.missing == ()
+    assert [e.holds for e in cause.evidence] == [True, None, False]
+    assert cause.fix[0].change == "optimizer.lr 0.003 → 0.001"
+    assert [s.id for s in found.symptoms] == ["divergence", "nan-loss"]
+    assert (found.ruled_out, found.unknown) == ((), ())
+
+
+def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> None:
+    """Possible causes are told, but the status says that the cause is not known, and how likely another one is."""
+    row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.01}
+    found = diagnose(catalogue, Features({**row, "config_clip": 0.0}))
+
+    assert found.status == "cause_unknown"
+    assert [(c.id, c.verdict, c.band) for c in found.causes] == [("fp16-overflow", "possible", "low")]
+    assert found.causes[0].confidence == pytest.approx(0.378, abs=0.001)
+    assert found.confidence == pytest.approx(0.460, abs=0.001)
+    assert [r.id for r in found.ruled_out] == ["lr-too-high"]
+
+
+def test_symptom_without_any_cause(catalogue: Catalogue) -> None:
+    """A seen symptom that no rule explains is told as such."""
+    found = diagnose(catalogue, Features({"train_loss_nonfinite_count": 1, "config_precision": "bf16"}))
+
+    assert (found.status, found.causes) == ("cause_unknown", ())
+    assert found.confidence > 0.9
+
+
+def test_healthy(catalogue: Catalogue) -> None:
+    """Nothing seen: healthy, the surer the more could be looked for."""
+    little = diagnose(catalogue, Features({"train_loss_divergence_count": 0}))
+    more = diagnose(catalogue, Features({"train_loss_divergence_count": 0, "train_loss_nonfinite_count": 0}))
+
+    assert (little.status, more.status) == ("healthy", "healthy")
+    assert 0.5 < little.confidence < more.confidence < 1
+    assert (more.symptoms, more.causes) == ((), ())
+
+
+def test_nothing_to_judge(catalogue: Catalogue) -> None:
+    """Where no symptom could be looked for there is not enough data, and every rule says what it needs."""
+    found = diagnose(catalogue, Features({"lr_peak": 1.0}))
+
+    assert (found.status, found.confidence, found.symptoms) == ("insufficient_data", 0.0, ())
+    assert {r.id for r in found.unknown} == {"lr-too-high", "fp16-overflow"}
+
+
+def test_a_harmless_explanation_makes_no_cause(catalogue: Catalogue) -> None:
+    """A plateau by convergence is healthy; the same plateau without it is not."""
+    fell = diagnose(catalogue, Features({"train_loss_plateau_count": 1, "train_loss_drop_relative": 0.95}))
+    never = diagnose(catalogue, Features({"train_loss_plateau_count": 1, "train_loss_drop_relative": 0.05}))
+
+    assert (fell.status, fell.symptoms, fell.causes) == ("healthy", (), ())
+    assert fell.confidence < 0.9
+    assert (never.status, [s.id for s in never.symptoms]) == ("cause_unknown", ["plateau"])
+    assert "converged" not in {r.id for r in (*fell.ruled_out, *never.ruled_out, *never.unknown)}
+
+
+def test_low_band_names_what_would_decide(catalogue: Catalogue) -> None:
+    """A cause that is not sure says what to log."""
+    row = {"train_loss_points": 100, "train_loss_nonfinite_count": 1, "lr_peak": 0.1, "config_clip": 0.0}
+    [cause] = diagnose(catalogue, Features({**row, "config_precision": "bf16"})).causes
+
+    assert (cause.id, cause.band, cause.missing) == ("lr-too-high", "low", ("train", "lr"))
+    assert [e.text for e in cause.evidence if e.holds is None] == ["not known: needs lr, train"]
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.91, "high"), (0.9, "medium"), (0.7, "medium"), (0.69, "low")])
+def test_bands(p: float, expected: str) -> None:
+    """High above 0.90, medium from 0.70."""
+    assert band(p) == expected

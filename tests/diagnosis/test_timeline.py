@@ -1,0 +1,134 @@
+"""Events in the order in which they happened."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loganalyst.diagnosis.timeline import FINDINGS, MAX_EVENTS, timeline
+from loganalyst.model import table
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+NO_LINES, NO_FINDINGS = table("lines"), table("findings")
+
+
+def findings(*rows: tuple[str, str, int | None]) -> Any:
+    metrics, kinds, steps = zip(*rows, strict=True)
+    return table(
+        "findings",
+        {
+            "session": [0] * len(rows),
+            "metric": metrics,
+            "kind": kinds,
+            "step": steps,
+            "significance": [1.0] * len(rows),
+        },
+    )
+
+
+def lines(*rows: tuple[str, str, str, int | None]) -> Any:
+    patterns, parts, texts, seconds = zip(*rows, strict=True)
+    return table(
+        "lines",
+        {
+            "session": [0] * len(rows),
+            "pattern": patterns,
+            "part": parts,
+            "text": texts,
+            "line": range(1, len(rows) + 1),
+            "time": [None if s is None else START + timedelta(seconds=s) for s in seconds],
+        },
+    )
+
+
+def test_who_moved_first() -> None:
+    """Findings of all curves stand in the order of their steps."""
+    found = timeline(
+        findings(("loss", "nonfinite", 650), ("grad_norm", "divergence", 549), ("loss", "divergence", 590)), NO_LINES
+    )
+
+    assert [(e.step, e.metric, e.text) for e in found] == [
+        (549, "grad_norm", "grad_norm left its trend"),
+        (590, "loss", "loss left its trend"),
+        (650, "loss", "loss became NaN or infinite"),
+    ]
+
+
+def test_repeated_events_are_told_once() -> None:
+    """The first of a kind, and how often; the same kind on another metric is another event."""
+    found = timeline(findings(("loss", "spike", 30), ("loss", "spike", 10), ("val", "spike", 20)), NO_LINES)
+
+    assert [(e.step, e.text) for e in found] == [(10, "loss spiked (2 times)"), (20, "val spiked")]
+
+
+def test_lines_follow_the_findings_without_a_clock() -> None:
+    """Lines without a place among the steps come last, in the order of the file; advice is no event."""
+    log = lines(
+        ("a", "advice", "set X=1", 1),
+        ("r", "root", "  boom ", 5),
+        ("r", "root", "boom", 6),
+        ("c", "cascade", "bye", None),
+    )
+    found = timeline(findings(("loss", "divergence", 100)), log)
+
+    assert [(e.step, e.kind, e.text) for e in found] == [
+        (100, "divergence", "loss left its trend"),
+        (None, "root", "boom"),
+        (None, "cascade", "bye"),
+    ]
+    assert found[1].time == START + timedelta(seconds=5)
+
+
+def test_a_line_is_placed_by_its_time() -> None:
+    """With the points' times a line stands right after what had been logged by then."""
+    points = table(
+        "points",
+        {
+            "session": [0, 0, 0],
+            "metric": "loss",
+            "step": [10, 20, 30],
+            "value": 1.0,
+            "time": [START + timedelta(seconds=s) for s in (0, 10, 20)],
+        },
+    )
+    events = findings(("loss", "spike", 10), ("g", "spike", 20), ("v", "spike", 30))
+    log = lines(("r", "root", "boom", 12), ("q", "stop", "early", -5))
+
+    assert [e.text for e in timeline(events, log, points)] == ["loss spiked", "g spiked", "boom", "v spiked", "early"]
+
+
+def test_nothing_happened() -> None:
+    """Empty tables have an empty timeline."""
+    assert timeline(NO_FINDINGS, NO_LINES) == ()
+    assert timeline(NO_FINDINGS, NO_LINES, table("points")) == ()
+
+
+def test_the_most_telling_events_are_kept() -> None:
+    """Of many events the weighty ones stay, still in order of step."""
+    slopes = [(f"m{i}", "slope", i) for i in range(40)]
+    found = timeline(findings(*slopes, ("loss", "divergence", 100), ("loss", "nonfinite", 200)), NO_LINES)
+
+    assert len(found) == MAX_EVENTS
+    assert [e.kind for e in found[-2:]] == ["divergence", "nonfinite"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from(sorted(FINDINGS)), st.none() | st.integers(0, 99)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_order_and_size(rows: list[tuple[str, str, int | None]]) -> None:
+    """At most twelve events, in order of step, each metric and kind once, each at the first step it was found."""
+    found = timeline(findings(*rows), NO_LINES)
+    steps = [e.step for e in found if e.step is not None]
+
+    assert len(found) <= MAX_EVENTS
+    assert steps == sorted(steps)
+    assert len({(e.metric, e.kind) for e in found}) == len(found)
+    for e in found:
+        mine = [s for m, k, s in rows if (m, k) == (e.metric, e.kind) and s is not None]
+        assert e.step == min(mine, default=None)
