@@ -23,7 +23,7 @@ NAME = "csv"
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
 _COUNTERS = (*columns.STEPS, *columns.EPOCHS)
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
-_MOST_COLUMNS = 20_000
+_MOST_COLUMNS = 5_000
 _MOST_HEADERS = 1000  # looked for in one block; after that they are rows
 
 
@@ -176,8 +176,8 @@ class _Table:
         if self.refused or not frame.height:
             return
         self.rows += frame.height
-        columns_ = frame["cells"].list
-        texts = {n: cells.given(columns_.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(self.header)}
+        row = frame["cells"].list
+        texts = {n: cells.given(row.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(self.header)}
         values = {n: cells.numbers(column, decimal_comma=self.sep == ";") for n, column in texts.items()}
         if self.axes is None:
             self._settle(values, texts)

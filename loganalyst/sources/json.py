@@ -65,26 +65,26 @@ def _read_lines(path: Path) -> Iterator[Tables]:
         lines: list[int] = []
         at = 0
         for i, line in enumerate(block.data.split(b"\n")):
-            found, intact = _objects(line)
+            found, end = _objects(line) if line.strip() else ([], len(line))
             records += found
             lines += [block.line + i] * len(found)
-            if not intact:
-                log.broken(block.line + i, block.at(at), len(line))
+            if end < len(line):
+                log.broken(block.line + i, block.at(at + end), len(line) - end)
             at += len(line) + 1
         yield from log.records(records, lines)
     yield log.rest()
 
 
-def _objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
-    """The objects a line begins with (two writers may share one), and whether that is all there is."""
-    if not line.strip():
-        return [], True
+def _objects(line: bytes) -> tuple[list[dict[str, Any]], int]:
+    """The objects a line begins with (two writers may share one), and how many bytes of it they take."""
     try:
         data = json.loads(line)
-        return ([data], True) if isinstance(data, dict) else ([], False)
+        return ([data], len(line)) if isinstance(data, dict) else ([], 0)
     except (ValueError, RecursionError):
-        found, _, _ = _elements(line.decode("utf-8", "replace"), 0)
-    return found, False
+        content = line.decode("utf-8", "replace")
+        found, end, _ = _elements(content, 0)
+        objects = _dicts(found)
+        return objects, len(content[:end].encode()) if len(objects) == len(found) else 0
 
 
 def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
@@ -151,12 +151,22 @@ def _values(record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: 
 
 
 @dataclass
+class _Broken:
+    """A stretch of bytes without objects, from line `first` to line `last`."""
+
+    offset: int | None
+    bytes: int
+    first: int
+    last: int
+
+
+@dataclass
 class _Log:
     """The rows of one file as they go by."""
 
     path: Path
     axes: Axes | None = None
-    gaps: list[tuple[int | None, int, int, int]] = field(default_factory=list)  # offset, bytes, first line, lines
+    gaps: list[_Broken] = field(default_factory=list)
     more: int = 0
     config: bool = False
 
@@ -183,18 +193,23 @@ class _Log:
     def broken(self, line: int, offset: int | None, extent: int) -> None:
         """Note a line that is no object; neighbours make one gap."""
         last = self.gaps[-1] if self.gaps else None
-        if last and last[2] + last[3] == line:
-            self.gaps[-1] = (last[0], last[1] + 1 + extent, last[2], last[3] + 1)
+        if last and offset is not None and last.offset is not None and last.offset + last.bytes + 1 == offset:
+            last.bytes, last.last = last.bytes + 1 + extent, line
         elif len(self.gaps) < _MOST_GAPS:
-            self.gaps.append((offset, extent, line, 1))
+            self.gaps.append(_Broken(offset, extent, line, line))
         else:
             self.more += 1
 
     def rest(self) -> Tables:
         """What was not read, as gaps."""
         whys = [
-            gap(self.path, f"no JSON object in line {line}" + (f" to {line + n - 1}" if n > 1 else ""), offset, extent)
-            for offset, extent, line, n in self.gaps
+            gap(
+                self.path,
+                f"no JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
+                b.offset,
+                b.bytes,
+            )
+            for b in self.gaps
         ]
         if self.more:
             whys.append(gap(self.path, f"no JSON object in {self.more} more places"))

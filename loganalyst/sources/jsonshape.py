@@ -52,9 +52,10 @@ def _lines(path: Path, opening: str) -> bool:
     if len(whole) > 1 and len(opening) >= 1 << 15:
         whole = whole[:-1]
     objects = [data for line in whole if line.lstrip().startswith("{") and isinstance(data := loaded(line), dict)]
+    if path.suffix.lower() in {".jsonl", ".ndjson"}:
+        return bool(objects)
     if len(whole) == 1 and objects:
-        called = path.suffix.lower() in {".jsonl", ".ndjson"}
-        return called or (path.stem.lower() in _LOGS and bool(known(objects[0], (*STEPS, *EPOCHS))))
+        return path.stem.lower() in _LOGS and bool(known(objects[0], (*STEPS, *EPOCHS)))
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
 
 

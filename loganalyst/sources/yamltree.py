@@ -14,6 +14,7 @@ from loganalyst.sources.flatten import TooLargeError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool", "int", "float")}
+_MERGE = type("Merge", (), {"__str__": lambda _: "<<"})()  # the key that fills in from other mappings
 _LONGEST_NUMBER = 40  # characters; a base-60 number takes time with the square of its length
 _CONTAINERS: dict[type, type] = {yaml.MappingStartEvent: dict, yaml.SequenceStartEvent: list}
 _Put = Callable[[Any], object]
@@ -69,8 +70,10 @@ class _Tree:
         while not self.loader.check_event(yaml.MappingEndEvent):
             keys: list[Any] = []
             self.node(keys.append, depth)
-            if keys[0] == "<<":
-                self.node(partial(self._merge, mapping), depth)
+            if keys[0] is _MERGE:
+                others: list[Any] = []
+                self.node(others.append, depth)
+                self._merge(mapping, others[0])
             else:
                 self.node(partial(mapping.__setitem__, keys[0] if isinstance(keys[0], Hashable) else "?"), depth)
         self.loader.get_event()
@@ -79,13 +82,15 @@ class _Tree:
         for other in value if isinstance(value, list) else [value]:
             if isinstance(other, dict):
                 self._count(len(other))
-                mapping.update({key: other[key] for key in other.keys() - mapping.keys()})
+                mapping.update({key: item for key, item in other.items() if key not in mapping})
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
         """A number, truth value or null where the text is one without a tag, else the text."""
         tag = event.tag
         if tag in (None, "!"):
             tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+        if tag == "tag:yaml.org,2002:merge":
+            return _MERGE
         if tag not in _SCALARS or len(event.value) > _LONGEST_NUMBER:
             return event.value
         try:

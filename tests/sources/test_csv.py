@@ -48,15 +48,15 @@ def test_reads_what_lightning_writes(tmp_path):
     tables = read(tmp_path / "metrics.csv")
 
     rows = tables.points.select("metric", "step", "epoch", "line").rows()
-    assert [
+    assert rows == [
         ("loss_step", 9, 0.0, 2),
         ("loss_epoch", 9, 0.0, 3),
         ("val_acc", 9, 0.0, 3),
         ("loss_step", 19, 1.0, 4),
-    ] == rows
+    ]
     assert [2.5, 0.25, math.inf] == [v for v in tables.points["value"] if not math.isnan(v)]
     assert math.isnan(tables.points["value"][1])
-    assert 0 == tables.gaps.height
+    assert tables.gaps.height == 0
     assert SCHEMAS["points"] == tables.points.schema
     assert {"metrics.csv"} == set(tables.points["source"])
 
@@ -66,10 +66,10 @@ def test_empty_is_null_and_nan_is_nan(tmp_path):
     tables = table(tmp_path, "step,a\n0,nan\n1,\n2,-Infinity\n3,1e400\n4,None\n5,NaN\n6,1.#INF\n")
 
     steps, values = zip(*curve(tables, "a"), strict=True)
-    assert (0, 2, 3, 5, 6) == steps
-    assert [False, True, True, False, True] == [math.isinf(v) for v in values]
+    assert steps == (0, 2, 3, 5, 6)
+    assert [math.isinf(v) for v in values] == [False, True, True, False, True]
     assert values[1] < 0 < values[2]
-    assert 0 == tables.gaps.height
+    assert tables.gaps.height == 0
 
 
 def test_yolo_pads_its_header(tmp_path):
@@ -78,9 +78,9 @@ def test_yolo_pads_its_header(tmp_path):
         tmp_path, "     epoch,   train/box_loss,  x/lr0\n         0,   0.06383,  0.0021\n  1, 0.048116,0.004\n"
     )
 
-    assert ["train/box_loss", "x/lr0"] == tables.points["metric"].unique(maintain_order=True).to_list()
-    assert [(0, 0.06383), (1, 0.048116)] == curve(tables, "train/box_loss")
-    assert [0.0, 0.0, 1.0, 1.0] == tables.points["epoch"].to_list()
+    assert tables.points["metric"].unique(maintain_order=True).to_list() == ["train/box_loss", "x/lr0"]
+    assert curve(tables, "train/box_loss") == [(0, 0.06383), (1, 0.048116)]
+    assert tables.points["epoch"].to_list() == [0.0, 0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
@@ -88,12 +88,12 @@ def test_any_usual_separator(tmp_path, sep):
     """The separator is found by itself."""
     tables = table(tmp_path, sep.join(["Iteration", "G loss", "D loss"]) + "\n" + sep.join(["7", "0.5", "1.25"]) + "\n")
 
-    assert [("G loss", 7, 0.5), ("D loss", 7, 1.25)] == tables.points.select("metric", "step", "value").rows()
+    assert tables.points.select("metric", "step", "value").rows() == [("G loss", 7, 0.5), ("D loss", 7, 1.25)]
 
 
 def test_decimal_comma(tmp_path):
     """Between semicolons a comma is a decimal point."""
-    assert [(1, 0.5), (2, 1e-3)] == curve(table(tmp_path, "step;loss\n1;0,5\n2;1,0e-3\n"), "loss")
+    assert curve(table(tmp_path, "step;loss\n1;0,5\n2;1,0e-3\n"), "loss") == [(1, 0.5), (2, 1e-3)]
 
 
 def test_quoted_cells(tmp_path):
@@ -101,9 +101,9 @@ def test_quoted_cells(tmp_path):
     text = '"step","loss","note"\n"1","0.5","a, b"\n2,"[0.25]","x\ny"\n3,"tensor(0.125, device=\'cuda:0\')",""\n'
     tables = table(tmp_path, text)
 
-    assert [(1, 0.5), (2, 0.25), (3, 0.125)] == curve(tables, "loss")
-    assert [2, 3, 5] == tables.points["line"].to_list()
-    assert ["loss"] == tables.points["metric"].unique().to_list()
+    assert curve(tables, "loss") == [(1, 0.5), (2, 0.25), (3, 0.125)]
+    assert tables.points["line"].to_list() == [2, 3, 5]
+    assert tables.points["metric"].unique().to_list() == ["loss"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_encodings(tmp_path, encode):
     """A byte order mark, CRLF, UTF-16 and Latin-1 change nothing."""
     tables = table(tmp_path, encode("step,größe\n1,0.5\n2,0.25\n"))
 
-    assert [(1, 0.5), (2, 0.25)] == curve(tables, "größe")
+    assert curve(tables, "größe") == [(1, 0.5), (2, 0.25)]
 
 
 def test_repeated_header_begins_a_session(tmp_path):
@@ -128,62 +128,62 @@ def test_repeated_header_begins_a_session(tmp_path):
     tables = table(tmp_path, "step,loss\n0,3\n1,2\nstep,loss\n0,2.5\nstep,lr,loss\n5,0.1,1\n")
 
     rows = tables.points.select("session", "metric", "step", "value", "line").rows()
-    assert [
+    assert rows == [
         (0, "loss", 0, 3.0, 2),
         (0, "loss", 1, 2.0, 3),
         (1, "loss", 0, 2.5, 5),
         (2, "lr", 5, 0.1, 7),
         (2, "loss", 5, 1.0, 7),
-    ] == rows
-    assert 0 == tables.gaps.height
+    ]
+    assert tables.gaps.height == 0
 
 
 def test_steps_that_go_back_stay(tmp_path):
     """Without a header in between, steps that fall are kept as they are, in one session."""
     tables = table(tmp_path, "step,loss\n10,1\n20,2\n5,3\n15,4\n")
 
-    assert [(10, 1.0), (20, 2.0), (5, 3.0), (15, 4.0)] == curve(tables, "loss")
+    assert curve(tables, "loss") == [(10, 1.0), (20, 2.0), (5, 3.0), (15, 4.0)]
     assert {0} == set(tables.points["session"])
 
 
 def test_steps_within_the_epoch_go_on(tmp_path):
     """A counter that starts again with every epoch is continued, from 0 as from 1; going back to an epoch goes back."""
     text = "epoch,iter,loss\n1,50,9\n1,100,8\n2,50,7\n2,100,6\n3,50,5\n"
-    assert [50, 100, 150, 200, 250] == [s for s, _ in curve(table(tmp_path, text), "loss")]
+    assert [s for s, _ in curve(table(tmp_path, text), "loss")] == [50, 100, 150, 200, 250]
     text = "epoch,batch,loss\n0,0,9\n0,1,8\n1,0,7\n1,1,6\n1,0,5\n0,1,4\n"
-    assert [0, 1, 2, 3, 2, 1] == [s for s, _ in curve(table(tmp_path, text), "loss")]
+    assert [s for s, _ in curve(table(tmp_path, text), "loss")] == [0, 1, 2, 3, 2, 1]
 
 
 def test_rows_without_a_step_take_the_one_before(tmp_path):
     """An evaluation row without a step (OpenAI's logger) belongs to the step before it."""
     tables = table(tmp_path, "loss,step,eval_loss\n0.9,0,\n,,0.6\n0.5,20,\n,,0.4\n", "progress.csv")
 
-    assert [(0, 0.6), (20, 0.4)] == curve(tables, "eval_loss")
+    assert curve(tables, "eval_loss") == [(0, 0.6), (20, 0.4)]
 
 
 def test_step_columns_by_priority(tmp_path):
     """The first usable name counts; the other counters stay metrics."""
     tables = table(tmp_path, "time/iterations,time/total_timesteps,epoch,r\n1,2048,0,5\n2,4096,0,6\n")
 
-    assert [(2048, 5.0), (4096, 6.0)] == curve(tables, "r")
-    assert ["r", "time/iterations"] == tables.points["metric"].unique().sort().to_list()
+    assert curve(tables, "r") == [(2048, 5.0), (4096, 6.0)]
+    assert tables.points["metric"].unique().sort().to_list() == ["r", "time/iterations"]
     standing = table(tmp_path, "step,epoch,loss\n100,0,3\n100,1,2\n100,2,1\n")
-    assert [(0, 3.0), (1, 2.0), (2, 1.0)] == curve(standing, "loss")
+    assert curve(standing, "loss") == [(0, 3.0), (1, 2.0), (2, 1.0)]
 
 
 def test_fractional_steps_are_epochs(tmp_path):
     """A step column with fractions tells epochs; the rows count."""
     tables = table(tmp_path, "step,loss\n0.5,3\n1.0,2\n1.5,1\n")
 
-    assert [(0, 0.5, 3.0), (1, 1.0, 2.0), (2, 1.5, 1.0)] == tables.points.select("step", "epoch", "value").rows()
+    assert tables.points.select("step", "epoch", "value").rows() == [(0, 0.5, 3.0), (1, 1.0, 2.0), (2, 1.5, 1.0)]
 
 
 def test_no_step_column(tmp_path):
     """Without any axis the rows count; without a header the file or the column number names the metric."""
-    assert [(0, 3.0), (1, 2.0)] == curve(table(tmp_path, "loss,acc\n3,0.1\n2,0.2\n"), "loss")
-    assert [(0, 3.0), (1, 2.0)] == curve(table(tmp_path, "3\n2\n", "train_loss.csv"), "train_loss")
-    assert [(0, 0.1), (1, 0.2)] == curve(table(tmp_path, "3,0.1\n2,0.2\n"), "column_2")
-    assert [(3, 0.1)] == curve(table(tmp_path, "# epoch, loss\n3,0.1\n"), "loss")
+    assert curve(table(tmp_path, "loss,acc\n3,0.1\n2,0.2\n"), "loss") == [(0, 3.0), (1, 2.0)]
+    assert curve(table(tmp_path, "3\n2\n", "train_loss.csv"), "train_loss") == [(0, 3.0), (1, 2.0)]
+    assert curve(table(tmp_path, "3,0.1\n2,0.2\n"), "column_2") == [(0, 0.1), (1, 0.2)]
+    assert curve(table(tmp_path, "# epoch, loss\n3,0.1\n"), "loss") == [(3, 0.1)]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_times(tmp_path, cell, expected):
 
 def test_durations_are_metrics(tmp_path):
     """A `time` column that holds durations is a metric."""
-    assert [(1, 0.25)] == curve(table(tmp_path, "step,time,loss\n1,0.25,0.5\n"), "time")
+    assert curve(table(tmp_path, "step,time,loss\n1,0.25,0.5\n"), "time") == [(1, 0.25)]
 
 
 def test_monitor_counts_timesteps(tmp_path):
@@ -213,10 +213,10 @@ def test_monitor_counts_timesteps(tmp_path):
     text = '#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t\n22.0,22,1.5\n10.0,10,2.0\n'
     tables = table(tmp_path, text, "monitor.csv")
 
-    assert [(22, 22.0), (32, 10.0)] == curve(tables, "r")
+    assert curve(tables, "r") == [(22, 22.0), (32, 10.0)]
     assert datetime(2023, 11, 14, 22, 13, 21, 500000, UTC) == tables.points["time"][0]
-    assert [("monitor.t_start", 1.7e9), ("monitor.env_id", None)] == tables.config.select("key", "number").rows()
-    assert 0 == tables.gaps.height
+    assert tables.config.select("key", "number").rows() == [("monitor.t_start", 1.7e9), ("monitor.env_id", None)]
+    assert tables.gaps.height == 0
 
 
 def test_tensorboard_download_is_named_by_its_file(tmp_path):
@@ -224,48 +224,48 @@ def test_tensorboard_download_is_named_by_its_file(tmp_path):
     name = "run-train-tag-loss.csv"
     tables = table(tmp_path, "Wall time,Step,Value\n1700000000.5,3,0.25\n", name)
 
-    assert [("loss", 3, 0.25)] == tables.points.select("metric", "step", "value").rows()
+    assert tables.points.select("metric", "step", "value").rows() == [("loss", 3, 0.25)]
     assert tables.points["time"][0] is not None
 
 
 def test_train_and_val_rows_are_apart(tmp_path):
     """A column that says train or val goes before the metric's name; a column of names is the metric's name."""
     tables = table(tmp_path, "epoch,phase,loss\n0,train,2\n0,val,3\n1,train,1\n1,val,4\n")
-    assert [(0, 2.0), (1, 1.0)] == curve(tables, "train/loss")
-    assert [(0, 3.0), (1, 4.0)] == curve(tables, "val/loss")
+    assert curve(tables, "train/loss") == [(0, 2.0), (1, 1.0)]
+    assert curve(tables, "val/loss") == [(0, 3.0), (1, 4.0)]
     tables = table(tmp_path, "step,tag,value\n0,loss,2\n0,acc,0.5\n1,loss,1\n")
-    assert [(0, 2.0), (1, 1.0)] == curve(tables, "loss")
-    assert [(0, 0.5)] == curve(tables, "acc")
+    assert curve(tables, "loss") == [(0, 2.0), (1, 1.0)]
+    assert curve(tables, "acc") == [(0, 0.5)]
 
 
 def test_odd_cells_are_told_once_a_column(tmp_path):
     """Cells that are no numbers are counted in one gap row per column, with the place of the first."""
     tables = table(tmp_path, "step,loss\n0,1\n1,oops\n2,3\n3,bad\n4,5\n")
 
-    assert [(0, 1.0), (2, 3.0), (4, 5.0)] == curve(tables, "loss")
-    assert [
+    assert curve(tables, "loss") == [(0, 1.0), (2, 3.0), (4, 5.0)]
+    assert tables.gaps.select("file", "offset", "why").rows() == [
         ("metrics.csv", 14, "2 cells of column 'loss' are no numbers, the first in line 3: 'oops'")
-    ] == tables.gaps.select("file", "offset", "why").rows()
+    ]
 
 
 def test_ragged_rows(tmp_path):
     """A short row is read as far as it goes, one with cells of no name is not; both are told."""
     tables = table(tmp_path, "step,a,b\n0,1\n1,2,3\n2,3,4,5\n3,4,5,\n")
 
-    assert [(0, 1.0), (1, 2.0), (3, 4.0)] == curve(tables, "a")
-    assert [
+    assert curve(tables, "a") == [(0, 1.0), (1, 2.0), (3, 4.0)]
+    assert [why.removesuffix(", the first in line 2") for why in tables.gaps["why"]] == [
         "1 rows with more than 3 cells, the first in line 4",
         "1 rows with fewer than 3 cells (read as far as they go)",
-    ] == [why.removesuffix(", the first in line 2") for why in tables.gaps["why"]]
+    ]
 
 
 def test_cut_off_row(tmp_path):
     """A last row that breaks off is not read: its last number may be cut too."""
     tables = table(tmp_path, "step,a,b\n0,1,2\n1,12.")
 
-    assert [(0, 1.0)] == curve(tables, "a")
-    assert [(17, "1 row is cut off, the first in line 3")] == [
-        (o + 2, w) for o, w in tables.gaps.select("offset", "why").rows()
+    assert curve(tables, "a") == [(0, 1.0)]
+    assert [(o + 2, w) for o, w in tables.gaps.select("offset", "why").rows()] == [
+        (17, "1 row is cut off, the first in line 3")
     ]
 
 
@@ -273,7 +273,7 @@ def test_quote_gone_wrong_costs_one_row(tmp_path):
     """After a quote that never closes, reading goes on with the next line."""
     tables = table(tmp_path, 'step,a\n0,1\n1,"2\n2,3\n3,"4"\n')
 
-    assert [(0, 1.0), (2, 3.0)] == [p for p in curve(tables, "a") if p[0] in (0, 2)]
+    assert [p for p in curve(tables, "a") if p[0] in (0, 2)] == [(0, 1.0), (2, 3.0)]
     assert tables.gaps.height
 
 
@@ -292,20 +292,20 @@ def test_what_is_no_table_of_metrics(tmp_path, text, why):
     """Binary data, listings and empty tables give no points and one gap that says why."""
     tables = table(tmp_path, text)
 
-    assert 0 == tables.points.height
+    assert tables.points.height == 0
     assert [why] == tables.gaps["why"].to_list()
 
 
 def test_sniff(tmp_path):
     """Known writers are certain, step columns likely, listings unlikely, logs and binaries not at all."""
-    assert 1.0 == sniff(tmp_path, "epoch,step,loss\n0,1,2\n", "metrics.csv")
-    assert 0.9 == sniff(tmp_path, "Iteration,loss\n0,1\n", "losses.csv")
-    assert 0.5 == sniff(tmp_path, "loss,acc\n0,1\n", "x.csv")
-    assert 0.2 == sniff(tmp_path, "file,label\na.png,1\n", "labels.csv")
-    assert 0.6 == sniff(tmp_path, "epoch\tloss\n0\t1\n1\t0.5\n", "log.txt")
-    assert 0.0 == sniff(tmp_path, "Epoch 1, loss 0.5\nEpoch 2, loss 0.4\n", "log.txt")
-    assert 0.0 == sniff(tmp_path, b"PK\0\0", "metrics.csv")
-    assert 0.0 == sniff(tmp_path, b"", "metrics.csv")
+    assert sniff(tmp_path, "epoch,step,loss\n0,1,2\n", "metrics.csv") == 1.0
+    assert sniff(tmp_path, "Iteration,loss\n0,1\n", "losses.csv") == 0.9
+    assert sniff(tmp_path, "loss,acc\n0,1\n", "x.csv") == 0.5
+    assert sniff(tmp_path, "file,label\na.png,1\n", "labels.csv") == 0.2
+    assert sniff(tmp_path, "epoch\tloss\n0\t1\n1\t0.5\n", "log.txt") == 0.6
+    assert sniff(tmp_path, "Epoch 1, loss 0.5\nEpoch 2, loss 0.4\n", "log.txt") == 0.0
+    assert sniff(tmp_path, b"PK\0\0", "metrics.csv") == 0.0
+    assert sniff(tmp_path, b"", "metrics.csv") == 0.0
 
 
 def test_batches_carry_on(tmp_path, monkeypatch):
@@ -368,5 +368,5 @@ def test_corpus_metrics_match_their_labels():
         axes = {"step", "epoch", "Iteration", "time/total_timesteps"}
         named = {name for name in row["metrics"].split(";") if not name.startswith("... (")} - axes
         assert named <= set(tables.points["metric"]), path
-        assert 0 == tables.gaps.height, path
-        assert 0 == tables.points["step"].null_count(), path
+        assert tables.gaps.height == 0, path
+        assert tables.points["step"].null_count() == 0, path
