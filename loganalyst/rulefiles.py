@@ -68,7 +68,8 @@ def load(path: Path) -> RuleFile:
     loader = None
     try:
         loader = _Loader(path.read_bytes())
-        node, lines = loader.get_single_node(), {}
+        node = loader.get_single_node()
+        lines: dict[Keys, int] = {}
         data = _build(loader, node, (), lines, path) if node is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -85,6 +86,9 @@ def load(path: Path) -> RuleFile:
 def _build(loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], path: Path) -> Any:
     """Plain data of a composed node, noting where each part stands."""
     lines[at] = node.start_mark.line + 1
+    if getattr(node, "built", False):  # an alias gives the same node again, and chains of them grow without bound
+        raise RuleError(f"{path}:{lines[at]}", "found an alias (*name)", "write the value out")
+    node.built = True
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value in node.value:

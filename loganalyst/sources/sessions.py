@@ -30,7 +30,8 @@ def _event_files(files: list[tuple[str, Tables]]) -> dict[str, int]:
             started = tables.sessions["started"].min() if tables.sessions.height else None
             stamp = started.timestamp() if isinstance(started, datetime) else 0.0
             starts.setdefault(source.rpartition("/")[0], []).append((stamp, source))
-    leader = sorted(max(starts.values(), key=lambda group: len(group), default=[]))
+    most = max((len(group) for group in starts.values()), default=0)
+    leader = sorted(next((group for group in starts.values() if len(group) == most), []))
     out = {}
     for group in starts.values():
         for stamp, source in group:

@@ -9,8 +9,12 @@ from loganalyst.features.roles import all_roles, assign
 from loganalyst.model import Run, Source, table
 
 
-def points(session: int, steps: Sequence[int | None], values: Sequence[float], metric: str = "loss", source: str = "a") -> pl.DataFrame:
-    return table("points", {"session": session, "metric": metric, "step": list(steps), "value": list(values), "source": source})
+def points(
+    session: int, steps: Sequence[int | None], values: Sequence[float], metric: str = "loss", source: str = "a"
+) -> pl.DataFrame:
+    return table(
+        "points", {"session": session, "metric": metric, "step": list(steps), "value": list(values), "source": source}
+    )
 
 
 def kept(*parts: pl.DataFrame) -> list[float]:
@@ -19,7 +23,14 @@ def kept(*parts: pl.DataFrame) -> list[float]:
 
 def test_steps_done_over_count_once() -> None:
     """After a restart from step 3 the later session's values count from there on."""
-    assert kept(points(0, range(5), [10, 11, 12, 13, 14]), points(1, [3, 4, 5], [23, 24, 25])) == [10, 11, 12, 23, 24, 25]
+    assert kept(points(0, range(5), [10, 11, 12, 13, 14]), points(1, [3, 4, 5], [23, 24, 25])) == [
+        10,
+        11,
+        12,
+        23,
+        24,
+        25,
+    ]
 
 
 def test_a_fresh_start_replaces_what_was_before() -> None:

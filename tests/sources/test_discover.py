@@ -66,7 +66,10 @@ def test_links_out_of_the_run_are_not_followed(tmp_path: Path) -> None:
     found = discover(run)
 
     assert [f.name for f in found.files] == ["metrics.csv"]
-    assert sorted(i.split(": ")[1] for i in found.ignored) == ["a link that leads out of the run", "a link to another folder"]
+    assert sorted(i.split(": ")[1] for i in found.ignored) == [
+        "a link that leads out of the run",
+        "a link to another folder",
+    ]
 
 
 def test_symlink_loop_ends(tmp_path: Path) -> None:

@@ -1,0 +1,187 @@
+"""Features: what is known is exact, what is not known is None, and each value has its witness."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst import features
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+
+
+def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
+    """Without any metric only facts about the run itself are known, and none is a made-up 0."""
+    known = {k for k, v in features_of({}).values.items() if v is not None}
+
+    assert known <= {
+        "run_status", "run_sources", "run_points", "run_metrics", "run_longest_metric", "run_log_expected", "config_rows",
+    }  # fmt: skip
+
+
+def test_every_declared_feature_has_a_column(features_of: FeaturesOf) -> None:
+    """The row has exactly the declared features, in order, and no NaN."""
+    row = features_of({"loss": DECAY, "grad_norm": [1.0] * 200, "lr": [0.1] * 200})
+
+    assert list(row.values) == list(features.declared())
+    assert not any(isinstance(v, float) and np.isnan(v) for v in row.values.values())
+
+
+def test_declared_types(features_of: FeaturesOf) -> None:
+    """A value has the type its declaration says."""
+    kinds = {"float": (float, int), "int": int, "bool": bool, "text": str}
+    row = features_of({"loss": DECAY, "val_loss": DECAY, "reward": DECAY, "lr": DECAY, "kl": DECAY, "grad_norm": DECAY})
+    wrong = {
+        name: value
+        for name, value in row.values.items()
+        if value is not None and not isinstance(value, kinds[features.declared()[name].dtype])
+    }
+
+    assert wrong == {}
+
+
+def test_nan_in_the_training_loss(features_of: FeaturesOf) -> None:
+    """Where it began, how much there is, and the rise before it."""
+    row = features_of({"loss": [*DECAY[:100], 0.5, 1.0, 2.0, NAN, NAN, NAN]})
+
+    assert row.values["train_loss_nonfinite_count"] == 1
+    assert row.values["train_loss_nonfinite_step"] == 103
+    assert row.witnesses["train_loss_nonfinite_step"].step == 103
+    assert row.values["train_loss_finite_before"] == 103
+    assert row.values["train_loss_ends_nonfinite"] is True
+    assert row.values["train_loss_run_up_ratio"] == pytest.approx(2.0 / np.median(DECAY[95:100]))
+
+
+def test_clean_loss_has_zero_events_not_null(features_of: FeaturesOf) -> None:
+    """0 = looked and none."""
+    row = features_of({"loss": DECAY})
+
+    assert row.values["train_loss_nonfinite_count"] == 0
+    assert row.values["train_loss_nonfinite_step"] is None
+    assert row.values["val_loss_nonfinite_count"] is None
+
+
+def test_lasting_zero(features_of: FeaturesOf) -> None:
+    """A loss of exactly 0 to the end is an event with its step; one zero in passing is not."""
+    row = features_of({"loss": [*DECAY[:50], *[0.0] * 20]})
+
+    assert (row.values["train_loss_zero_count"], row.values["train_loss_zero_step"]) == (1, 50)
+    assert features_of({"loss": [*DECAY[:50], 0.0, *DECAY[51:]]}).values["train_loss_zero_count"] == 0
+
+
+def test_loss_of_guessing(features_of: FeaturesOf) -> None:
+    """A loss pinned at ln K gives K, any other 0."""
+    noise = np.random.default_rng(0).normal(0, 0.005, 300)
+
+    assert features_of({"loss": (np.log(10) + noise).tolist()}).values["train_loss_chance_classes"] == 10
+    assert features_of({"loss": (0.9 + noise).tolist()}).values["train_loss_chance_classes"] == 0
+
+
+def test_accuracy_of_guessing(features_of: FeaturesOf) -> None:
+    """An accuracy that stays at 1/K gives K, as a share or per cent."""
+    assert features_of({"val_acc": [0.5] * 5}).values["val_score_chance_classes"] == 2
+    assert features_of({"val_acc": [10.0] * 5}).values["val_score_chance_classes"] == 10
+    assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
+
+
+def test_masked_nan(features_of: FeaturesOf) -> None:
+    """The gradient norm may be NaN while the loss is clean."""
+    row = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 150, *[NAN] * 50]})
+
+    assert row.values["grad_nonfinite_loss_finite"] is True
+    assert row.values["grad_norm_nonfinite_step"] == 150
+
+
+def test_squared_norms_are_rooted(features_of: FeaturesOf) -> None:
+    """A squared gradient norm is judged by its root."""
+    assert features_of({"grad_norm_square": [4.0] * 20}).values["grad_norm_median"] == 2.0
+
+
+def test_layers(features_of: FeaturesOf) -> None:
+    """Largest against smallest layer, with their names."""
+    row = features_of({"grad_norm/layer0.weight": [1e-9] * 20, "grad_norm/layer1.weight": [1e-1] * 20})
+
+    assert row.values["layer_grad_ratio"] == pytest.approx(1e8)
+    assert row.values["layer_grad_min_metric"] == "grad_norm/layer0.weight"
+
+
+def test_stuck_term(features_of: FeaturesOf) -> None:
+    """A term that stays while another falls far is named, with its share of the total."""
+    fall = (np.exp(-np.arange(200) / 20) + 1e-4).tolist()
+    row = features_of({"loss": [a + 0.3 for a in fall], "residual_loss": fall, "boundary_loss": [0.3] * 200})
+
+    assert row.values["component_stuck_metric"] == "boundary_loss"
+    assert row.values["component_stuck_share"] == pytest.approx(0.3 / 0.30014, rel=1e-3)
+    assert row.values["component_stuck_ratio"] == 1.0
+
+
+def test_term_that_ends_nan(features_of: FeaturesOf) -> None:
+    """A loss beside the training loss that turns NaN for good is an event; NaN by nature in between is not."""
+    row = features_of({"value_loss": [*[1.0] * 20, NAN, NAN], "policy_loss": [1.0, NAN, 1.0]})
+
+    assert row.values["other_loss_nonfinite_count"] == 1
+    assert (row.values["other_loss_nonfinite_metric"], row.values["other_loss_nonfinite_step"]) == ("value_loss", 20)
+
+
+def test_overfitting_numbers(features_of: FeaturesOf) -> None:
+    """Best held-out step, rise since, and what training did meanwhile."""
+    steps = np.arange(100)
+    val = np.where(steps < 40, 1.0 - steps / 80, 0.5 + (steps - 40) / 200)
+    row = features_of({"train_loss": (1.0 - steps / 110).tolist(), "val_loss": val.tolist()})
+
+    assert row.values["val_loss_best_step"] == pytest.approx(40, abs=2)
+    assert row.values["val_loss_rise_ratio"] == pytest.approx(1.55, abs=0.05)
+    assert row.values["train_fall_since_val_best"] > 0.5
+
+
+def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
+    """The logged peak counts before the config; without a log the config is used."""
+    assert features_of({"lr": [0.1, 0.2, 0.1]}, {"lr": 5.0}).values["lr_peak"] == 0.2
+    assert features_of({"loss": DECAY}, {"optim.lr": 0.003}).values["lr_peak"] == 0.003
+    assert features_of({"loss": DECAY}, {"max_grad_norm": 1.0}).values["config_clip"] == 1.0
+    assert features_of({"loss": DECAY}, {"precision": "BF16-mixed"}).values["config_precision"] == "bf16-mixed"
+
+
+def test_loss_scale(features_of: FeaturesOf) -> None:
+    """Halvings and the floor of the loss scale."""
+    row = features_of({"loss_scale": [65536.0, 32768.0, 32768.0, 16384.0, 1.0]})
+
+    assert row.values["loss_scale_halvings"] == 3
+    assert row.values["loss_scale_min_step"] == 4
+
+
+def test_reward_trend_in_units_of_spread(features_of: FeaturesOf) -> None:
+    """A rising reward gains many spreads, a wandering one none."""
+    rng = np.random.default_rng(1)
+    rising = np.concatenate([np.linspace(0, 100, 150), 100 + rng.normal(0, 2, 150)])
+    flat = rng.normal(0, 1, 300)
+
+    assert features_of({"ep_rew_mean": rising.tolist()}).values["reward_gain_spread"] > 5
+    assert abs(features_of({"ep_rew_mean": flat.tolist()}).values["reward_gain_spread"]) < 1
+
+
+def test_entropy_gone_early(features_of: FeaturesOf) -> None:
+    """The share of the run after entropy fell below 2 %; the sign of an entropy loss does not matter."""
+    row = features_of({"entropy_loss": [*[-0.7] * 10, *[-0.001] * 90]})
+
+    assert row.values["entropy_low_share"] == pytest.approx(0.9)
+    assert row.values["entropy_low_step"] == 10
+
+
+def test_discriminator(features_of: FeaturesOf) -> None:
+    """Levels of both losses."""
+    row = features_of({"D_loss": [1.0] * 50 + [0.001] * 50, "G_loss": [1.0] * 50 + [9.0] * 50})
+
+    assert row.values["discriminator_loss_last"] == pytest.approx(0.001)
+    assert row.values["generator_loss_ratio"] == pytest.approx(9.0)
+
+
+def test_codebook(features_of: FeaturesOf) -> None:
+    """Use of the codebook against its size in the config."""
+    row = features_of({"codebook_perplexity": [100.0] * 10 + [2.0] * 10}, {"num_embeddings": 512})
+
+    assert row.values["codebook_share"] == pytest.approx(2 / 512)
+    assert row.values["codebook_last_ratio"] == pytest.approx(0.02)

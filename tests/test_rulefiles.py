@@ -1,0 +1,57 @@
+"""YAML files are loaded safely, with the place of every part."""
+
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import RuleError
+from loganalyst.rulefiles import load, rules_dir
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_data_and_lines(tmp_path: Path) -> None:
+    """Plain data, and the line of each node; a node that is not there has its parent's."""
+    file = load(write(tmp_path, "a: 1\nb:\n  - x\n  - {c: 2}\n"))
+
+    assert file.data == {"a": 1, "b": ["x", {"c": 2}]}
+    assert file.where("b", 1, "c").endswith("x.yaml:4")
+    assert file.where("b", 1, "missing").endswith("x.yaml:4")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\na: 2\n", "x.yaml:2: key 'a' stands twice"),
+        ("a: [\n", "x.yaml:2: not valid YAML"),
+        ("a: &x [1]\nb: *x\n", r"x.yaml:\d: found an alias"),
+        ("a: !!python/object/apply:os.system ['true']\n", "not valid YAML"),
+    ],
+)
+def test_refusals(tmp_path: Path, text: str, message: str) -> None:
+    """Duplicate keys, syntax errors, aliases and unsafe tags are refused with their line."""
+    with pytest.raises(RuleError, match=message):
+        load(write(tmp_path, text))
+
+
+def test_unknown_key_names_the_nearest(tmp_path: Path) -> None:
+    """A typing error is told with what was meant."""
+    file = load(write(tmp_path, "titel: x\n"))
+
+    with pytest.raises(RuleError, match=r"unknown key 'titel'; did you mean 'title'\?"):
+        file.check_keys((), ("title",))
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    """A file that cannot be read is one clear error."""
+    with pytest.raises(RuleError, match="cannot be read"):
+        load(tmp_path / "missing.yaml")
+
+
+def test_the_catalogue_is_found() -> None:
+    """The folder of the package's own rules exists."""
+    assert (rules_dir() / "roles.yaml").is_file()

@@ -1,0 +1,74 @@
+"""loganalyst.yaml: the user's corrections."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import RuleError, SourceError
+from loganalyst.settings import Ignore, Settings, find
+
+
+def write(folder: Path, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "loganalyst.yaml").write_text(text)
+    return folder
+
+
+def test_all_keys(tmp_path: Path) -> None:
+    """Every correction is read with its type."""
+    write(
+        tmp_path,
+        "roles: {x: train_loss}\nloss_terms: {'phys_*': 0.1}\ndirection: {score: down}\nepoch_steps: 100\n"
+        "ignore: [{rule: loss-spikes, runs: 'exp*', reason: known, until: 2030-01-31}]\nrules: [mine]\n",
+    )
+    found = find(tmp_path)
+
+    assert found.roles == {"x": "train_loss"}
+    assert found.corrections() == {"phys_*": "loss_component", "x": "train_loss"}
+    assert found.direction == {"score": "down"}
+    assert found.epoch_steps == 100
+    assert found.ignore == (Ignore("loss-spikes", "exp*", "known", date(2030, 1, 31)),)
+    assert found.rules == (tmp_path / "mine",)
+
+
+def test_the_nearest_wins(tmp_path: Path) -> None:
+    """A file beside the run hides those above it."""
+    write(tmp_path, "epoch_steps: 1")
+    write(tmp_path / "exp", "epoch_steps: 2")
+
+    assert find(tmp_path / "exp").epoch_steps == 2
+    assert find(tmp_path).epoch_steps == 1
+
+
+def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
+    """Without a file nothing is corrected."""
+    assert find(tmp_path) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("role: {}", r"loganalyst.yaml:1: unknown key 'role'; did you mean 'roles'\?"),
+        ("epoch_steps: 0", r"loganalyst.yaml:1: found 0; a whole number of steps, at least 1"),
+        ("direction: {x: sideways}", r"loganalyst.yaml:1: found 'sideways'; up or down"),
+        ("loss_terms: {x: much}", r"loganalyst.yaml:1: found 'much'; a number"),
+        ("roles: [x]", r"loganalyst.yaml:1: roles: found list; a mapping"),
+        ("\nignore: [{runs: x}]", r"loganalyst.yaml:2: missing rule"),
+        ("ignore: [{rule: x, until: soon}]", r"found 'soon'; a date"),
+        ("roles: {x: y}\nroles: {}", r"loganalyst.yaml:2: key 'roles' stands twice"),
+        ("roles: {", r"loganalyst.yaml:2: not valid YAML"),
+    ],
+)
+def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    """Errors name file, line, what was found and what is allowed."""
+    write(tmp_path, text)
+
+    with pytest.raises(RuleError, match=message):
+        find(tmp_path)
+
+
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
+    """--config with a missing file is an error, not silence."""
+    with pytest.raises(SourceError, match="no such file; --config takes a loganalyst.yaml"):
+        find(tmp_path, tmp_path / "other.yaml")
