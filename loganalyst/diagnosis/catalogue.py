@@ -84,11 +84,14 @@ class _Load:
 
     def references(self, rule: Rule) -> Iterator[RuleError]:
         """Symptoms and rules that it names and that do not exist."""
-        for key, known in (("symptoms", set(self.symptoms)), ("explains", set(self.ids) - {rule.id})):
+        for key, kind, known in (
+            ("symptoms", "symptom", set(self.symptoms)),
+            ("explains", "different rule", set(self.ids) - {rule.id}),
+        ):
             for i, name in enumerate(getattr(rule, key)):
                 if name not in known:
                     where = self.files[rule.path].where(key, i)
-                    hint = nearest(name, known) or f"known are {', '.join(sorted(known))}"
+                    hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
 
 
