@@ -1,6 +1,7 @@
 """How well changes are found: ours beside plain ruptures, on labelled synthetic curves and on human annotations.
 
-Run from the checkout: python -m tests.bench.change_points [curves per kind] [points]. An onset counts as found within 1 % of the points.
+Run from the checkout: python -m tests.bench.change_points [curves per kind] [points].
+An onset counts as found within 1 % of the points.
 """
 
 import json
