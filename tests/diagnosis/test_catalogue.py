@@ -139,7 +139,7 @@ def test_an_id_is_used_once(declared: Mapping[str, Feature], folder: Path) -> No
         ("[1, 2]", "found list; a mapping"),
         ("id: [", "not valid YAML"),
         ("id: a\nid: b", "key 'id' stands twice"),
-        ("id: &a x\ntitle: *a", "missing label"),
+        ("id: &a x\ntitle: *a", "found an alias"),
         ("evidence: {a: 1}\nid: 3\nfix: [1]\ntests: [x]\nsymptoms: [1]", "evidence is a dict; a list is needed"),
     ],
 )
