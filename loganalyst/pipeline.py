@@ -101,7 +101,7 @@ def diagnose(
         causes=kept,
         ruled_out=judged.ruled_out,
         unknown=judged.unknown,
-        timeline=timeline(findings, run.lines),
+        timeline=timeline(findings, run.lines, run.points),
         summary={
             **summarise(run, curves),
             "told_symptoms": told(symptoms, known.symptoms, judged.symptoms, row),

@@ -16,12 +16,15 @@ FEATURES = (
     Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
     Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
     Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
+    Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum at the end that did not fall", "loss_component"),
+    Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
     Feature("component_zero_count", "int", "terms", "terms that are exactly 0 over the whole run", "loss_component"),
     Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
     Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
 )  # fmt: skip
 
 STUCK = 0.3  # of the first level
+NOT_FALLEN = 0.7
 
 
 def compute(context: Context) -> Computed:
@@ -59,6 +62,10 @@ def _shares(
         "component_stuck_share": float(last[stuck].sum() / last.sum()),
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
+    plain = np.array([c.role.name == "loss_component" for c in terms])  # a divergence term rises by nature
+    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (last < 0.02 * last.sum()) & plain)
+    out["component_drowned_count"] = int(drowned.size)
+    out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():
         worst = int(np.argmax(np.where(stuck, last, -1.0)))
         witness = Witness(terms[worst].metric, file=terms[worst].source)

@@ -21,10 +21,11 @@ FEATURES = (
     Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
     Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
     *event_features("train_loss_nonfinite", "runs of NaN or infinite values", ROLE),
+    Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
-    Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN against the lowest level until then (1 = no rise)", ROLE),
+    Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN against the upper end of those before (at most 1 = no rise)", ROLE),
     *event_features("train_loss_divergence", "sustained rises above the best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level against the lowest level (positive losses)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
@@ -68,6 +69,7 @@ def compute(context: Context) -> Computed:
 def _nonfinite(curve: Curve) -> dict[str, object]:
     bad = ~np.isfinite(curve.values)
     out: dict[str, object] = {
+        "train_loss_nonfinite_runs": int(np.count_nonzero(np.diff(bad.astype(np.int8), prepend=0) == 1)),
         "train_loss_nonfinite_share": float(bad.mean()),
         "train_loss_ends_nonfinite": bool(bad[-1]),
     }
@@ -76,11 +78,10 @@ def _nonfinite(curve: Curve) -> dict[str, object]:
     onset = int(np.argmax(bad))
     before = curve.values[:onset]
     out["train_loss_finite_before"] = (onset, seen(curve, onset))
-    if onset >= 5:
-        level = np.median(np.lib.stride_tricks.sliding_window_view(before, 5), axis=1)
-        low = float(level.min())
-        peak = float(before[-3:].max())
-        out["train_loss_run_up_ratio"] = (ratio(peak, low) if low > 0 else None, seen(curve, onset - 1))
+    if onset >= 8:
+        usual = float(np.quantile(before[-63:-3], 0.9))
+        run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None
+        out["train_loss_run_up_ratio"] = (run_up, seen(curve, onset - 1))
     return out
 
 
@@ -143,7 +144,7 @@ def _levels(curve: Curve) -> dict[str, object]:
     witness = seen(curve, int(finite[early]))
     return {
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
-        "train_loss_chance_classes": _chance(x[n // 2 :]),
+        "train_loss_chance_classes": _chance(x[int(0.7 * n) :]),
         "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
         "train_loss_late_spike_ratio": _spike_ratio(curve, finite),
     }

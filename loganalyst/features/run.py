@@ -8,7 +8,7 @@ from loganalyst.model import Feature
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
 
 FEATURES = (
-    Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail, running or unknown", "run"),
+    Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
     Feature("run_sources", "int", "files", "files that were read", "run"),
     Feature("run_points", "int", "points", "logged values, system readings and counters left out", "points"),
     Feature("run_metrics", "int", "metrics", "metrics logged, system readings and counters left out", "points"),
@@ -43,7 +43,7 @@ def compute(context: Context) -> Computed:
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
     out: dict[str, object] = {
-        "run_status": run.status,
+        "run_status": None if run.status == "unknown" else run.status,
         "run_sources": sum(s.format is not None for s in run.sources),
         "run_points": sum(len(c.values) for c in kept),
         "run_metrics": len(kept),
