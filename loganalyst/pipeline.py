@@ -1,7 +1,7 @@
 """One run from its files to its diagnosis. Everything above (the command line, audits, notebooks) uses this."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
@@ -47,11 +47,12 @@ def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
 
 
 def explain(rule: str) -> dict[str, Any]:
-    """A rule as data. Raises RuleError for an unknown id, naming the nearest."""
+    """A rule as the data of its file. Raises RuleError for an unknown id, naming the nearest."""
     known = catalogue().rules
     if rule not in known:
         raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
-    return asdict(known[rule])
+    data: dict[str, Any] = rulefiles.load(known[rule].path).data
+    return data
 
 
 def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outcome]:
@@ -92,7 +93,7 @@ def diagnose(
     kept, ignored = _ignored(judged.causes, run, corrected)
     return Diagnosis(
         run=run,
-        status=judged.status,
+        status=judged.status if kept or not ignored else "healthy",  # all that was found is accepted
         confidence=judged.confidence,
         metrics=metrics,
         coverage=coverage,

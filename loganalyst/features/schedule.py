@@ -71,7 +71,7 @@ def compute(context: Context) -> Computed:
     out: dict[str, object] = {"lr_peak": told, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
-    peak = out["lr_peak"]
+    peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
     if isinstance(peak, float):
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
     return out  # type: ignore[return-value]

@@ -7,20 +7,21 @@ from loganalyst.report.markdown import escape
 
 __all__ = ["render"]
 
-# Field of the rule, heading of its paragraph; in this order after the summary
-PARAGRAPHS = {
-    "mechanism": "Why this happens",
-    "evidence": "",
-    "fix": "",
-    "will_not_fix": "What the fix will not fix",
-} | {
-    "side_effects": "Side effects",
-    "prevention": "Prevention",
-}
+FIX_LINES = (
+    ("What it will change", "expected_impact"),
+    ("How to verify", "verify"),
+    ("Without these values", "otherwise"),
+    ("If it does not help", "if_not"),
+)
+CLOSING = (
+    ("What the fix will not fix", "will_not_fix"),
+    ("Side effects", "side_effects"),
+    ("Prevention", "prevention"),
+)
 
 
 def render(rule: Mapping[str, Any]) -> str:
-    """The page of one rule, given as data (`loganalyst.explain`)."""
+    """The page of one rule, given as the data of its file (`loganalyst.explain`)."""
     return "\n\n".join(_blocks(rule)) + "\n"
 
 
@@ -31,42 +32,33 @@ def _blocks(rule: Mapping[str, Any]) -> Iterator[str]:
         f"{rule['status']} since {escape(rule['since'])}"
     )
     yield escape(rule["summary"])
-    if rule["applies_when"]:
-        yield f"Applies when `{rule['applies_when']['text']}`."
-    for field, heading in PARAGRAPHS.items():
-        if field == "evidence":
-            yield "## Evidence"
-            yield "\n".join(map(_item, rule["evidence"]))
-        elif field == "fix":
-            for fix in rule["fix"]:
-                yield from _fix(fix)
-        elif rule[field]:
-            yield f"## {heading}\n\n{escape(rule[field])}"
+    if "applies_when" in rule:
+        yield f"Applies when `{rule['applies_when']}`."
+    yield f"## Why this happens\n\n{escape(rule['mechanism'])}"
+    yield "## Evidence"
+    yield "\n".join(map(_item, rule["evidence"]))
+    for fix in rule["fix"]:
+        yield from _fix(fix)
+    yield from (f"## {heading}\n\n{escape(rule[field])}" for heading, field in CLOSING if rule.get(field))
     yield from _list("Symptoms it can cause", [f"`{s}`" for s in rule["symptoms"]])
-    yield from _list("Causes it explains", [f"`{s}`" for s in rule["explains"]])
-    yield from _list("References", [escape(r) for r in rule["references"]])
+    yield from _list("Causes it explains", [f"`{s}`" for s in rule.get("explains", ())])
+    yield from _list("References", [escape(r) for r in rule.get("references", ())])
 
 
 def _item(item: Mapping[str, Any]) -> str:
     """One item: its words, the question behind them, and what an answer weighs (a log-likelihood ratio)."""
-    against = f", false {item['if_false']:+g}" if item["if_false"] else ""
+    weight = item["weight"]
+    against = f", false {weight['if_false']:+g}" if weight["if_false"] else ""
     return (
-        f"- {escape(item['says']['text'])}\n  ({item['kind']}; true {item['if_true']:+g}{against}; {item['basis']})\n"
-        f"  `{item['ask']['text']}`"
+        f"- {escape(item['says'])}\n  ({item['kind']}; true {weight['if_true']:+g}{against}; {item['basis']})\n"
+        f"  `{item['ask']}`"
     )
 
 
 def _fix(fix: Mapping[str, Any]) -> Iterator[str]:
-    values = f": {escape(fix['start']['text'])} → {escape(fix['goal']['text'])}" if fix["start"] and fix["goal"] else ""
-    parts = (
-        ("What it will change", "expected_impact"),
-        ("How to verify", "verify"),
-        ("Without these values", "otherwise"),
-        ("If it does not help", "if_not"),
-    )
-    lines = [f"- **{label}:** {escape(fix[key]['text'])}" for label, key in parts if fix[key]]
-    yield f"## Fix\n\n{escape(fix['change']['text'])}{values}"
-    yield "\n".join(lines)
+    values = f": {escape(str(fix['from']))} → {escape(str(fix['to']))}" if "from" in fix and "to" in fix else ""
+    yield f"## Fix\n\n{escape(fix['change'])}{values}"
+    yield "\n".join(f"- **{label}:** {escape(fix[key])}" for label, key in FIX_LINES if key in fix)
 
 
 def _list(title: str, items: Sequence[str]) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
     python tests/bench/startup.py [--repeat 5] [--profile]
 
-Medians over fresh processes, pinned to one core with one polars thread. The run that is diagnosed is made here by the real
-writer: TensorBoard, 6 metrics of 10,000 points, the training loss leaving its trend at step 6,000. "cold" means that the
-process has nothing loaded and loganalyst keeps no cache; byte code is there, as after an installation by pip, and the
-files are in the page cache, except in the row `files dropped`, where the kernel is asked to forget the run, the package
-and the catalogue first. The row `no byte code` compiles every module anew.
+Medians over fresh processes, pinned to one core with one polars thread. The run that is diagnosed is made here by the
+real writer: TensorBoard, 6 metrics of 10,000 points, the training loss leaving its trend at step 6,000. "cold" means
+that the process has nothing loaded and loganalyst keeps no cache; byte code is there, as after an installation by pip,
+and the files are in the page cache, except in the row `files dropped`, where the kernel is asked to forget the run, the
+package and the catalogue first.
 `--profile` prints where the time of one diagnosis goes instead. A benchmark, no test; Linux only.
 """
 
@@ -52,8 +52,6 @@ def main() -> None:
         show("loganalyst --help", [*COMMAND, "--help"], args.repeat, cpu=0.15)
         show("diagnose, cold", diagnose, args.repeat, wall=1.5)
         show("diagnose, cold, files dropped", diagnose, args.repeat, drop=dropped)
-        del os.environ["PYTHONPYCACHEPREFIX"]
-        show("diagnose, cold, no byte code", [sys.executable, "-B", *diagnose[1:]], args.repeat)
 
 
 def show(
@@ -82,8 +80,7 @@ def seconds(command: list[str]) -> tuple[float, float]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begin
-    if process.returncode is None:
-        process.returncode = os.waitstatus_to_exitcode(status)
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} exited with {process.returncode}")
     return usage.ru_utime + usage.ru_stime, wall

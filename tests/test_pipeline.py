@@ -1,0 +1,140 @@
+"""One run from its files to its diagnosis, on the recorded runs, whose truth is known."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import loganalyst as la
+from fixtures.truth import RUNS, Truth, truths
+from loganalyst.errors import RuleError
+
+TRUTHS = truths()
+
+
+@pytest.mark.parametrize("truth", TRUTHS, ids=lambda t: t.run)
+def test_recorded_runs_are_judged_as_they_are(truth: Truth) -> None:
+    """The injected fault is among the first three causes; of a healthy run nothing is said."""
+    found = la.diagnose(RUNS / truth.run)
+
+    if truth.healthy:
+        assert (found.status, found.causes) == ("healthy", ())
+    else:
+        assert {c.label for c in found.causes[:3]} & {truth.label, *truth.secondary}
+
+
+@pytest.mark.parametrize("truth", [t for t in TRUTHS if t.rules], ids=lambda t: t.run)
+def test_the_expected_rule_is_named(truth: Truth) -> None:
+    """The rule that knows this fault is a cause, or beneath one."""
+    found = la.diagnose(RUNS / truth.run)
+    titles = {la.explain(rule)["title"] for rule in truth.rules}
+
+    assert {c.id for c in found.causes} & set(truth.rules) or {t for c in found.causes for t in c.consequences} & titles
+
+
+def test_the_readme_run() -> None:
+    """The bundled failed run: a rate too high, with the onset in the logs and a rate to try."""
+    found = la.diagnose(RUNS / "nan-lr")
+    cause = found.causes[0]
+
+    assert cause.label == "lr_too_high"
+    assert 600 < cause.onset_step < 660
+    assert "→" in cause.fix[0].change
+
+
+def test_diagnosis_is_json_of_the_contract() -> None:
+    """The JSON has the fields of the contract, and numbers that are no numbers are strings."""
+    found = json.loads(la.diagnose(RUNS / "nan-lr").to_json())
+
+    assert found["schema"] == "loganalyst/diagnosis/1"
+    assert {"status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline", "quick_fixes",
+            "summary", "gaps", "analysis_artifacts"} <= set(found)  # fmt: skip
+    assert {"id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node",
+            "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing"} <= set(found["root_causes"][0])  # fmt: skip
+
+
+def test_reading_and_diagnosing_are_one() -> None:
+    """A run already read gives the same answer as its path."""
+    run = la.read_run(RUNS / "overfitting")
+
+    assert la.diagnose(run).to_json() == la.diagnose(RUNS / "overfitting").to_json()
+
+
+def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
+    """Diagnosing leaves the run as it was."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "metrics.csv").write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50)))
+    before = [(p, p.stat().st_mtime_ns) for p in sorted(tmp_path.rglob("*"))]
+    la.diagnose(run)
+
+    assert [(p, p.stat().st_mtime_ns) for p in sorted(tmp_path.rglob("*"))] == before
+
+
+def spiky(folder: Path) -> Path:
+    folder.mkdir()
+    values = [2.0 * 0.99**i + 0.1 + (30.0 if i == 150 else 0.0) for i in range(300)]
+    (folder / "metrics.csv").write_text("step,loss\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
+    return folder
+
+
+def test_an_accepted_finding_is_counted_not_named(tmp_path: Path) -> None:
+    """What the user accepts in loganalyst.yaml leaves the causes and is counted."""
+    run = spiky(tmp_path / "run")
+
+    assert [c.id for c in la.diagnose(run).causes] == ["loss-spikes"]
+
+    (tmp_path / "loganalyst.yaml").write_text("ignore: [{rule: loss-spikes, reason: known outliers}]")
+    found = la.diagnose(run)
+
+    assert (found.status, found.causes, found.ignored_findings) == ("healthy", (), ("loss-spikes: known outliers",))
+
+
+def test_an_expired_acceptance_does_not_count(tmp_path: Path) -> None:
+    """After its date a finding is named again."""
+    run = spiky(tmp_path / "run")
+    (tmp_path / "loganalyst.yaml").write_text("ignore: [{rule: loss-spikes, until: 2020-01-01}]")
+
+    assert [c.id for c in la.diagnose(run).causes] == ["loss-spikes"]
+
+
+def test_corrected_roles_change_what_is_judged(tmp_path: Path) -> None:
+    """A metric the names do not tell is judged once the user says what it is."""
+    (tmp_path / "metrics.csv").write_text(
+        "step,banana\n" + "".join(f"{i},{'nan' if i > 50 else 1 / (i + 1)}\n" for i in range(99))
+    )
+
+    assert la.diagnose(tmp_path).causes == ()
+
+    (tmp_path / "loganalyst.yaml").write_text("roles: {banana: train_loss}")
+
+    assert la.diagnose(tmp_path).causes[0].label == "nan_loss"
+
+
+def test_own_rules_are_asked(tmp_path: Path) -> None:
+    """A folder with the user's own rules extends the catalogue."""
+    own = tmp_path / "mine" / "optimisation"
+    own.mkdir(parents=True)
+    text = (Path(la.explain.__globals__["rulefiles"].rules_dir()) / "optimisation/loss-spikes.yaml").read_text()
+    (own / "my-spikes.yaml").write_text(
+        text.replace("id: loss-spikes", "id: my-spikes").replace("prior: 0.15", "prior: 0.6")
+    )
+    found = la.diagnose(spiky(tmp_path / "run"), rules=[tmp_path / "mine"])
+
+    assert found.causes[0].id == "my-spikes"
+
+
+def test_unknown_rule_names_the_nearest() -> None:
+    """explain() of an unknown rule tells what was meant."""
+    with pytest.raises(RuleError, match=r"lr-to-high: no such rule; did you mean 'lr-too-high'\?"):
+        la.explain("lr-to-high")
+
+
+def test_blame_stays_in_the_last_session(tmp_path: Path) -> None:
+    """A crash that a later start survived is no cause of the last one."""
+    first = 'step 1 loss 2.0\nstep 2 loss 1.9\nTraceback (most recent call last):\n  File "t.py", line 1, in f\nValueError: bad\n'
+    later = "".join(f"step {i} loss {2 / i}\n" for i in range(1, 60)) + "training finished\n"
+    (tmp_path / "slurm-7.out").write_text(first + later)
+    found = la.diagnose(tmp_path / "slurm-7.out")
+
+    assert [c.label for c in found.causes if c.label == "code_exception"] == []
