@@ -70,7 +70,7 @@ def load(path: Path) -> RuleFile:
         loader = _Loader(path.read_bytes())
         node = loader.get_single_node()
         lines: dict[Keys, int] = {}
-        data = _build(loader, node, (), lines, path) if node is not None else None
+        data = _build(loader, node, (), lines, path, set()) if node is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else path
@@ -83,22 +83,24 @@ def load(path: Path) -> RuleFile:
     return RuleFile(path, data, lines)
 
 
-def _build(loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], path: Path) -> Any:
+def _build(
+    loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], path: Path, built: set[yaml.Node]
+) -> Any:
     """Plain data of a composed node, noting where each part stands."""
     lines[at] = node.start_mark.line + 1
-    if getattr(node, "built", False):  # an alias gives the same node again, and chains of them grow without bound
+    if node in built:  # an alias gives the same node again, and chains of them grow without bound
         raise RuleError(f"{path}:{lines[at]}", "found an alias (*name)", "write the value out")
-    node.built = True
+    built.add(node)
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value in node.value:
             key = loader.construct_object(key_node, deep=True)
             if key in out:
                 raise RuleError(f"{path}:{key_node.start_mark.line + 1}", f"key {key!r} stands twice")
-            out[key] = _build(loader, value, (*at, key), lines, path)
+            out[key] = _build(loader, value, (*at, key), lines, path, built)
         return out
     if isinstance(node, yaml.SequenceNode):
-        return [_build(loader, item, (*at, i), lines, path) for i, item in enumerate(node.value)]
+        return [_build(loader, item, (*at, i), lines, path, built) for i, item in enumerate(node.value)]
     return loader.construct_object(node, deep=True)
 
 

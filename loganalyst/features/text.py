@@ -96,20 +96,23 @@ def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, FeatureValu
 
 
 def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
-    signal = next((s for p in lines["pattern"] if (s := _SIGNALS.get(p))), "none")
+    signals = [_SIGNALS[p] for p in lines["pattern"] if p in _SIGNALS]
+    # SIGTERM is what the others get when one of them died
+    signal = next((s for s in signals if s != "SIGTERM"), signals[0] if signals else "none")
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
     values = {
         "log_root_label": row["label"] or "other",
         "log_root_pattern": row["pattern"],
-        "log_root_message": (said.get("message") or row["text"]).strip()[:SHORT],
+        # a progress bar may stand before the fault on the same line: of a long line the end tells
+        "log_root_message": (said.get("message", "").strip()[:SHORT] or row["text"].strip()[-SHORT:]),
         "log_root_exception": said.get("exception"),
         "log_root_frame": said.get("frame"),
         "log_root_rank": row["rank"],
         "log_root_node": row["node"],
         "log_root_module": _first(said, "module", "old_module", "run_module", "library"),
-        "log_root_path": _first(said, "path", "folder", "script", "at"),
+        "log_root_path": _first(said, "path", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
         "log_root_parameter": said.get("key"),
         "log_root_operation": _first(said, "op", "operation"),
         "log_root_shapes": _shapes(said),

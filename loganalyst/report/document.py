@@ -45,9 +45,12 @@ class Row:
 
 @dataclass(frozen=True)
 class EvidenceText:
-    """One item asked: whether it holds (None = not known), its words, kind and place (`file:line`, or empty)."""
+    """One item asked: whether its answer speaks for the cause (None = not known), its words, kind and place.
 
-    holds: bool | None
+    An item that does not hold may speak for a cause, and one that holds against it. `place` is `file:line`, or empty.
+    """
+
+    speaks: bool | None
     text: str
     kind: str
     place: str
@@ -223,7 +226,7 @@ def _story(cause: Cause, d: Diagnosis) -> str:
     told = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
     if len(told) > 1:
         return clean("; ".join(map(_event, told[:3])))
-    held = [e.text for e in _ordered(cause.evidence) if e.holds]
+    held = [e.text for e in _ordered(cause.evidence) if _speaks(e)]
     return clean("; ".join(held[:2]) or cause.summary)
 
 
@@ -232,15 +235,23 @@ def _event(event: TimelineEvent) -> str:
 
 
 def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """For it, against it, not known; within these direct first, then by weight. The same words are told once."""
+    """For it, against it, not known; within these direct first, then by weight. The same words are told once.
+
+    An item that does not hold and did not count says nothing and is left out.
+    """
     rank = {True: 0, False: 1, None: 2}
-    ranked = sorted(evidence, key=lambda e: (rank[e.holds], e.kind != "direct", -abs(e.weight)))
-    return list({(e.holds, e.text): e for e in reversed(ranked) if e.text}.values())[::-1]
+    telling = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
+    ranked = sorted(telling, key=lambda e: (rank[_speaks(e)], e.kind != "direct", -abs(e.weight)))
+    return list({(_speaks(e), e.text): e for e in reversed(ranked)}.values())[::-1]
+
+
+def _speaks(e: Evidence) -> bool | None:
+    return None if e.holds is None else e.weight > 0 or (e.holds and not e.weight)
 
 
 def _evidence(e: Evidence) -> EvidenceText:
     file = e.file if e.line is not None or e.metric is None else None  # a curve's file says nothing without its line
-    return EvidenceText(e.holds, clean(e.text, 240), e.kind, _place(file, e.line))
+    return EvidenceText(_speaks(e), clean(e.text, 240), e.kind, _place(file, e.line))
 
 
 def _fix(fix: Fix) -> Fix:

@@ -8,7 +8,7 @@ from loganalyst.report.document import CauseText, Document, Row, document
 from loganalyst.report.layout import BARS
 from loganalyst.report.series import EMPTY, NONFINITE, Series
 
-HOLDS = {True: "holds", False: "does not hold", None: "not known"}
+SPEAKS = {True: "for it", False: "against it", None: "not known"}
 # An underscore inside a word is no emphasis; metric names stay readable
 _SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~$!&]|(?<![^\W_])_|_(?![^\W_])")
 _OPENING = re.compile(r"^(\d*)([-+=.)])(?=\s|\2|$)")  # would open a list or underline a heading
@@ -50,7 +50,7 @@ def _cause(cause: CauseText) -> Iterator[str]:
     yield from _table(
         "Evidence",
         ("", "Evidence", "Kind", "Where"),
-        [(HOLDS[e.holds], e.text, e.kind, e.place) for e in cause.evidence],
+        [(SPEAKS[e.speaks], e.text, e.kind, e.place) for e in cause.evidence],
         level=3,
     )
     for fix in cause.fixes:

@@ -40,7 +40,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
     drawn = curves(doc.series, doc.onset, width)
     lines += [text(), *drawn] if drawn else []
     rest = [
-        *_evidence(doc.causes[0].evidence if _lead(doc) else (), width),
+        *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_instead(doc, width),
         *_told(doc, width),
         *_not_seen(doc, width),
@@ -92,21 +92,23 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
     return lines
 
 
-def _evidence(evidence: tuple[EvidenceText, ...], width: int) -> "list[Text]":
+def _evidence(cause: CauseText, width: int) -> "list[Text]":
+    """What speaks for and against it; of a guess also what is not known."""
+    evidence = [e for e in cause.evidence if e.speaks is not None or cause.basis.startswith("a guess")]
     lines: list[Text] = []
-    for holds, limit in SHOWN.items():
-        for item in [e for e in evidence if e.holds is holds][:limit]:
+    for speaks, limit in SHOWN.items():
+        for item in [e for e in evidence if e.speaks is speaks][:limit]:
             lines += _item(item, width, text() if lines else text(("Evidence", "bold")))
-    left_out = len(evidence) - sum(min(sum(e.holds is h for e in evidence), n) for h, n in SHOWN.items())
+    left_out = len(evidence) - sum(min(sum(e.speaks is s for e in evidence), n) for s, n in SHOWN.items())
     return lines + (wrapped(text((f"and {left_out} more", "dim")), width, indent=LABEL) if left_out else [])
 
 
 def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
     """One item: its mark, its words, and at the end of the line its place and kind."""
-    told = [t for t in (item.place, item.kind if item.holds is not None else "") if t]
+    told = [t for t in (item.place, item.kind if item.speaks is not None else "") if t]
     tail = "  ".join(told)
     first.pad_right(LABEL - first.cell_len)
-    first.append_text(text(MARK[item.holds], " "))
+    first.append_text(text(MARK[item.speaks], " "))
     if LABEL + 2 + len(item.text) + 2 + len(tail) <= width:
         return two_ended(first.append(item.text), text((tail, "dim")), width)
     return wrapped(text(item.text, (f"  ({', '.join(told)})" if told else "", "dim")), width, first, LABEL + 2)

@@ -81,8 +81,8 @@ def test_causes_are_ranked_cut_and_told(failed):
 
 
 def test_evidence_is_ordered(failed):
-    """What holds comes first, what speaks against it next, what is not known last."""
-    assert [e.holds for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
+    """What speaks for it comes first, what speaks against it next, what is not known last."""
+    assert [e.speaks for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
 
 
 def test_a_cause_in_text_tells_its_line(crashed):
