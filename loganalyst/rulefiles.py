@@ -11,6 +11,7 @@ import yaml
 from loganalyst.errors import RuleError, nearest
 
 Keys = tuple[str | int, ...]
+PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where there is one: 8x
 
 
@@ -91,6 +92,8 @@ def _build(
     if node in built:  # an alias gives the same node again, and chains of them grow without bound
         raise RuleError(f"{path}:{lines[at]}", "found an alias (*name)", "write the value out")
     built.add(node)
+    if not isinstance(node, yaml.ScalarNode) and node.tag not in PLAIN:
+        raise RuleError(f"{path}:{lines[at]}", f"not valid YAML here (tag {node.tag})", "plain mappings and lists")
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value in node.value:
