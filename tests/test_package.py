@@ -1,0 +1,57 @@
+"""What a user installs: the built wheel has the rules, and starts without any development package."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+        str(ROOT),
+    ]
+    pytest.importorskip("hatchling", reason="the build back end is not installed")
+    subprocess.run(command, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_has_the_rules_and_nothing_of_the_checkout(wheel: Path) -> None:
+    """Rules are package data; tests and fixtures stay out."""
+    names = zipfile.ZipFile(wheel).namelist()
+    rules = {n.removeprefix("loganalyst/") for n in names if n.startswith("loganalyst/rules/")}
+
+    assert rules == {p.relative_to(ROOT).as_posix() for p in (ROOT / "rules").rglob("*.yaml")}
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"loganalyst"}
+
+
+def test_the_installed_package_diagnoses(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked far from the checkout the package finds its rules."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    run = tmp_path / "metrics.csv"
+    run.write_text("step,loss\n" + "".join(f"{i},{'nan' if i > 50 else 1 / (i + 1)}\n" for i in range(99)))
+    code = f"import loganalyst as la; print(la.__file__, la.diagnose({str(run)!r}).causes[0].label)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.split() == [str(tmp_path / "site/loganalyst/__init__.py"), "nan_loss"]
