@@ -23,111 +23,51 @@ def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
     return pl.Schema(columns)
 
 
+# fmt: off
 SCHEMAS: dict[str, pl.Schema] = {
     # one row a logged number, in file order; `line` (from 1) only for line-based sources
     "points": _schema(
-        session=pl.Int32,
-        metric=pl.String,
-        step=pl.Int64,
-        epoch=pl.Float64,
-        time=Time,
-        value=pl.Float64,
-        source=pl.String,
-        line=pl.Int64,
+        session=pl.Int32, metric=pl.String, step=pl.Int64, epoch=pl.Float64, time=Time, value=pl.Float64,
+        source=pl.String, line=pl.Int64,
     ),
     # one row a logged histogram; quantiles at 0, 5, 25, 50, 75, 95 and 100 %
     "distributions": _schema(
-        session=pl.Int32,
-        metric=pl.String,
-        step=pl.Int64,
-        time=Time,
-        count=pl.Float64,
-        mean=pl.Float64,
-        std=pl.Float64,
-        min=pl.Float64,
-        max=pl.Float64,
-        zeros=pl.Float64,
-        nonfinite=pl.Float64,
-        quantiles=pl.List(pl.Float64),
-        source=pl.String,
+        session=pl.Int32, metric=pl.String, step=pl.Int64, time=Time, count=pl.Float64, mean=pl.Float64,
+        std=pl.Float64, min=pl.Float64, max=pl.Float64, zeros=pl.Float64, nonfinite=pl.Float64,
+        quantiles=pl.List(pl.Float64), source=pl.String,
     ),
     # matched log lines only; `line` from 1, `offset` in bytes; `captures` is a JSON object of text
     "lines": _schema(
-        session=pl.Int32,
-        file=pl.String,
-        line=pl.Int64,
-        offset=pl.Int64,
-        time=Time,
-        rank=pl.Int64,
-        node=pl.String,
-        pattern=pl.String,
-        label=pl.String,
-        part=pl.String,
-        captures=pl.String,
-        text=pl.String,
-        block=pl.Int64,
+        session=pl.Int32, file=pl.String, line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String,
+        pattern=pl.String, label=pl.String, part=pl.String, captures=pl.String, text=pl.String, block=pl.Int64,
     ),
     # dotted keys; `number` where the value is one
     "config": _schema(key=pl.String, value=pl.String, number=pl.Float64, origin=pl.String),
     "jobs": _schema(
-        job=pl.String,
-        name=pl.String,
-        state=pl.String,
-        exit_code=pl.Int64,
-        signal=pl.Int64,
-        started=Time,
-        ended=Time,
-        elapsed_s=pl.Float64,
-        limit_s=pl.Float64,
-        memory_used=pl.Float64,
-        memory_limit=pl.Float64,
-        nodes=pl.String,
+        job=pl.String, name=pl.String, state=pl.String, exit_code=pl.Int64, signal=pl.Int64, started=Time, ended=Time,
+        elapsed_s=pl.Float64, limit_s=pl.Float64, memory_used=pl.Float64, memory_limit=pl.Float64, nodes=pl.String,
         origin=pl.String,
     ),
-    "checkpoints": _schema(
-        path=pl.String,
-        step=pl.Int64,
-        size=pl.Int64,
-        time=Time,
-        readable=pl.Boolean,
-    ),
+    "checkpoints": _schema(path=pl.String, step=pl.Int64, size=pl.Int64, time=Time, readable=pl.Boolean),
     # what a reader could not use; `bytes` NULL where the extent is not known
     "gaps": _schema(file=pl.String, offset=pl.Int64, bytes=pl.Int64, why=pl.String),
     # one row a start of the program, numbered in time order; status as in RunStatus
     "sessions": _schema(
-        session=pl.Int32,
-        source=pl.String,
-        first_line=pl.Int64,
-        last_line=pl.Int64,
-        started=Time,
-        ended=Time,
-        status=pl.String,
-        job=pl.String,
+        session=pl.Int32, source=pl.String, first_line=pl.Int64, last_line=pl.Int64, started=Time, ended=Time,
+        status=pl.String, job=pl.String,
     ),
     # written by signals; `index` counts the finite points of the curve, `step` is what the run logged
     "findings": _schema(
-        session=pl.Int32,
-        metric=pl.String,
-        role=pl.String,
-        kind=pl.String,
-        index=pl.Int64,
-        step=pl.Int64,
-        end_step=pl.Int64,
-        effect=pl.Float64,
-        significance=pl.Float64,
-        file=pl.String,
-        line=pl.Int64,
+        session=pl.Int32, metric=pl.String, role=pl.String, kind=pl.String, index=pl.Int64, step=pl.Int64,
+        end_step=pl.Int64, effect=pl.Float64, significance=pl.Float64, file=pl.String, line=pl.Int64,
     ),
     # the witness of each feature value
     "feature_sources": _schema(
-        run_id=pl.String,
-        feature=pl.String,
-        metric=pl.String,
-        step=pl.Int64,
-        file=pl.String,
-        line=pl.Int64,
+        feature=pl.String, metric=pl.String, step=pl.Int64, file=pl.String, line=pl.Int64, rank=pl.Int64,
+        node=pl.String,
     ),
 }
+# fmt: on
 
 RunStatus = Literal[
     "finished",
@@ -217,10 +157,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Run(Tables):
-    """Everything read of one run: its tables (`session` counted over the whole run) and what is known of it as a whole.
+    """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
 
-    `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined, `ignored`
-    names what was left out on purpose, such as copies.
+    `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
+    `ignored` names what was left out on purpose, such as copies.
     """
 
     id: str = ""

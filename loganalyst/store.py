@@ -17,10 +17,21 @@ from typing import Any
 import polars as pl
 
 from loganalyst.errors import LogAnalystError, StoreError
-from loganalyst.model import SCHEMAS, Diagnosis, Run, table
+from loganalyst.model import SCHEMAS, Diagnosis, Run, Witness, table
 
 BIG = ("points", "distributions", "lines")
-SMALL = ("runs", "features", "findings", "diagnoses", "config", "jobs", "checkpoints", "gaps", "sessions")
+SMALL = (
+    "runs",
+    "features",
+    "feature_sources",
+    "findings",
+    "diagnoses",
+    "config",
+    "jobs",
+    "checkpoints",
+    "gaps",
+    "sessions",
+)
 SEGMENTS = 32  # more than this many segments of a table are compacted into one
 HEAD = 1 << 12
 
@@ -169,8 +180,17 @@ def _small(name: str, diagnosis: Diagnosis) -> pl.DataFrame:
             {**row, "label": diagnosis.causes[0].label if diagnosis.causes else None},
             schema_overrides={"label": pl.String},
         )
+    if name == "feature_sources":
+        return _witnesses(diagnosis)
     rows = diagnosis.findings if name == "findings" else getattr(run, name, table(name))
     return rows.select(pl.lit(run.id).alias("run_id"), pl.all())
+
+
+def _witnesses(diagnosis: Diagnosis) -> pl.DataFrame:
+    seen = diagnosis.features.witnesses
+    columns = {name: [getattr(w, name) for w in seen.values()] for name in Witness.__dataclass_fields__}
+    rows = table("feature_sources", {"feature": list(seen), **columns})
+    return rows.select(pl.lit(diagnosis.run.id).alias("run_id"), pl.all())
 
 
 def _run_row(run: Run) -> Mapping[str, Any]:

@@ -47,10 +47,14 @@ def test_diagnosis_is_json_of_the_contract() -> None:
     found = json.loads(la.diagnose(RUNS / "nan-lr").to_json())
 
     assert found["schema"] == "loganalyst/diagnosis/1"
-    assert {"status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline", "quick_fixes",
-            "summary", "gaps", "analysis_artifacts"} <= set(found)  # fmt: skip
-    assert {"id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node",
-            "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing"} <= set(found["root_causes"][0])  # fmt: skip
+    assert set(found) >= {
+        "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline", "quick_fixes",
+        "summary", "gaps", "analysis_artifacts",
+    }  # fmt: skip
+    assert set(found["root_causes"][0]) >= {
+        "id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node",
+        "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing",
+    }  # fmt: skip
 
 
 def test_reading_and_diagnosing_are_one() -> None:
@@ -132,7 +136,8 @@ def test_unknown_rule_names_the_nearest() -> None:
 
 def test_blame_stays_in_the_last_session(tmp_path: Path) -> None:
     """A crash that a later start survived is no cause of the last one."""
-    first = 'step 1 loss 2.0\nstep 2 loss 1.9\nTraceback (most recent call last):\n  File "t.py", line 1, in f\nValueError: bad\n'
+    trace = 'Traceback (most recent call last):\n  File "t.py", line 1, in f\nValueError: bad\n'
+    first = f"step 1 loss 2.0\nstep 2 loss 1.9\n{trace}"
     later = "".join(f"step {i} loss {2 / i}\n" for i in range(1, 60)) + "training finished\n"
     (tmp_path / "slurm-7.out").write_text(first + later)
     found = la.diagnose(tmp_path / "slurm-7.out")

@@ -57,7 +57,7 @@ def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
         ("\nignore: [{runs: x}]", r"loganalyst.yaml:2: missing rule"),
         ("ignore: [{rule: x, until: soon}]", r"found 'soon'; a date"),
         ("roles: {x: y}\nroles: {}", r"loganalyst.yaml:2: key 'roles' stands twice"),
-        ("roles: {", r"loganalyst.yaml:2: not valid YAML"),
+        ("roles: {", r"loganalyst\.yaml:2: not valid YAML"),
     ],
 )
 def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
@@ -70,5 +70,5 @@ def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, mess
 
 def test_a_named_file_must_exist(tmp_path: Path) -> None:
     """--config with a missing file is an error, not silence."""
-    with pytest.raises(SourceError, match="no such file; --config takes a loganalyst.yaml"):
+    with pytest.raises(SourceError, match=r"no such file; --config takes a loganalyst\.yaml"):
         find(tmp_path, tmp_path / "other.yaml")

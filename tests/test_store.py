@@ -80,6 +80,15 @@ def test_big_tables_open_by_path(tmp_path: Path) -> None:
     assert pl.read_parquet(store.run_file("points", run_id)).height == 40
 
 
+def test_witnesses_are_kept(tmp_path: Path) -> None:
+    """A feature's value can be traced to metric, step, file and line."""
+    store = Store(tmp_path / "store")
+    store.ingest([make_run(tmp_path, "a", GOOD + "40,nan\n")])
+    seen = store.feature_sources.filter(feature="train_loss_nonfinite_step").collect().row(0, named=True)
+
+    assert (seen["metric"], seen["step"], seen["file"], seen["line"]) == ("loss", 40, "metrics.csv", 42)
+
+
 def test_an_empty_store_has_tables(tmp_path: Path) -> None:
     """Every table can be asked for before anything was written."""
     store = Store(tmp_path / "store")
