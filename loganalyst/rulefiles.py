@@ -12,6 +12,7 @@ from loganalyst.errors import RuleError, nearest
 
 Keys = tuple[str | int, ...]
 PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+_TEXT = "tag:yaml.org,2002:str"
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where there is one: 8x
 
 
@@ -71,7 +72,7 @@ def load(path: Path) -> RuleFile:
         loader = _Loader(path.read_bytes())
         node = loader.get_single_node()
         lines: dict[Keys, int] = {}
-        data = _build(loader, node, (), lines, path, set()) if node is not None else None
+        data = _build(loader, node, (), lines, path=path, built=set()) if node is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else path
@@ -84,9 +85,7 @@ def load(path: Path) -> RuleFile:
     return RuleFile(path, data, lines)
 
 
-def _build(
-    loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], path: Path, built: set[yaml.Node]
-) -> Any:
+def _build(loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], *, path: Path, built: set[yaml.Node]) -> Any:
     """Plain data of a composed node, noting where each part stands."""
     lines[at] = node.start_mark.line + 1
     if node in built:  # an alias gives the same node again, and chains of them grow without bound
@@ -97,14 +96,20 @@ def _build(
     if isinstance(node, yaml.MappingNode):
         out: dict[Any, Any] = {}
         for key_node, value in node.value:
-            key = loader.construct_object(key_node, deep=True)
+            key = _scalar(loader, key_node)
             if key in out:
                 raise RuleError(f"{path}:{key_node.start_mark.line + 1}", f"key {key!r} stands twice")
-            out[key] = _build(loader, value, (*at, key), lines, path, built)
+            out[key] = _build(loader, value, (*at, key), lines, path=path, built=built)
         return out
     if isinstance(node, yaml.SequenceNode):
-        return [_build(loader, item, (*at, i), lines, path, built) for i, item in enumerate(node.value)]
-    return loader.construct_object(node, deep=True)
+        return [_build(loader, item, (*at, i), lines, path=path, built=built) for i, item in enumerate(node.value)]
+    return _scalar(loader, node)
+
+
+def _scalar(loader: Any, node: yaml.Node) -> Any:
+    """A scalar's value; most are texts, for which the constructor would only look up that they are."""
+    is_text = node.tag == _TEXT and isinstance(node, yaml.ScalarNode)
+    return node.value if is_text else loader.construct_object(node, deep=True)
 
 
 def load_all(folder: Path) -> Iterator[RuleFile]:

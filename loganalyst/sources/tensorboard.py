@@ -25,6 +25,7 @@ from loganalyst.sources.timestamps import from_seconds
 NAME = "tensorboard"
 LONGEST_TEXT = 4096  # characters of a logged text that are kept
 WALL_TIME, STEP = 0x09, 0x10  # first bytes of an event, and of the field behind its wall time
+LEARN = 64  # events of a block that are decoded one by one before templates are tried again; then 4x as many
 REST = 9  # offset of what follows the wall time
 SCALAR_PLUGINS, HISTOGRAM_PLUGINS = ("", "scalars"), ("", "histograms")
 TEXT_SUFFIX = "/text_summary"  # torch adds it to the tag its user gave
@@ -72,16 +73,18 @@ class _Decoder:
         gaps = list(block.gaps)
         raw, starts, ends = np.frombuffer(block.data, np.uint8), block.starts, block.ends
         walls, steps, rest = _standard(raw, starts, ends)
-        codes, tails = self._match(block, rest)
-        rows = _Rows()
-        for i in np.flatnonzero(codes < 0).tolist():
-            start, end, at = int(starts[i]), int(ends[i]), int(rest[i])
-            tails[i], codes[i] = self._look_up(block.data, at, end)
-            if codes[i] < 0:
-                try:
-                    walls[i] = self._event(block.data, i, (start, end, at), rows)
-                except (ValueError, IndexError, struct.error, RecursionError) as error:
-                    gaps.append(Gap(block.base + start - HEADER.size, end - start + FRAME, f"no event ({error})"))
+        codes, tails, rows = np.full(len(rest), -1), np.zeros(len(rest), np.int64), _Rows()
+        left, few = self._match(block, rest, (codes, tails), np.arange(len(rest))), LEARN
+        while len(left):  # a few teach the templates that the others are matched by at once
+            for i in left[:few].tolist():
+                start, end, at = int(starts[i]), int(ends[i]), int(rest[i])
+                tails[i], codes[i] = self._look_up(block.data, at, end)
+                if codes[i] < 0:
+                    try:
+                        walls[i] = self._event(block.data, i, (start, end, at), rows)
+                    except (ValueError, IndexError, struct.error, RecursionError) as error:
+                        gaps.append(Gap(block.base + start - HEADER.size, end - start + FRAME, f"no event ({error})"))
+            left, few = self._match(block, rest, (codes, tails), left[few:]), 4 * few
         known = walls[walls > 0]
         self.walls = [*self.walls[:1], *known[:1], *known[-1:]] if len(known) else self.walls
         hit = np.flatnonzero(codes >= 0)
@@ -105,22 +108,29 @@ class _Decoder:
         row = {"session": [0], "source": self.name, "started": times[:1], "ended": times[1:]}
         return Tables(sessions=table("sessions", row))
 
-    def _match(self, block: Block, rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Each event's tag code (-1: no template fits) and the length of what stands behind its value."""
-        data = block.data
-        codes, tails = np.full(len(rest), -1), np.zeros(len(rest), np.int64)
+    def _match(
+        self,
+        block: Block,
+        rest: NDArray[np.int64],
+        found: tuple[NDArray[np.int64], NDArray[np.int64]],
+        left: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Enter into `found` (tag code, length of what stands behind the value) the events of `left` that a template
+        fits; returns the others.
+        """
+        data, (codes, tails) = block.data, found
         for tail, known in self.templates.items():
-            left = np.flatnonzero(codes < 0)
             if not (known and len(left)):
                 continue
             begin, end = rest[left].tolist(), block.ends[left].tolist()
             get = known.get
             if tail:
-                found = [get(data[a : b - tail - 4] + data[b - tail : b], -1) for a, b in zip(begin, end, strict=True)]
+                hits = [get(data[a : b - tail - 4] + data[b - tail : b], -1) for a, b in zip(begin, end, strict=True)]
             else:
-                found = [get(data[a : b - 4], -1) for a, b in zip(begin, end, strict=True)]
-            codes[left], tails[left] = found, tail
-        return codes, tails
+                hits = [get(data[a : b - 4], -1) for a, b in zip(begin, end, strict=True)]
+            codes[left], tails[left] = hits, tail
+            left = left[codes[left] < 0]
+        return left
 
     def _look_up(self, data: bytes, at: int, end: int) -> tuple[int, int]:
         """(tail, code) of one event by the templates known by now."""
