@@ -202,7 +202,8 @@ class Curve:
     """One metric over the effective history of a run: arrays of equal length n, in order of `steps`.
 
     `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
-    `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known).
+    `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known). `weight` is the factor of a loss
+    term in the total, as the user told.
     """
 
     metric: str
@@ -214,6 +215,7 @@ class Curve:
     sessions: "NDArray[np.int32]"
     lines: "NDArray[np.int64]"
     source: str | None = None
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> D
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
-    curves = effective_curves(run, roles)
+    curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
     summed = total(curves, role_names.all_roles()["train_loss"])
     return [*curves, *summed], named_metrics(curves, roles)
 
@@ -147,6 +147,10 @@ def _turned(metric: str, role: Role, corrected: Settings) -> Role:
         if fnmatchcase(metric, glob):
             return replace(role, worse="up" if worse == "up" else "down")
     return role
+
+
+def _weight(metric: str, corrected: Settings) -> float:
+    return next((w for glob, w in corrected.loss_terms.items() if fnmatchcase(metric, glob)), 1.0)
 
 
 def _sessions(run: Run) -> tuple[SessionSummary, ...]:

@@ -10,7 +10,7 @@ from loganalyst.errors import RuleError, SourceError
 from loganalyst.rulefiles import RuleFile, load
 
 NAME = "loganalyst.yaml"
-_KEYS = ("roles", "loss_terms", "direction", "epoch_steps", "ignore", "rules")
+_KEYS = ("roles", "loss_terms", "direction", "ignore", "rules")
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,12 @@ class Ignore:
 @dataclass(frozen=True)
 class Settings:
     """Corrections of one run. `roles` glob -> role, `loss_terms` glob -> weight, `direction` glob -> up | down (harm),
-    `epoch_steps` steps in an epoch, `rules` folders with the user's own rules.
+    `rules` folders with the user's own rules.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
     loss_terms: Mapping[str, float] = field(default_factory=dict)
     direction: Mapping[str, str] = field(default_factory=dict)
-    epoch_steps: int | None = None
     ignore: tuple[Ignore, ...] = ()
     rules: tuple[Path, ...] = ()
     path: Path | None = None
@@ -73,7 +72,6 @@ def parse(file: RuleFile) -> Settings:
             raise RuleError(file.where("loss_terms", glob), f"found {weight!r}", "a number: the weight of the term")
     return replace(
         settings,
-        epoch_steps=_steps(file),
         ignore=tuple(_ignore(file, i) for i in range(len(_list(file, "ignore")))),
         rules=tuple(file.path.parent / str(folder) for folder in _list(file, "rules")),
     )
@@ -92,13 +90,6 @@ def _list(file: RuleFile, key: str) -> list[Any]:
     value = file.data.get(key) or []
     if not isinstance(value, list):
         raise RuleError(file.where(key), f"{key}: found {type(value).__name__}", "a list is needed")
-    return value
-
-
-def _steps(file: RuleFile) -> int | None:
-    value = file.data.get("epoch_steps")
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise RuleError(file.where("epoch_steps"), f"found {value!r}", "a whole number of steps, at least 1")
     return value
 
 

@@ -115,6 +115,14 @@ def test_corrected_roles_change_what_is_judged(tmp_path: Path) -> None:
     assert la.diagnose(tmp_path).causes[0].label == "nan_loss"
 
 
+def test_weights_of_loss_terms_count(tmp_path: Path) -> None:
+    """A term's share of the total is that of the weighted term."""
+    (tmp_path / "metrics.csv").write_text("step,a_loss,b_loss\n" + "".join(f"{i},9,1\n" for i in range(30)))
+    (tmp_path / "loganalyst.yaml").write_text("loss_terms: {a_loss: 1, b_loss: 81}")
+
+    assert la.diagnose(tmp_path).features.values["component_top_share"] == pytest.approx(0.9)
+
+
 def test_own_rules_are_asked(tmp_path: Path) -> None:
     """A folder with the user's own rules extends the catalogue."""
     own = tmp_path / "mine" / "optimisation"

@@ -19,7 +19,7 @@ def test_all_keys(tmp_path: Path) -> None:
     """Every correction is read with its type."""
     write(
         tmp_path,
-        "roles: {x: train_loss}\nloss_terms: {'phys_*': 0.1}\ndirection: {score: down}\nepoch_steps: 100\n"
+        "roles: {x: train_loss}\nloss_terms: {'phys_*': 0.1}\ndirection: {score: down}\n"
         "ignore: [{rule: loss-spikes, runs: 'exp*', reason: known, until: 2030-01-31}]\nrules: [mine]\n",
     )
     found = find(tmp_path)
@@ -27,18 +27,17 @@ def test_all_keys(tmp_path: Path) -> None:
     assert found.roles == {"x": "train_loss"}
     assert found.corrections() == {"phys_*": "loss_component", "x": "train_loss"}
     assert found.direction == {"score": "down"}
-    assert found.epoch_steps == 100
     assert found.ignore == (Ignore("loss-spikes", "exp*", "known", date(2030, 1, 31)),)
     assert found.rules == (tmp_path / "mine",)
 
 
 def test_the_nearest_wins(tmp_path: Path) -> None:
     """A file beside the run hides those above it."""
-    write(tmp_path, "epoch_steps: 1")
-    write(tmp_path / "exp", "epoch_steps: 2")
+    write(tmp_path, "direction: {x: up}")
+    write(tmp_path / "exp", "direction: {x: down}")
 
-    assert find(tmp_path / "exp").epoch_steps == 2
-    assert find(tmp_path).epoch_steps == 1
+    assert find(tmp_path / "exp").direction == {"x": "down"}
+    assert find(tmp_path).direction == {"x": "up"}
 
 
 def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
@@ -50,7 +49,6 @@ def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("role: {}", r"loganalyst.yaml:1: unknown key 'role'; did you mean 'roles'\?"),
-        ("epoch_steps: 0", r"loganalyst.yaml:1: found 0; a whole number of steps, at least 1"),
         ("direction: {x: sideways}", r"loganalyst.yaml:1: found 'sideways'; up or down"),
         ("loss_terms: {x: much}", r"loganalyst.yaml:1: found 'much'; a number"),
         ("roles: [x]", r"loganalyst.yaml:1: roles: found list; a mapping"),

@@ -33,8 +33,8 @@ def compute(context: Context) -> Computed:
     out: dict[str, object] = dict(_unexplained(context, terms))
     if len(terms) < 2:
         return out  # type: ignore[return-value]
-    first = np.array([first_level(np.abs(c.values)) or 0.0 for c in terms])
-    last = np.array([last_level(np.abs(c.values)) or 0.0 for c in terms])
+    first = np.array([c.weight * (first_level(np.abs(c.values)) or 0.0) for c in terms])
+    last = np.array([c.weight * (last_level(np.abs(c.values)) or 0.0) for c in terms])
     zero = [c for c in terms if not np.any(c.values)]
     out |= {
         "component_count": len(terms),
@@ -89,7 +89,7 @@ def _unexplained(context: Context, terms: list[Curve]) -> dict[str, object]:
     same = [t for t in terms or context.of(*ROLES) if total and np.array_equal(t.steps, total[0].steps)]
     if not same or len(total[0].values) < 6:
         return {}
-    rest = total[0].values - np.sum([t.values for t in same], axis=0)
+    rest = total[0].values - np.sum([t.weight * t.values for t in same], axis=0)
     first, last = first_level(rest), last_level(rest)
     if first is None or last is None or first <= 0:
         return {}

@@ -41,7 +41,7 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
 
 
 def total(found: list[Curve], role: Role) -> list[Curve]:
-    """The sum of the logged loss terms as one more curve of `role`.
+    """The weighted sum of the logged loss terms as one more curve of `role`.
 
     Only where no curve has that role and all terms share their steps; else nothing.
     """
@@ -50,7 +50,7 @@ def total(found: list[Curve], role: Role) -> list[Curve]:
     if len(shared) < 2 or len(shared) < len(terms) or any(c.role.name == role.name for c in found):
         return []
     name = " + ".join(c.metric for c in shared) if len(shared) < 4 else f"sum of {len(shared)} loss terms"
-    return [replace(shared[0], metric=name, role=role, values=np.sum([c.values for c in shared], axis=0))]
+    return [replace(shared[0], metric=name, role=role, values=np.sum([c.weight * c.values for c in shared], axis=0))]
 
 
 def _curve(metric: str, part: pl.DataFrame, role: Role) -> Curve:
