@@ -24,8 +24,9 @@ from torch.utils.tensorboard import SummaryWriter
 from loganalyst.model import Tables
 from loganalyst.sources import tensorboard
 
-RUNS = Path(__file__).parents[2] / "../shared/corpus/runs"
-REAL = sorted(RUNS.rglob("*tfevents*")) if RUNS.is_dir() else []
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "fixtures/runs", ROOT / "../shared/corpus/runs")  # the second is not on every machine
+REAL = [path for folder in FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*tfevents*"))]
 T0 = 1_700_000_000.25
 
 
@@ -91,6 +92,21 @@ def test_torch_scalars(tmp_path, style):
 
     assert oracle(path) == rows(read(path))
     assert len(VALUES) * 10 == read(path).points.height
+
+
+def test_events_that_no_template_fits_between_those_that_one_does(tmp_path):
+    """Hundreds of events of both kinds in turns, and a tag that comes late: all are read, in file order."""
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(400):
+            writer.add_scalar("loss", 1 / (step + 1), step, walltime=T0 + step)
+            writer.add_histogram("weights", np.array([step, step + 1.0]), step, walltime=T0 + step)
+            if step > 300:
+                writer.add_scalar("late", step, step, walltime=T0 + step, new_style=True)
+    found = read(event_file(tmp_path))
+
+    assert oracle(event_file(tmp_path)) == rows(found)
+    assert found.points.height == 499
+    assert found.distributions["step"].to_list() == list(range(400))
 
 
 def test_torch_scalars_as_event_accumulator(tmp_path):
@@ -420,8 +436,7 @@ def test_any_payload(tmp_path, payload):
     assert read(path).lines.height == 0
 
 
-@pytest.mark.skipif(not REAL, reason="the corpus of real runs is not here")
-def test_real_event_files():
-    """Every real event file reads as TensorBoard's own loader reads it."""
-    for path in REAL:
-        assert oracle(path) == rows(read(path)), path
+@pytest.mark.parametrize("path", REAL, ids=lambda p: p.parent.name)
+def test_real_event_files(path):
+    """Every recorded and every real event file reads as TensorBoard's own loader reads it."""
+    assert oracle(path) == rows(read(path))

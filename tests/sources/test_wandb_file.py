@@ -20,8 +20,9 @@ from wandb.proto.wandb_internal_pb2 import Record
 from loganalyst.model import Tables
 from loganalyst.sources import wandb
 
-RUNS = Path(__file__).parents[2] / "../shared/corpus/runs"
-REAL = sorted(RUNS.rglob("*.wandb")) if RUNS.is_dir() else []
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "fixtures/runs", ROOT / "../shared/corpus/runs")  # the second is not on every machine
+REAL = [path for folder in FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*.wandb"))]
 HEADER = b":W&B\xe1\xbe\x00"
 BLOCK = 32768
 OWN = {"_step", "_timestamp", "_runtime", "_wandb"}
@@ -437,8 +438,7 @@ def test_batches(tmp_path, monkeypatch):
     assert read(path).points.equals(whole)
 
 
-@pytest.mark.skipif(not REAL, reason="the corpus of real runs is not here")
-def test_real_run_files():
-    """Every real run file reads as wandb's compiled messages say, cut off or not."""
-    for path in REAL:
-        assert rows(read(path)) == oracle(path), path
+@pytest.mark.parametrize("path", REAL, ids=lambda p: p.name)
+def test_real_run_files(path):
+    """Every recorded and every real run file reads as wandb's compiled messages say, cut off or not."""
+    assert rows(read(path)) == oracle(path)
