@@ -3,10 +3,10 @@
     python tests/bench/readers.py [--points 200000] [--repeat 3] [--only NAME]
 
 The files are made here by the real writers (torch's SummaryWriter, wandb offline; CSV, JSON lines and a stdout log by
-the standard library), 5 metrics each. Every reading is a fresh process; the figures are medians of `--repeat`. `read s`
-is from the path to the values in memory, with the modules loaded beforehand, `times` its multiple of ours; `start s` is
-loading them; `peak MB` is the peak resident memory of the process (modules included) over that of a bare interpreter.
-`same` compares every metric, step and value with ours, exactly. Linux only.
+the standard library), 5 metrics each. Every reading is a fresh process; the figures are the lowest of `--repeat`.
+`read s` is from the path to the values in memory, with the modules loaded beforehand, `times` its multiple of ours;
+`start s` is loading them; `peak MB` is the peak resident memory of the process (modules included) over that of a bare
+interpreter. `same` compares every metric, step and value with ours, exactly. Linux only.
 
 wandb ships no reader of its file in Python, so its peer is the shortest loop over its own compiled messages; the peer
 for the stdout log is the regular expression people write for their own format.
@@ -16,7 +16,6 @@ import argparse
 import json
 import math
 import re
-import statistics
 import struct
 import subprocess
 import sys
@@ -58,8 +57,8 @@ def compare(source: str, path: str, repeat: int, bare: float) -> None:
     ours: dict[str, Any] = {}
     for reader in SOURCES[source]:
         found = [child("read", reader, path) for _ in range(repeat)]
-        row = {key: statistics.median(f[key] for f in found) for key in ("read", "start", "peak")}
-        ours = ours or row | found[0]
+        row = {key: min(f[key] for f in found) for key in ("read", "start", "peak")}
+        ours = ours or found[0] | row
         same = "-" if reader == "ours" else "yes" if found[0]["digest"] == ours["digest"] else "NO"
         times = f"{row['read'] / ours['read']:7.1f}x"
         print(
