@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
+LONGEST_COMPLAINT = 600  # characters of a line on stderr: what was found may be a whole file
 SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
 
 app = typer.Typer(
@@ -71,8 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _complain(text: str, code: int) -> int:
     """One line on stderr (a list of faults has one each); `code` is handed back."""
+    from loganalyst.report.text import clean
+
     for line in f"loganalyst: {text}".splitlines():
-        print(_encoded("".join(c if c.isprintable() else " " for c in line), sys.stderr), file=sys.stderr)
+        print(_encoded(clean(line, LONGEST_COMPLAINT), sys.stderr), file=sys.stderr)
     return code
 
 
@@ -123,6 +126,8 @@ def diagnose(
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         _complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
+    for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
+        _complain(fault, USAGE)
     _emit(_reports(found, format_, top, screen={} if output else _screen()), output)
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
     raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)

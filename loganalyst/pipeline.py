@@ -1,6 +1,7 @@
 """One run from its files to its diagnosis. Everything above (the command line, audits, notebooks) uses this."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -17,7 +18,7 @@ from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.diagnosis.told import told
-from loganalyst.errors import RuleError, SourceError, nearest
+from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.context import Context
 from loganalyst.features.curves import curves as effective_curves
@@ -42,7 +43,7 @@ def read_run(path: str | Path, logs: Sequence[str | Path] = ()) -> Run:
 
 @cache
 def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
-    """The checked rules: the package's own and those in the user's folders `rules`."""
+    """The checked rules: the package's own and those in the user's folders `rules`; `problems` names their faults."""
     return load_catalogue(features.declared(), (rulefiles.rules_dir(), *rules))
 
 
@@ -106,6 +107,7 @@ def diagnose(
         summary={
             **summarise(run, curves),
             "told_symptoms": told(symptoms, known.symptoms, judged.symptoms, row),
+            "faults": (*known.problems, *_unknown_ignores(corrected, known)),
         },
         features=row,
         findings=findings,
@@ -116,11 +118,14 @@ def diagnose(
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
     """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, unless
-    `separate`. A path that cannot be read gives a diagnosis of status `unreadable`; the others go on.
+    `separate`. A path that cannot be read, or whose loganalyst.yaml is not valid, gives a diagnosis of status
+    `unreadable`; the others go on. Raises SourceError or RuleError for a `config` that is missing or not valid.
     """
+    if options.get("config"):
+        settings.find(Path(), options["config"])
     groups: list[tuple[Path, list[Path]]] = []
     for path in paths:
-        if path.is_file() and groups and groups[-1][0].is_dir() and not separate:
+        if os.path.isfile(path) and groups and os.path.isdir(groups[-1][0]) and not separate:
             groups[-1][1].append(path)
         else:
             groups.append((path, []))
@@ -130,7 +135,7 @@ def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: 
 def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> Diagnosis:
     try:
         return diagnose(run, logs=logs, **options)
-    except SourceError as error:
+    except LogAnalystError as error:
         return unreadable(run, error)
 
 
@@ -179,7 +184,15 @@ def _ignored(causes: tuple[Cause, ...], run: Run, corrected: Settings) -> tuple[
     return kept, tuple(accepted[c.id] for c in causes if c.id in accepted)
 
 
-def unreadable(path: Path, error: SourceError) -> Diagnosis:
+def _unknown_ignores(corrected: Settings, known: Catalogue) -> Iterator[str]:
+    """What `ignore` names that is no rule: most likely misspelt."""
+    for entry in corrected.ignore:
+        if entry.rule not in known.rules:
+            hint = nearest(entry.rule, known.rules) or "`loganalyst rules list` names them all"
+            yield f"{corrected.path}: ignore names {entry.rule!r}, which is no rule; {hint}"
+
+
+def unreadable(path: Path, error: LogAnalystError) -> Diagnosis:
     """The answer where nothing could be read."""
     return Diagnosis(
         run=Run(path=path, name=path.name), status="unreadable", confidence=1.0, summary={"why": str(error)}

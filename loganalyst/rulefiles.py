@@ -1,7 +1,7 @@
 """Finds and safely loads the YAML under `rules/` (and the user's own): line numbers kept, duplicate keys refused."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ import yaml
 from loganalyst.errors import RuleError, nearest
 
 Keys = tuple[str | int, ...]
-PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+LARGEST = 2_000_000  # bytes; rules and corrections are written by people
+DEEPEST = 40  # levels of nesting
 _TEXT = "tag:yaml.org,2002:str"
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where there is one: 8x
 
@@ -66,50 +67,99 @@ def yaml_files(folder: Path) -> list[Path]:
 
 
 def load(path: Path) -> RuleFile:
-    """Load one YAML file with the safe types only; RuleError for a syntax error, a duplicate key or an alias."""
+    """Load one YAML file with the safe types only.
+
+    RuleError for a file that cannot be read, a syntax error, a duplicate key, an alias, a tag, or one past the bounds.
+    """
     loader = None
     try:
-        loader = _Loader(path.read_bytes())
-        node = loader.get_single_node()
-        lines: dict[Keys, int] = {}
-        data = _build(loader, node, (), lines, path=path, built=set()) if node is not None else None
+        loader = _Loader(_content(path))
+        tree = _Tree(path, loader)
+        return RuleFile(path, tree.document(), tree.lines)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else path
-        raise RuleError(where, f"not valid YAML ({getattr(error, 'problem', error)})") from None
+        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+        raise RuleError(where, f"not valid YAML ({problem})") from None
     except OSError as error:
         raise RuleError(path, f"cannot be read ({error.strerror})") from None
     finally:
         if loader is not None:
             loader.dispose()
-    return RuleFile(path, data, lines)
 
 
-def _build(loader: Any, node: yaml.Node, at: Keys, lines: dict[Keys, int], *, path: Path, built: set[yaml.Node]) -> Any:
-    """Plain data of a composed node, noting where each part stands."""
-    lines[at] = node.start_mark.line + 1
-    if node in built:  # an alias gives the same node again, and chains of them grow without bound
-        raise RuleError(f"{path}:{lines[at]}", "found an alias (*name)", "write the value out")
-    built.add(node)
-    if not isinstance(node, yaml.ScalarNode) and node.tag not in PLAIN:
-        raise RuleError(f"{path}:{lines[at]}", f"not valid YAML here (tag {node.tag})", "plain mappings and lists")
-    if isinstance(node, yaml.MappingNode):
-        out: dict[Any, Any] = {}
-        for key_node, value in node.value:
-            key = _scalar(loader, key_node)
-            if key in out:
-                raise RuleError(f"{path}:{key_node.start_mark.line + 1}", f"key {key!r} stands twice")
-            out[key] = _build(loader, value, (*at, key), lines, path=path, built=built)
+def _content(path: Path) -> bytes:
+    """All bytes of a regular file (a pipe would be waited for without end)."""
+    if path.exists() and not path.is_file():
+        raise RuleError(path, "not a regular file", "a YAML file is needed")
+    with path.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise RuleError(path, f"larger than {LARGEST // 1_000_000} MB", "plain mappings and lists")
+    return data
+
+
+@dataclass
+class _Tree:
+    """Plain data built event by event: the library composes nodes by recursion in C, which deep nesting makes crash."""
+
+    path: Path
+    loader: Any
+    lines: dict[Keys, int] = field(default_factory=dict)
+
+    def document(self) -> Any:
+        """The only document of the stream; None where there is none."""
+        self.loader.get_event()
+        if self.loader.check_event(yaml.StreamEndEvent):
+            return None
+        self.loader.get_event()
+        data = self.node(self.loader.get_event(), ())
+        self.loader.get_event()
+        if not self.loader.check_event(yaml.StreamEndEvent):
+            raise self.fault(self.loader.get_event(), "found another document", "one document a file")
+        return data
+
+    def node(self, event: Any, at: Keys) -> Any:
+        """The data that `event` opens, noting where each part stands."""
+        self.lines[at] = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise self.fault(event, f"found an alias (*{event.anchor})", "write the value out")
+        if isinstance(event, yaml.ScalarEvent):
+            return self.scalar(event)
+        if event.tag not in (None, "!"):
+            raise self.fault(event, f"not valid YAML here (tag {event.tag})", "plain mappings and lists")
+        if len(at) >= DEEPEST:
+            raise self.fault(event, "nested too deeply", f"at most {DEEPEST} levels")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(at)
+        out: list[Any] = []
+        while not isinstance(item := self.loader.get_event(), yaml.SequenceEndEvent):
+            out.append(self.node(item, (*at, len(out))))
         return out
-    if isinstance(node, yaml.SequenceNode):
-        return [_build(loader, item, (*at, i), lines, path=path, built=built) for i, item in enumerate(node.value)]
-    return _scalar(loader, node)
 
+    def mapping(self, at: Keys) -> dict[Any, Any]:
+        out: dict[Any, Any] = {}
+        while not isinstance(event := self.loader.get_event(), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self.fault(event, "not valid YAML here (a key that is no plain text)", "`key: value`")
+            key = self.scalar(event)
+            if key in out:
+                raise self.fault(event, f"key {key!r} stands twice")
+            out[key] = self.node(self.loader.get_event(), (*at, key))
+        return out
 
-def _scalar(loader: Any, node: yaml.Node) -> Any:
-    """A scalar's value; most are texts, for which the constructor would only look up that they are."""
-    is_text = node.tag == _TEXT and isinstance(node, yaml.ScalarNode)
-    return node.value if is_text else loader.construct_object(node, deep=True)
+    def scalar(self, event: Any) -> Any:
+        """A number, truth value, date, null or text (most are texts: nothing needs to be made of them)."""
+        tag = event.tag or self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+        if tag == _TEXT:
+            return event.value
+        try:
+            return self.loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+        except (ValueError, LookupError) as error:  # 2027-13-01, or more digits than Python turns into a number
+            raise self.fault(event, f"not valid YAML ({event.value[:40]!r}: {str(error).split(';')[0]})") from None
+
+    def fault(self, event: Any, what: str, allowed: str = "") -> RuleError:
+        return RuleError(f"{self.path}:{event.start_mark.line + 1}", what, allowed)
 
 
 def load_all(folder: Path) -> Iterator[RuleFile]:

@@ -1,5 +1,7 @@
 """`loganalyst.yaml`: the user's corrections, at or above a run. Read only, never written."""
 
+import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -47,12 +49,12 @@ def find(run: Path, named: Path | None = None) -> Settings:
     Raises SourceError for a named file that is missing, RuleError for one that is not valid.
     """
     if named is not None:
-        if not named.is_file():
+        if not os.path.isfile(named):
             raise SourceError(named, "no such file", "--config takes a loganalyst.yaml")
         return parse(load(named))
     start = run.resolve()
     for folder in [start, *start.parents]:
-        if (folder / NAME).is_file():
+        if os.path.isfile(folder / NAME):
             return parse(load(folder / NAME))
     return Settings()
 
@@ -63,12 +65,15 @@ def parse(file: RuleFile) -> Settings:
         return Settings(path=file.path)
     file.check_keys((), (), _KEYS)
     roles, terms, direction = (_mapping(file, key) for key in ("roles", "loss_terms", "direction"))
+    for glob, role in roles.items():
+        if not isinstance(role, str):
+            raise RuleError(file.where("roles", glob), f"found {role!r}", "the name of a role")
     settings = Settings(roles=roles, loss_terms=terms, direction=direction, path=file.path)
     for glob, value in settings.direction.items():
         if value not in ("up", "down"):
             raise RuleError(file.where("direction", glob), f"found {value!r}", "up or down: the direction of harm")
     for glob, weight in settings.loss_terms.items():
-        if not isinstance(weight, (int, float)):
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
             raise RuleError(file.where("loss_terms", glob), f"found {weight!r}", "a number: the weight of the term")
     return replace(
         settings,
@@ -96,7 +101,10 @@ def _list(file: RuleFile, key: str) -> list[Any]:
 def _ignore(file: RuleFile, i: int) -> Ignore:
     file.check_keys(("ignore", i), ("rule",), ("runs", "reason", "until"))
     entry = dict(file.data["ignore"][i])
+    for key in ("rule", "runs", "reason"):
+        if not isinstance(entry.get(key, ""), str):
+            raise RuleError(file.where("ignore", i, key), f"{key}: found {entry[key]!r}", "a text is needed")
     until = entry.get("until")
-    if until is not None and not isinstance(until, date):
+    if until is not None and type(until) is not date:  # a date with a time is a date too, and compares with none
         raise RuleError(file.where("ignore", i, "until"), f"found {until!r}", "a date such as 2027-01-31")
     return Ignore(**entry)

@@ -153,7 +153,7 @@ def test_options_reach_the_pipeline(answer):
             "x.yaml:3: unknown key 'a'; did you mean 'ask'?",
         ),
         (ZeroDivisionError("oh"), 3, "internal error: ZeroDivisionError: oh; LOGANALYST_DEBUG=1 shows the traceback"),
-        (SourceError("a\x1b[31m", "no"), 2, "a [31m: no"),
+        (SourceError("a\x1b[31m", "no"), 2, "a: no"),
     ],
 )
 def test_errors_are_one_line(monkeypatch, capsys, error, code, line):

@@ -40,6 +40,8 @@ class _Turn:
 
 
 _LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
+_TERMS = ("loss_component", "recon_loss", "quantisation_loss")
+_WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _KEYS = ("meaning", "worse", "judged")
 
 
@@ -104,8 +106,10 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
     for glob, corrected in corrections.items():
         if corrected not in all_roles():
             what = f"roles: {glob}: {corrected!r} is no role"
-            raise RuleError("loganalyst.yaml", what, nearest(corrected, all_roles()))
+            hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
+            raise RuleError("loganalyst.yaml", what, hint)
     roles = {m: _by_name(m) for m in metrics}
+    roles |= _whole(roles)
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
@@ -117,3 +121,13 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
             if fnmatchcase(metric, glob):
                 roles[metric] = all_roles()[corrected], f"loganalyst.yaml: {glob}"
     return roles
+
+
+def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """A loss logged alone is the training loss, whatever its name: `triplet_loss`, also per step and per epoch."""
+    names = {role.name for role, _ in roles.values()}
+    terms = [m for m, (role, _) in roles.items() if role.name in _TERMS]
+    bare = {re.sub(r"(^|_)(train|step|epoch)(?=_|$)", "", normalise(m)) for m in terms}
+    if len(bare) != 1 or names & _WHOLES:
+        return {}
+    return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}

@@ -350,7 +350,7 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
         at = f", the latest at step {step(latest)}" if latest is not None else ""
         yield Row("Checkpoints", f"{d.run.checkpoints.height}{at}")
     yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
-    yield from (Row("Counted once", clean(ignored)) for ignored in d.run.ignored)
+    yield from (Row("Left out", clean(ignored)) for ignored in d.run.ignored)
 
 
 def _session(s: SessionSummary) -> Row:

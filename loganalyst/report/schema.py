@@ -158,6 +158,7 @@ def _summary() -> Json:
             "additionalProperties": TEXT,
         },
         "told_symptoms": _list(told, "Each --symptom: confirmed by the logs (seen), not, or not understood (null)."),
+        "faults": _list(TEXT, "Faults in rules and corrections of the user's own, which were left out."),
         "why": {**TEXT, "description": "Why nothing could be read (status unreadable)."},
     }
     return _object(optional=tuple(fields), **fields)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from loganalyst.errors import SourceError
+from loganalyst.errors import SourceError, nearest
 
 SKIPPED_FOLDERS = {
     "__pycache__",
@@ -42,15 +42,20 @@ _NOT_LOGS = re.compile(
     re.IGNORECASE,
 )
 MAX_FOLDERS = 100_000
+READABLE = "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs"
 
 
 @dataclass(frozen=True)
 class Found:
-    """The files of one run, sorted by path: logs and configs to read, checkpoints to list, copies left out and why."""
+    """The files of one run, sorted by path: logs and configs to read, checkpoints to list.
+
+    `ignored` tells what was left out on purpose, `unread` (path, why) what would have been read.
+    """
 
     files: tuple[Path, ...]
     checkpoints: tuple[Path, ...] = ()
     ignored: tuple[str, ...] = ()
+    unread: tuple[tuple[Path, str], ...] = ()
 
 
 def discover(path: Path) -> Found:
@@ -58,14 +63,17 @@ def discover(path: Path) -> Found:
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
-    if not path.exists():
-        raise SourceError(path, "no such file or directory", _beside(path))
-    if path.is_file():
+    if not os.path.exists(path):  # unlike Path.exists it does not raise on names that are too long
+        raise SourceError(path, *_missing(path))
+    if not path.is_dir():
+        if why := no_file(path):
+            raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
         return Found((path,))
     found = _walk(path)
     if not found.files:
         what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
-        raise SourceError(path, what, "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs")
+        told = "; ".join(f"{file}: {why}" for file, why in found.unread[:3])
+        raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
     runs = _run_folders(path, found.files)
     if len(runs) > 1:
         names = ", ".join(str(r.relative_to(path)) for r in runs[:3])
@@ -73,43 +81,67 @@ def discover(path: Path) -> Found:
     return found
 
 
-def _beside(path: Path) -> str:
-    from loganalyst.errors import nearest
+def _missing(path: Path) -> tuple[str, str]:
+    """What is wrong with a path that does not exist, and what is allowed."""
+    allowed = "a run directory, a log file or a SLURM log is needed"
+    if os.path.islink(path):
+        return "a link that leads nowhere", allowed
+    if str(path) == "-":
+        return "no such file", "standard input is not read: name a file"
+    try:
+        siblings = os.listdir(path.parent)
+    except OSError:
+        siblings = []
+    return "no such file or directory", nearest(path.name, siblings) or allowed
 
-    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    return nearest(path.name, siblings) or "a run directory, a log file or a SLURM log is needed"
+
+def no_file(path: Path) -> str:
+    """Why a path that is no folder is not read (empty: it is)."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return "is no regular file"
+    return "" if _encodable(path.name) else "its name is not valid UTF-8"
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _walk(root: Path) -> Found:
     files: list[Path] = []
     checkpoints: list[Path] = []
     ignored: list[str] = []
-    real_root = root.resolve()
+    unread: list[tuple[Path, str]] = []
+    real_root = os.path.realpath(root)  # unlike Path.resolve it does not raise on links that lead in a circle
 
     def refuse(error: OSError) -> None:
         if Path(error.filename) == root:
             raise SourceError(root, f"cannot be read ({error.strerror})", "a directory with read permission is needed")
-        ignored.append(f"{error.filename}: cannot be read ({error.strerror})")
+        unread.append((Path(error.filename), f"cannot be read ({error.strerror})"))
 
     for count, (folder, folders, names) in enumerate(os.walk(root, onerror=refuse)):
         if count >= MAX_FOLDERS:
-            ignored.append(f"{folder} and what follows: more than {MAX_FOLDERS:,} folders")
+            unread.append((Path(folder), f"it and what follows: more than {MAX_FOLDERS:,} folders"))
             break
         here = Path(folder)
         ignored += [f"{here / f}: a link to another folder" for f in folders if (here / f).is_symlink()]
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
         for name in sorted(names):
             path = here / name
-            if path.suffix in CHECKPOINTS or name == "pytorch_model.bin":
-                checkpoints.append(path)
-            elif not (_METRICS.search(name) or _CONFIG.search(name)) or _NOT_LOGS.search(name):
+            checkpoint = path.suffix in CHECKPOINTS or name == "pytorch_model.bin"
+            if not checkpoint and (not (_METRICS.search(name) or _CONFIG.search(name)) or _NOT_LOGS.search(name)):
                 continue
-            elif path.is_symlink() and not path.resolve().is_relative_to(real_root):
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real_root):
                 ignored.append(f"{path}: a link that leads out of the run")
-            elif path.is_file():
-                files.append(path)
+            elif why := no_file(path):
+                unread.append((path, why))
+            else:
+                (checkpoints if checkpoint else files).append(path)
     kept, copies = _without_copies(files)
-    return Found(tuple(kept), tuple(checkpoints), (*ignored, *copies))
+    return Found(tuple(kept), tuple(checkpoints), (*ignored, *copies), tuple(unread))
 
 
 def _without_copies(files: list[Path]) -> tuple[list[Path], list[str]]:

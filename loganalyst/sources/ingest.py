@@ -1,5 +1,6 @@
 """Every file of a run through the reader that knows it, into one set of tables. One bad file never stops the rest."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,10 +17,11 @@ import polars as pl
 import loganalyst.sources
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
-from loganalyst.sources.discover import Found, discover
+from loganalyst.sources.discover import READABLE, Found, discover, no_file
 from loganalyst.sources.sessions import renumber
 
 HEAD = 1 << 16
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"BZh": "bzip2"}
 PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
 
 
@@ -39,7 +41,7 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
 
 def run_id(path: Path) -> str:
     """First 12 hexadecimal digits of blake2b of the real path: the same in every command."""
-    return blake2b(str(path.resolve()).encode()).hexdigest()[:12]
+    return blake2b(os.fsencode(path.resolve())).hexdigest()[:12]
 
 
 def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
@@ -48,9 +50,10 @@ def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
     root = path if path.is_dir() else path.parent
     parts = [(_relative(f, root), f, *_read(f)) for f in dict.fromkeys([*found.files, *logs])]
     labelled = [(fmt or "", rel, _named(tables, rel)) for rel, _, fmt, tables in parts]
-    tables = Tables.concat(_prefixed(renumber(labelled), labelled)) if labelled else Tables()
+    unread = [_named(_gap(why), _relative(file, root)) for file, why in found.unread]
+    tables = Tables.concat([*_prefixed(renumber(labelled), labelled), *unread])
     sources = tuple(
-        Source(rel, fmt, file.stat().st_size if file.exists() else 0, t.points.height, t.lines.height)
+        Source(rel, fmt, s.st_size if (s := _stat(file)) else 0, t.points.height, t.lines.height)
         for rel, file, fmt, t in parts
     )
     _refuse_nothing(path, sources, tables)
@@ -60,11 +63,23 @@ def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
 
 
 def _relative(file: Path, root: Path) -> str:
-    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+    """The file's path within the run; bytes that are no UTF-8 as ``?``, for tables hold text."""
+    name = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+    return name.encode("utf-8", "replace").decode()
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    """None where the file is gone by now."""
+    try:
+        return file.stat()
+    except OSError:
+        return None
 
 
 def _read(file: Path) -> tuple[str | None, Tables]:
     try:
+        if why := no_file(file):
+            return None, _gap(why)
         if not file.stat().st_size:
             return None, _gap("empty file")
         with file.open("rb") as handle:
@@ -80,6 +95,8 @@ def _read(file: Path) -> tuple[str | None, Tables]:
 
 
 def _unknown(head: bytes) -> str:
+    if packed := next((name for magic, name in PACKED.items() if head.startswith(magic)), None):
+        return f"compressed by {packed}: unpack it first"
     nul = head.find(b"\0")
     return "no known log format" if nul < 0 else f"binary data of no known log format (a NUL byte at offset {nul})"
 
@@ -131,13 +148,11 @@ def _refuse_nothing(path: Path, sources: Sequence[Source], tables: Tables) -> No
     if read and rows:
         return
     why = "; ".join(f"{g['file']}: {g['why']}" for g in tables.gaps.head(3).to_dicts()) or "no log rows"
-    raise SourceError(
-        path, f"nothing could be read ({why})", "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs"
-    )
+    raise SourceError(path, f"nothing could be read ({why})", READABLE)
 
 
 def _checkpoints(found: Found, root: Path) -> pl.DataFrame:
-    rows = [(f, f.stat()) for f in found.checkpoints if f.exists()]
+    rows = [(f, s) for f in found.checkpoints if (s := _stat(f))]
     return table("checkpoints", {
         "path": [_relative(f, root) for f, _ in rows],
         "step": [_step(f) for f, _ in rows],

@@ -175,8 +175,9 @@ def _headers(raw: NDArray[np.uint8]) -> NDArray[np.int64]:
     if len(raw) < HEADER.size:
         return np.empty(0, np.int64)
     zero = raw == 0
-    high = zero[4:-7] & zero[5:-6] & zero[6:-5] & zero[7:-4]
-    at = np.flatnonzero(high)
+    four = zero[:-3] & zero[1:-2] & zero[2:-1] & zero[3:]  # bytes i to i+3 are zero
+    blank = four[:-8] & four[8:]  # twelve zeros prove nothing, and a lost block is full of them
+    at = np.flatnonzero(four[4:-4] & ~blank)
     stored = raw[at[:, None] + np.arange(8, 12)].view("<u4")[:, 0]
     headers: NDArray[np.int64] = at[crc32c.masked_ranges(raw, at, at + 8) == stored]
     return headers
