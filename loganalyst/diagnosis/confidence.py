@@ -115,7 +115,8 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
     candidates = [j for j in judged.values() if j.candidate]
     ids = {j.rule.id for j in candidates}
     # of two equally likely ones the one that explains more comes first; so nothing can explain itself through others
-    candidates.sort(key=lambda j: (-j.alone, -len(ids & set(j.rule.explains)), j.rule.id))
+    # what is seen directly is surer than any cause of it can be that is not: above the cap such odds do not count
+    candidates.sort(key=lambda j: (-min(j.alone, INDIRECT_CAP), -len(ids & set(j.rule.explains)), j.rule.id))
     parents: dict[str, str] = {}
     for i, j in enumerate(candidates):
         above = next((c.rule.id for c in candidates[:i] if j.rule.id in c.rule.explains), None)
@@ -128,9 +129,14 @@ def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
     """`p <- odds / (1 + sum of odds)` over all that show one of its seen symptoms, for a rule that takes a share."""
     if not _rivals(judged):
         return judged
-    rivals = [j for j in every.values() if _rivals(j) and set(j.seen) & set(judged.seen)]
+    rivals = [j for j in every.values() if _rivals(j) and set(j.seen) & set(judged.seen) and not _linked(j, judged)]
     p = odds(judged.alone) / (1 + sum(odds(j.alone) for j in rivals))
     return replace(judged, confidence=p, verdict=threshold(p))
+
+
+def _linked(a: Judged, b: Judged) -> bool:
+    """Whether one may be the consequence of the other: then both can be true, and neither takes from the other."""
+    return b.rule.id in a.rule.explains or a.rule.id in b.rule.explains
 
 
 def _rivals(judged: Judged) -> bool:
@@ -147,13 +153,20 @@ def other(judged: Mapping[str, Judged]) -> float:
     return 1 / (1 + sum(odds(j.alone) for j in judged.values() if _rivals(j)))
 
 
+def core_symptoms(catalogue: Catalogue, answers: Answers) -> set[str]:
+    """The symptoms that a run of this kind should let us look for; none where the kind is not known."""
+    kind = answers.values.get("run_kind")
+    return {id_ for id_, symptom in catalogue.symptoms.items() if kind in symptom.core}
+
+
 def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]) -> float:
     """The probability that no fault is there although none is seen.
 
-    A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a core
-    symptom which could not be looked for counts with all its probability. Rules about what the run does not have (no
-    core symptom, none could be looked for) do not count. Faults are taken as independent.
+    A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a symptom
+    that is core in this kind of run, and could not be looked for, counts with all its probability. Rules about what the
+    run does not have (no core symptom, none could be looked for) do not count. Faults are taken as independent.
     """
+    core = core_symptoms(catalogue, answers)
     p = 1.0
     for j in judged.values():
         if j.rule.benign or j.verdict == "not_applicable":
@@ -161,6 +174,6 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
         fault = j.rule.prior if j.verdict == "unknown" else j.alone
         if any(answers.symptoms[s] is not None for s in j.rule.symptoms):
             p *= 1 - MISS * fault
-        elif any(catalogue.symptoms[s].core for s in j.rule.symptoms):
+        elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     return calibrate(p, catalogue.healthy)

@@ -45,7 +45,7 @@ def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
     roots = [j for j in judged.values() if _root(j, seen)]
-    status = _status(answers, seen, roots)
+    status = _status(catalogue, answers, seen, roots, harmless)
     return Judgement(
         status=status,
         confidence=_confidence(status, catalogue, answers, judged, harmless),
@@ -61,11 +61,17 @@ def _root(judged: Judged, seen: Sequence[str]) -> bool:
     return judged.candidate and judged.under is None and not judged.rule.benign and bool(set(judged.seen) & set(seen))
 
 
-def _status(answers: Answers, seen: Sequence[str], roots: Sequence[Judged]) -> Status:
-    if all(holds is None for holds in answers.symptoms.values()):
-        return "insufficient_data"
+def _status(
+    catalogue: Catalogue,
+    answers: Answers,
+    seen: Sequence[str],
+    roots: Sequence[Judged],
+    harmless: Mapping[str, float],
+) -> Status:
+    """`healthy` needs an answer to at least one question that matters for this kind of run."""
     if not seen:
-        return "healthy"
+        asked = [s for s in confidence.core_symptoms(catalogue, answers) if answers.symptoms[s] is not None]
+        return "healthy" if asked or harmless else "insufficient_data"
     return "diagnosis_complete" if any(j.verdict == "likely" for j in roots) else "cause_unknown"
 
 

@@ -95,13 +95,6 @@ class Reader:
             self.note(at, f"{at[-1]} is {value!r}", hint)
         return value
 
-    def flag(self, at: Keys) -> bool:
-        """A yes or no; false where absent."""
-        value = self.value(at)
-        if not (value is None or isinstance(value, bool)):
-            self.note(at, f"{at[-1]} is {value!r}", "true or false is needed")
-        return value is True
-
     def number(self, at: Keys, low: float, high: float) -> float:
         """A finite number within [low, high]; NaN stands in for a faulty one."""
         value = self.value(at)
@@ -208,7 +201,7 @@ def _symptom(reader: Reader, id_: str) -> SymptomRule:
         says=reader.template((id_, "says")) or _EMPTY,
         at=reader.feature((id_, "at")),
         metric=reader.feature((id_, "metric"), text=True),
-        core=reader.flag((id_, "core")),
+        core=reader.texts((id_, "core")),
     )
 
 

@@ -18,7 +18,8 @@ VERDICTS: tuple[Verdict, ...] = ("likely", "possible", "unlikely", "unknown", "n
 class SymptomRule:
     """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric.
 
-    A `core` symptom is one that every training should let us look for; where it does not, "healthy" is less sure.
+    It is `core` in the kinds of run (feature `run_kind`) that should let us look for it; where such a run does not,
+    "healthy" is less sure.
     """
 
     id: str
@@ -27,7 +28,7 @@ class SymptomRule:
     says: Template
     at: str | None = None
     metric: str | None = None
-    core: bool = False
+    core: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

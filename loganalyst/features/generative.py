@@ -22,6 +22,7 @@ FEATURES = (
     Feature("codebook_size", "float", "codes", "size of the codebook in the config", "config"),
     Feature("codebook_share", "float", "share", "last level against the size in the config", "codebook_usage"),
     Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
+    Feature("discriminator_loss_min", "float", "loss", "its lowest value (below 0: the loss is a difference of scores, as of a critic)", "discriminator_loss"),
     Feature("discriminator_loss_share", "float", "share", "the same against its first level", "discriminator_loss"),
     Feature("generator_loss_ratio", "float", "ratio", "last against first level of the generator's loss", "generator_loss"),
     Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
@@ -83,6 +84,8 @@ def _adversarial(context: Context) -> dict[str, object]:
         c = discriminator[0]
         last = last_level(c.values)
         out["discriminator_loss_last"] = (last, Witness(c.metric, int(c.steps[-1]), c.source))
+        finite = c.values[np.isfinite(c.values)]
+        out["discriminator_loss_min"] = float(finite.min()) if finite.size else None
         out["discriminator_loss_share"] = ratio(last, first_level(c.values))
     if generator:
         c = generator[0]

@@ -8,6 +8,7 @@ from loganalyst.features.context import Computed, Context, event, event_features
 from loganalyst.model import Curve, Feature
 
 ROLE = "grad_norm"
+USUAL = 10.0  # medians that a gradient may have at the start of a sound run
 ROLES = ("grad_norm", "grad_norm_squared")
 
 FEATURES = (
@@ -20,7 +21,7 @@ FEATURES = (
     Feature("grad_norm_max", "float", "norm", "largest finite value", ROLE),
     Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
     Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
-    Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median", ROLE),
+    Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median, or the first level where that is higher (ten medians at most)", ROLE),
     Feature("grad_norm_shrink_ratio", "float", "ratio", "level of the last tenth against the first (below 1: shrinking)", ROLE),
     *event_features("grad_norm_nonfinite", "runs of NaN or infinite gradient norms", ROLE),
     *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
@@ -88,7 +89,10 @@ def _levels(curve: Curve) -> dict[str, object]:
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
         "grad_norm_max_ratio": (ratio(float(x[top]), median), most),
-        "grad_norm_late_max_ratio": (ratio(float(late.max()), median), latest),
+        "grad_norm_late_max_ratio": (
+            ratio(float(late.max()), max(median, min(first_level(x) or 0.0, USUAL * median))),
+            latest,
+        ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
     }
 

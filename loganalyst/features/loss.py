@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROLE = "train_loss"
+FEWEST = 4  # points that have a shape
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
@@ -48,6 +49,7 @@ FEATURES = (
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     Feature("train_loss_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
+    Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
     Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20); 0 if not", ROLE),
     Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level", ROLE),
 )  # fmt: skip
@@ -60,8 +62,9 @@ def compute(context: Context) -> Computed:
         return {}
     curve, worst = curves[0], max(curves, key=lambda c: int((~np.isfinite(c.values)).sum()))
     out: dict[str, object] = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
-    for name in ("nonfinite", "divergence", "spike", "periodic", "level_up", "plateau"):
-        out |= event(f"train_loss_{name}", True, context.found(name, ROLE))
+    out |= event("train_loss_nonfinite", True, context.found("nonfinite", ROLE))
+    for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
+        out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.found(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
     return out  # type: ignore[return-value]
 
@@ -129,34 +132,47 @@ def _zeros(curve: Curve) -> dict[str, object]:
     if lasting:
         out["train_loss_zero_count"] = (1, seen(curve, onset))
         out["train_loss_zero_step"] = (int(curve.steps[onset]), seen(curve, onset))
+        out["train_loss_before_zero_share"] = _before_zero(curve.values[:onset])
     return out
+
+
+def _before_zero(before: "NDArray[np.float64]") -> float:
+    """Level before a lasting zero against the first; 0 where it is no more than a few units of the last digit logged."""
+    x = np.abs(before[np.isfinite(before) & (before != 0)])
+    if not x.size:
+        return 1.0
+    last, digit = float(np.median(x[-5:])), float(np.min(np.diff(np.unique(np.append(x, 0.0)))))
+    return 0.0 if last <= 5 * digit else last / float(np.median(x[:3]))
 
 
 def _levels(curve: Curve) -> dict[str, object]:
     finite = np.flatnonzero(np.isfinite(curve.values))
-    if finite.size < 20:
+    if finite.size < 8:
         return {}
     x = curve.values[finite]
     n = x.size
     first, middle = float(np.median(x[: max(3, n // 20)])), float(np.median(x[int(0.4 * n) : int(0.6 * n)]))
     last = float(np.median(x[int(0.8 * n) :]))
-    early = int(np.argmax(x[: n // 5]))
+    early = int(np.argmax(x[: max(3, n // 5)]))
     witness = seen(curve, int(finite[early]))
     return {
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
         "train_loss_chance_classes": _chance(x[int(0.7 * n) :]),
         "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
-        "train_loss_late_spike_ratio": _spike_ratio(curve, finite),
+        "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first),
     }
 
 
-def _spike_ratio(curve: Curve, finite: "NDArray[np.int64]") -> object:
-    """Largest value after the first fifth against the median of the 10 values on each side (positive losses)."""
+def _spike_ratio(curve: Curve, finite: "NDArray[np.int64]", first: float) -> object:
+    """Largest value after the first fifth against the median of the 10 values on each side.
+
+    Losses of 0 and more; a level below a hundredth of the `first` counts as that much: next to nothing all is large.
+    """
     x = curve.values[finite]
-    if x.min() <= 0 or x.size < 30:
+    if x.min() < 0 or x.size < 30 or first <= 0:
         return None
     local = np.median(np.lib.stride_tricks.sliding_window_view(x, 21), axis=1)
-    ratios = x[10:-10] / local
+    ratios = x[10:-10] / np.maximum(local, 0.01 * first)
     ratios[: max(x.size // 5 - 10, 0)] = 0.0
     top = int(np.argmax(ratios))
     return float(ratios[top]), seen(curve, int(finite[top + 10]))

@@ -83,14 +83,19 @@ def _gains(x: "NDArray[np.float64]", best: float) -> dict[str, object]:
     if n < 10:
         return {}
     quarter, three = np.quantile(x[n // 2 :], (0.25, 0.75))
-    spread = float(three - quarter) / 1.35 or None
+    spread = float(three - quarter) / 1.35 or float(x.std())
     begin, end = float(np.median(x[: max(1, n // 10)])), float(np.median(x[(2 * n) // 3 :]))
     middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
     return {
-        "reward_gain_spread": ratio(end - begin, spread),
-        "reward_best_gain_spread": ratio(best - begin, spread),
-        "reward_late_gain_spread": ratio(last - middle, spread),
+        "reward_gain_spread": _in_units(end - begin, spread),
+        "reward_best_gain_spread": _in_units(best - begin, spread),
+        "reward_late_gain_spread": _in_units(last - middle, spread),
     }
+
+
+def _in_units(gain: float, spread: float) -> float:
+    """A gain in spreads; none at all is none, whatever the spread (a reward that never changes has no spread)."""
+    return gain / spread if spread > 0 else 0.0
 
 
 def _mean_like(curve: Curve) -> tuple[bool, int]:

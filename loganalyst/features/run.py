@@ -9,6 +9,7 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
+    Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
     Feature("run_sources", "int", "files", "files that were read", "run"),
     Feature("run_points", "int", "points", "logged values, system readings and counters left out", "points"),
     Feature("run_metrics", "int", "metrics", "metrics logged, system readings and counters left out", "points"),
@@ -20,6 +21,15 @@ FEATURES = (
     Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
     Feature("run_log_expected", "bool", "", "a tracker or an event file was opened, so metrics were meant to be logged", "run"),
 )  # fmt: skip
+
+# The first kind for which one of these roles was logged often enough is that of the run
+KINDS = {
+    "reinforcement": ("reward", "success_rate", "value_loss", "rl_loss", "entropy"),
+    "adversarial": ("discriminator_loss", "generator_loss"),
+    "training": ("train_loss",),
+    "evaluation": ("val_loss", "val_loss_component", "val_accuracy", "val_score", "train_accuracy", "loss_component"),
+}
+FEWEST = 4  # points that make a curve
 
 _PLANNED = (
     "max_steps",
@@ -44,6 +54,7 @@ def compute(context: Context) -> Computed:
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
     out: dict[str, object] = {
         "run_status": None if run.status == "unknown" else run.status,
+        "run_kind": _kind(context),
         "run_sources": sum(s.format is not None for s in run.sources),
         "run_points": sum(len(c.values) for c in kept),
         "run_metrics": len(kept),
@@ -56,3 +67,11 @@ def compute(context: Context) -> Computed:
         "run_log_expected": trackers,
     }
     return out  # type: ignore[return-value]
+
+
+def _kind(context: Context) -> str | None:
+    """What kind of run this is, by what it logged; None where too little was logged to tell."""
+    logged = {c.role.name for c in context.curves if len(c.values) >= FEWEST}
+    known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))
+    read = any(s.format == "text" for s in context.run.sources) and not context.curves
+    return next(known, "job" if read else None)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
+FEWEST = 5  # points before a cut that tell where the loss stood
 
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
@@ -23,6 +24,8 @@ FEATURES = (
     Feature("lr_exhausted_step", "int", "step", "from where", ROLE),
     Feature("lr_exhausted_share", "float", "share", "share of the run that is left from there", ROLE),
     Feature("lr_at_divergence_share", "float", "share", "rate against its peak where the training loss left its trend or turned non-finite", ROLE),
+    Feature("lr_cut_at_share", "float", "share", "where in the run the rate was first cut by 30 % or more at once", ROLE),
+    Feature("lr_cut_gain_share", "float", "share", "part of the fall of the training loss that came after that cut", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
     Feature("config_batch_size", "float", "samples", "batch size in the config", "config"),
@@ -95,8 +98,26 @@ def _logged(context: Context, curve: Curve) -> dict[str, object]:
         "lr_exhausted_count": int(plan.exhausted_step is not None),
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
+        **_cut(context, curve, plan.drop_steps),
         "lr_at_divergence_share": _at_trouble(context, curve, plan.peak),
     }
+
+
+def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> dict[str, object]:
+    """How much of the fall of the training loss came only after the first sudden cut of the rate."""
+    losses = context.of("train_loss")
+    if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
+        return {}
+    out: dict[str, object] = {
+        "lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))
+    }
+    before = losses[0].values[losses[0].steps < drops[0]]
+    levels = first_level(before), last_level(before), last_level(losses[0].values)
+    if before.size >= FEWEST and None not in levels:
+        first, cut, last = levels
+        share = ratio(cut - last, first - last) if first > last else None  # type: ignore[operator]
+        out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
+    return out
 
 
 def _at_trouble(context: Context, curve: Curve, peak: float | None) -> object:

@@ -30,6 +30,8 @@ FEATURES = (
     Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "fall from first to last level against the first", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
+    Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
+    Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     *event_features("val_loss_divergence", "sustained rises of the held-out loss", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_fall_since_val_best_z", "float", "standard errors", "the same in standard errors", "val_loss"),
@@ -40,6 +42,7 @@ FEATURES = (
     Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
     Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
     Feature("val_score_last", "float", "score", "its last value", "val_accuracy"),
+    Feature("val_accuracy_last", "float", "share", "its last value where it is an accuracy, as a share", "val_accuracy"),
     Feature("val_score_best", "float", "score", "its highest value", "val_accuracy"),
     Feature("val_score_best_step", "int", "step", "where it was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value against the highest", "val_accuracy"),
@@ -89,6 +92,9 @@ def _losses(context: Context) -> dict[str, object]:
     }
     for name in ("nonfinite", "divergence"):
         out |= event(f"val_loss_{name}", True, context.found(name, *LOSSES))
+    broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
+    out["val_loss_ends_nonfinite"] = bool(broken)
+    out["val_loss_nonfinite_metric"] = broken[0].metric if broken else None
     return out
 
 
@@ -114,13 +120,13 @@ def _scores(context: Context) -> dict[str, object]:
     out: dict[str, object] = {}
     train = context.of("train_accuracy")
     if train:
-        out["train_accuracy_last"] = last_level(train[0].values)
+        out["train_accuracy_last"] = last_level(_share(train[0]))
     held_out = [c for c in context.of("val_accuracy") or context.of("val_score") if np.isfinite(c.values).any()]
     if not held_out:
         return out
     curve = held_out[0]
     finite = np.flatnonzero(np.isfinite(curve.values))
-    x = curve.values[finite]
+    x = _share(curve)[finite]
     best = seen(curve, int(finite[np.argmax(x)]))
     gain = float(x[-1] - x[0])
     out |= {
@@ -139,11 +145,18 @@ def _scores(context: Context) -> dict[str, object]:
     if train and curve.role.name == "val_accuracy":
         known = out["train_accuracy_last"]
         out["accuracy_gap"] = known - float(x[-1]) if isinstance(known, float) else None
+    if curve.role.name == "val_accuracy":
+        out["val_accuracy_last"] = float(x[-1])
     return out
 
 
+def _share(curve: Curve) -> "NDArray[np.float64]":
+    """The values of an accuracy as shares of 1 where they are per cent; of any other score as they are."""
+    accuracy = curve.role.name in ("train_accuracy", "val_accuracy")
+    return curve.values / 100 if accuracy and np.nanmax(curve.values, initial=0.0) > 1.5 else curve.values
+
+
 def _chance(values: "NDArray[np.float64]") -> int:
-    """K where all `values` (shares, or per cent) lie within half a per cent of 1/K, else 0."""
-    share = values / (100 if values.max() > 1 else 1)
-    k = int(np.clip(np.round(1 / max(float(np.median(share)), 1e-9)), 2, 20))
-    return k if np.abs(share - 1 / k).max() < 0.005 else 0
+    """K where all `values` (shares) lie within half a per cent of 1/K, else 0."""
+    k = int(np.clip(np.round(1 / max(float(np.median(values)), 1e-9)), 2, 20))
+    return k if np.abs(values - 1 / k).max() < 0.005 else 0

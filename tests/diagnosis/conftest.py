@@ -26,19 +26,20 @@ _TYPES = {
     "config_precision": "text",
     "log_root_label": "text",
     "run_ok": "bool",
+    "run_kind": "text",
 }
 
 SYMPTOMS = """
 divergence:
   title: Loss left its trend
-  core: true
+  core: [training]
   ask: train_loss_divergence_count > 0
   at: train_loss_divergence_step
   metric: train_loss_metric
   says: "{train_loss_metric} left its trend at step {train_loss_divergence_step}"
 nan-loss:
   title: Loss is NaN
-  core: true
+  core: [training]
   ask: train_loss_nonfinite_count > 0
   at: train_loss_nonfinite_step
   says: "{train_loss_metric} is NaN from step {train_loss_nonfinite_step}"

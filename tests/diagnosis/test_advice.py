@@ -1,5 +1,7 @@
 """Fixes carry the run's values; what is missing and why something was ruled out is said."""
 
+from dataclasses import replace
+
 import pytest
 
 from loganalyst.diagnosis import advice, confidence
@@ -115,7 +117,8 @@ def test_a_rival_that_took_the_share_is_the_reason(catalogue: Catalogue) -> None
     """A rule with nothing against it is ruled out by a likelier one."""
     row: dict[str, FeatureValue] = {"train_loss_points": 30, "train_loss_nonfinite_count": 1, "lr_peak": 0.1}
     row |= {"config_precision": "fp16"}
-    lr, answers = judged(catalogue, "lr-too-high", row)
+    rivals = {id_: replace(rule, explains=()) for id_, rule in catalogue.rules.items()}
+    lr, answers = judged(replace(catalogue, rules=rivals), "lr-too-high", row)
 
     assert lr.verdict == "unlikely"
     assert advice.ruled_out(lr, answers, catalogue).why == "another cause of the same symptom is likelier"

@@ -37,7 +37,7 @@ def test_sound_rules_are_data(catalogue: Catalogue) -> None:
     assert rule.fix[0].expect.text == "train_loss_divergence_count = 0"
     assert [t.verdicts for t in rule.tests] == [("likely",), ("unlikely",), ("unlikely",)]
     assert rule.tests[2].run == "healthy/one"
-    assert catalogue.symptoms["divergence"].core
+    assert catalogue.symptoms["divergence"].core == ("training",)
     assert not catalogue.symptoms["plateau"].core
     assert catalogue.rules["converged"].benign
     assert not rule.benign
@@ -155,10 +155,10 @@ def test_files_of_any_shape_are_answered(declared: Mapping[str, Feature], folder
 def test_symptoms_are_checked(edited: Edit) -> None:
     """Symptoms obey the same fence, and name declared features."""
     with pytest.raises(RuleError) as error:
-        edited("symptoms.yaml", {"metric: train_loss_metric": "metric: lr_peak", "core: true": "core: 1.0"})
+        edited("symptoms.yaml", {"metric: train_loss_metric": "metric: lr_peak", "core: [training]": "core: 1.0"})
 
     assert ":7: lr_peak is no text feature" in str(error.value)
-    assert ":4: core is 1.0; true or false is needed" in str(error.value)
+    assert ":4: core is a float; a list is needed" in str(error.value)
 
 
 def test_which_files_are_rules(folder: Path) -> None:

@@ -35,12 +35,12 @@ def rule(id_: str, prior: float, *items: Item, symptoms: tuple[str, ...] = ("s",
 def answers(
     symptoms: Mapping[str, Answer], items: Mapping[str, tuple[Answer, ...]], applies: Mapping[str, Answer] | None = None
 ) -> Answers:
-    return Answers({}, {}, symptoms, dict.fromkeys(items, True) | (applies or {}), items)  # type: ignore[arg-type]
+    return Answers({"run_kind": "training"}, {}, symptoms, dict.fromkeys(items, True) | (applies or {}), items)  # type: ignore[arg-type]
 
 
 def catalogue_of(*rules: Rule, core: tuple[str, ...] = ()) -> Catalogue:
     ids = {s for r in rules for s in r.symptoms}
-    symptoms = {s: SymptomRule(s, s, YES, TEXT, core=s in core) for s in sorted(ids)}
+    symptoms = {s: SymptomRule(s, s, YES, TEXT, core=("training",) if s in core else ()) for s in sorted(ids)}
     return Catalogue({r.id: r for r in rules}, symptoms, {})
 
 
@@ -153,16 +153,26 @@ def test_single_rule_keeps_its_probability() -> None:
 
 
 def test_consequence_takes_no_share() -> None:
-    """A cause that a likelier one explains is under it; one that explains a likelier one is its rival."""
+    """A cause that a likelier one explains is under it; one that explains a likelier one stands beside it: no rivals."""
     cause, effect = direct("cause", 0.9, explains=("effect",)), direct("effect", 0.8)
     found = judged(catalogue_of(effect, cause), {"s": True})
-    reverse = judged(catalogue_of(direct("effect", 0.95), cause), {"s": True})
+    reverse = judged(catalogue_of(direct("effect", 0.95), direct("cause", 0.85, explains=("effect",))), {"s": True})
 
     assert found["effect"].under == "cause"
     assert found["cause"].confidence == pytest.approx(0.9)
     assert found["effect"].confidence == pytest.approx(0.8)
     assert reverse["effect"].under is None
-    assert reverse["cause"].confidence == pytest.approx(9 / 29)
+    assert reverse["cause"].confidence == pytest.approx(0.85)
+    assert reverse["effect"].confidence == pytest.approx(0.95)
+
+
+def test_a_cause_at_the_cap_explains_what_is_seen_directly() -> None:
+    """Without direct evidence nothing is surer than the cap, so a surer consequence does not escape a cause at it."""
+    cause = rule("cause", 0.5, item("a", 5.0, 0.0), explains=("effect",))
+    found = judged(catalogue_of(cause, direct("effect", 0.95)), {"s": True})
+
+    assert found["cause"].alone == confidence.INDIRECT_CAP
+    assert found["effect"].under == "cause"
 
 
 def test_unlikely_explains_nothing_and_is_no_consequence() -> None:

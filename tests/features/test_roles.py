@@ -52,7 +52,29 @@ def role(name: str, *others: str) -> str:
 )
 def test_common_names(name: str, wanted: str) -> None:
     """Names in use by trainers and trackers get the role an engineer would give them."""
-    assert role(name) == wanted
+    assert role(name, "train_loss") == wanted
+
+
+def test_a_loss_logged_alone_is_the_training_loss() -> None:
+    """Whatever its name, per step and per epoch; beside another term, or in adversarial training, it is a term."""
+    assert role("triplet_loss") == "train_loss"
+    assert role("info_nce_loss_step", "info_nce_loss_epoch", "val_loss") == "train_loss"
+    assert role("box_loss", "cls_loss") == "loss_component"
+    assert role("cycle_loss", "g_loss", "d_loss") == "loss_component"
+    assert role("recon_loss", "kl_loss") == "recon_loss"
+
+
+def test_perplexity_beside_a_quantisation_loss_is_that_of_the_codebook() -> None:
+    """Of a language model it is the exponential of the loss, which is not judged."""
+    assert role("perplexity", "vq_loss", "loss") == "codebook_usage"
+    assert role("perplexity", "loss") == "train_perplexity"
+
+
+def test_penalties_are_no_terms_that_must_fall() -> None:
+    """Penalties on weights and on the use of experts are small and rise by nature; a regression loss is a term."""
+    assert role("l1_reg_loss", "loss") == "regularisation_loss"
+    assert role("load_balancing_loss", "loss") == "regularisation_loss"
+    assert role("loss_reg", "loss") == "loss_component"
 
 
 def test_losses_of_reinforcement_learning_are_not_judged_as_training_losses() -> None:
@@ -114,6 +136,6 @@ def test_labelled_names() -> None:
         "val_loss": {"val_loss", "val_loss_component"},
     }
     rows = list(csv.DictReader(CORPUS.open()))
-    right = sum(role(r["name"]) in same.get(r["role"], {r["role"]}) for r in rows)
+    right = sum(role(r["name"], "train_loss") in same.get(r["role"], {r["role"]}) for r in rows)
 
     assert right / len(rows) > 0.9
