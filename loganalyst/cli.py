@@ -98,7 +98,9 @@ def _root(
 def diagnose(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False),
+        typer.Argument(
+            metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False, readable=False
+        ),
     ],
     *,
     symptom: Annotated[
@@ -150,7 +152,10 @@ def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[s
 
 @app.command()
 def show(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory or a single file.", show_default=False)],
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="A run's directory or a single file.", show_default=False, readable=False),
+    ],
     metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="Show one metric.")] = None,
     features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
     plot: Annotated[

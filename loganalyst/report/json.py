@@ -108,12 +108,14 @@ def plain(value: Any) -> Any:
     match value:
         case float() if not isfinite(value):
             return "NaN" if isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-        case None | bool() | int() | float() | str():
+        case None | bool() | int() | float():
             return value
+        case str():
+            return value.encode("utf-8", "replace").decode()  # half a surrogate pair is no text elsewhere
         case Mapping():
-            return {str(k): plain(v) for k, v in value.items()}
+            return {plain(str(k)): plain(v) for k, v in value.items()}
         case datetime():
             return value.isoformat()
         case Path():
-            return str(value)
+            return plain(str(value))
     return [plain(v) for v in value]

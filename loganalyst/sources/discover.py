@@ -84,15 +84,16 @@ def discover(path: Path) -> Found:
 def _missing(path: Path) -> tuple[str, str]:
     """What is wrong with a path that does not exist, and what is allowed."""
     allowed = "a run directory, a log file or a SLURM log is needed"
-    if os.path.islink(path):
-        return "a link that leads nowhere", allowed
     if str(path) == "-":
         return "no such file", "standard input is not read: name a file"
     try:
-        siblings = os.listdir(path.parent)
-    except OSError:
-        siblings = []
-    return "no such file or directory", nearest(path.name, siblings) or allowed
+        os.lstat(path)
+        return "a link that leads nowhere", allowed
+    except FileNotFoundError:
+        siblings = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and path.parent.is_dir() else []
+        return "no such file or directory", nearest(path.name, siblings) or allowed
+    except OSError as error:
+        return f"cannot be read ({error.strerror})", allowed
 
 
 def no_file(path: Path) -> str:

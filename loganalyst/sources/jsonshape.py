@@ -53,7 +53,7 @@ def _lines(path: Path, opening: str) -> bool:
         whole = whole[:-1]
     objects = [data for line in whole if line.lstrip().startswith("{") and isinstance(data := loaded(line), dict)]
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return bool(objects)
+        return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # a first line that long
     if len(whole) == 1 and objects:
         return path.stem.lower() in _LOGS and bool(known(objects[0], (*STEPS, *EPOCHS)))
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
