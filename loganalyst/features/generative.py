@@ -19,6 +19,7 @@ FEATURES = (
     Feature("codebook_best", "float", "", "its highest value", "codebook_usage"),
     Feature("codebook_last", "float", "", "its last level", "codebook_usage"),
     Feature("codebook_last_ratio", "float", "ratio", "last level against the highest", "codebook_usage"),
+    Feature("codebook_codes", "float", "codes", "the last level where it counts codes (a perplexity or a number)", "codebook_usage"),
     Feature("codebook_size", "float", "codes", "size of the codebook in the config", "config"),
     Feature("codebook_share", "float", "share", "last level against the size in the config", "codebook_usage"),
     Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
@@ -66,6 +67,7 @@ def _codebook(context: Context) -> dict[str, object]:
         return {}
     curve = curves[0]
     best, last, size = float(np.nanmax(curve.values)), last_level(curve.values), context.number(*_SIZES)
+    counted = best > 1 or "perplexity" in curve.metric.lower()  # else it is a share of the codes
     return {
         "codebook_metric": curve.metric,
         "codebook_first": first_level(curve.values),
@@ -73,7 +75,8 @@ def _codebook(context: Context) -> dict[str, object]:
         "codebook_last": (last, Witness(curve.metric, int(curve.steps[-1]), curve.source)),
         "codebook_last_ratio": ratio(last, best),
         "codebook_size": size,
-        "codebook_share": ratio(last, size) if last is not None and last > 1 else last,
+        "codebook_codes": last if counted else None,
+        "codebook_share": ratio(last, size) if counted else last,
     }
 
 

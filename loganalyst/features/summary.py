@@ -23,8 +23,10 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
     steps = [int(c.steps.max()) for c in curves if len(c.steps) and c.role.judged]
     epochs = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
     roles = {c.role.name for c in curves}
-    learning = "reward" in roles
-    costs = {r: why for r, why in COVERS.items() if r not in roles and f"{r}_squared" not in roles and not learning}
+    other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by these
+    told = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
+    told |= {"train_loss"} if roles & {"loss_component"} else set[str]()
+    costs = {r: w for r, w in COVERS.items() if not other and r not in roles | told and f"{r}_squared" not in roles}
     return {
         "last_step": max(steps, default=None),
         "epochs": max(epochs, default=None),

@@ -157,6 +157,7 @@ def _share(curve: Curve) -> "NDArray[np.float64]":
 
 
 def _chance(values: "NDArray[np.float64]") -> int:
-    """K where all `values` (shares) lie within half a per cent of 1/K, else 0."""
+    """K where all `values` (shares) lie within 0.03 of 1/K and most within 0.01, else 0."""
     k = int(np.clip(np.round(1 / max(float(np.median(values)), 1e-9)), 2, 20))
-    return k if np.abs(values - 1 / k).max() < 0.005 else 0
+    off = np.abs(values - 1 / k)
+    return k if off.max() < 0.03 and np.median(off) < 0.01 else 0

@@ -153,7 +153,7 @@ def test_single_rule_keeps_its_probability() -> None:
 
 
 def test_consequence_takes_no_share() -> None:
-    """A cause that a likelier one explains is under it; one that explains a likelier one stands beside it: no rivals."""
+    """A cause that a likelier one explains is under it; one that explains a likelier one stands beside it."""
     cause, effect = direct("cause", 0.9, explains=("effect",)), direct("effect", 0.8)
     found = judged(catalogue_of(effect, cause), {"s": True})
     reverse = judged(catalogue_of(direct("effect", 0.95), direct("cause", 0.85, explains=("effect",))), {"s": True})

@@ -187,3 +187,82 @@ def test_codebook(features_of: FeaturesOf) -> None:
 
     assert row.values["codebook_share"] == pytest.approx(2 / 512)
     assert row.values["codebook_last_ratio"] == pytest.approx(0.02)
+
+
+def test_loss_that_comes_down_to_zero(features_of: FeaturesOf) -> None:
+    """A hinge loss, or one rounded to three digits, comes down to 0; a loss that is cut off does not."""
+    name = "train_loss_before_zero_share"
+    rounded = np.round(0.01 * np.exp(-np.arange(60) / 5), 3).tolist()
+
+    assert features_of({"loss": [*DECAY[:50], *[0.0] * 20]}).values[name] == pytest.approx(
+        np.median(DECAY[45:50]) / np.median(DECAY[:3])
+    )
+    assert features_of({"loss": rounded}).values[name] == 0.0
+    assert features_of({"loss": DECAY}).values[name] is None
+
+
+def test_guessing_is_where_an_untrained_model_begins(features_of: FeaturesOf) -> None:
+    """A language model that comes down to 2.485 is not guessing among 12 classes; one thrown there at once is."""
+    noise = np.random.default_rng(1).normal(0, 0.01, 300)
+    falling = np.log(12) + 4 * np.exp(-np.arange(300) / 40) + noise
+    thrown = np.log(12) + 30 * np.exp(-np.arange(300) / 5) + noise
+
+    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
+    assert features_of({"loss": thrown.tolist()}).values["train_loss_chance_classes"] == 12
+
+
+def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
+    """Per cent and shares give the same gap."""
+    row = features_of({"train_acc": [50.0, 80.0, 95.0, 96.0], "val_acc": [48.0, 75.0, 89.0, 90.0]})
+
+    assert row.values["accuracy_gap"] == pytest.approx(0.06)
+    assert row.values["val_accuracy_last"] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("logged", "kind"),
+    [
+        ({"loss": DECAY}, "training"),
+        ({"loss": DECAY[:3]}, None),
+        ({"val_acc": DECAY}, "evaluation"),
+        ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
+        ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
+        ({"system/gpu.0.temp": DECAY}, None),
+    ],
+)
+def test_kind_of_run(features_of: FeaturesOf, logged: dict[str, list[float]], kind: str | None) -> None:
+    """Told by what was logged four times at least."""
+    assert features_of(logged).values["run_kind"] == kind
+
+
+def test_what_a_cut_of_the_rate_brought(features_of: FeaturesOf) -> None:
+    """A loss that falls only after the rate is cut was held back by it."""
+    held = [10.0] * 60 + np.linspace(10, 5, 40).tolist()
+    row = features_of({"loss": held, "lr": [20.0] * 60 + [5.0] * 40})
+
+    assert row.values["lr_cut_at_share"] == pytest.approx(60 / 99)
+    assert row.values["lr_cut_gain_share"] == pytest.approx(1.0)
+    assert features_of({"loss": DECAY, "lr": [0.1] * 200}).values["lr_cut_gain_share"] is None
+
+
+def test_a_reward_that_never_changes_has_no_gain(features_of: FeaturesOf) -> None:
+    """Without any spread the gain is 0, not unknown."""
+    assert features_of({"reward": [-200.0] * 100}).values["reward_gain_spread"] == 0.0
+
+
+def test_codes_are_counted_by_a_perplexity(features_of: FeaturesOf) -> None:
+    """A perplexity of 1 is one code of 512, a usage of 1 is the whole codebook."""
+    one = features_of({"codebook_perplexity": [1.0] * 50}, config={"num_embeddings": 512}).values
+    whole = features_of({"codebook_usage": [1.0] * 50}).values
+
+    assert (one["codebook_codes"], one["codebook_share"]) == (1.0, 1 / 512)
+    assert (whole["codebook_codes"], whole["codebook_share"]) == (None, 1.0)
+
+
+def test_held_out_loss_that_ends_as_nan(features_of: FeaturesOf) -> None:
+    """NaN by nature comes and goes; a held-out loss that is NaN to the end is broken."""
+    broken = features_of({"loss": DECAY, "val_loss": [*DECAY[:100], *[NAN] * 100]}).values
+    passing = features_of({"loss": DECAY, "val_loss": [NAN, *DECAY[1:]]}).values
+
+    assert (broken["val_loss_ends_nonfinite"], broken["val_loss_nonfinite_metric"]) == (True, "val_loss")
+    assert passing["val_loss_ends_nonfinite"] is False

@@ -1,0 +1,59 @@
+"""What the diagnosis is known to get wrong: a test states the right answer and is expected to fail."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from loganalyst import diagnose
+from loganalyst.model import Diagnosis
+
+Logged = Callable[..., Diagnosis]
+RNG = np.random.default_rng
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> Logged:
+    """`logged(loss=[…])`: the diagnosis of a run that logged these metrics, one row a step."""
+
+    def run(**metrics: NDArray[np.float64]) -> Diagnosis:
+        rows = len(next(iter(metrics.values())))
+        pl.DataFrame({"step": np.arange(rows), **metrics}).write_csv(tmp_path / "metrics.csv")
+        return diagnose(tmp_path)
+
+    return run
+
+
+@pytest.mark.xfail(strict=True, reason="how low a loss could get is not in its curve; a far fall reads as convergence")
+def test_plateau_after_a_far_fall(logged: Logged) -> None:
+    """A loss that falls by 99 % in a tenth of the run and then stands still for a term it cannot learn."""
+    steps = np.arange(1000)
+    loss = (120 * np.exp(-steps / 20) + 0.89) * RNG(0).lognormal(0, 0.01, 1000)
+
+    assert "plateau" in [c.label for c in logged(train_loss=loss).causes]
+
+
+@pytest.mark.xfail(strict=True, reason="next to nothing every batch is a spike: heavy tails hide the few bad samples")
+def test_spikes_on_a_loss_near_zero(logged: Logged) -> None:
+    """Five batches with ten times the first loss stand out, though ordinary batches differ by orders of magnitude."""
+    loss = 2.3 * np.exp(-np.arange(2000) / 150) + 0.002 * RNG(1).lognormal(0, 1.5, 2000)
+    loss[[400, 700, 1100, 1500, 1800]] = 25.0
+
+    assert "loss_spikes" in [c.label for c in logged(loss=loss).causes]
+
+
+@pytest.mark.xfail(strict=True, reason="fine-tuning that changes little and training that learns nothing look the same")
+def test_fine_tuning_of_a_good_model(logged: Logged) -> None:
+    """A loss that starts at what the model can reach and wanders there is healthy, not stuck."""
+    assert logged(loss=0.5 + 0.03 * RNG(2).normal(size=80)).status == "healthy"
+
+
+@pytest.mark.xfail(strict=True, reason="a metric whose role its name does not tell is not judged")
+def test_metrics_that_rise_by_design(logged: Logged) -> None:
+    """An evidence lower bound that rises and settles is a healthy run."""
+    bound = -180 + 90 * (1 - np.exp(-np.arange(80) / 12)) + 0.5 * RNG(3).normal(size=80)
+
+    assert logged(train_elbo=bound, val_elbo=bound - 2).status == "healthy"
