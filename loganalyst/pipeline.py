@@ -119,8 +119,11 @@ def diagnose(
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
     """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, unless
     `separate`. A path that cannot be read, or whose loganalyst.yaml is not valid, gives a diagnosis of status
-    `unreadable`; the others go on. Raises SourceError or RuleError for a `config` that is missing or not valid.
+    `unreadable`; the others go on. Raises SourceError or RuleError for `config` or `rules` that are missing or not valid.
     """
+    for folder in options.get("rules", ()):
+        if not os.path.isdir(folder):
+            raise RuleError(folder, "is no folder", "--rules takes a folder with rules of your own")
     if options.get("config"):
         settings.find(Path(), options["config"])
     groups: list[tuple[Path, list[Path]]] = []
@@ -129,14 +132,15 @@ def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: 
             groups[-1][1].append(path)
         else:
             groups.append((path, []))
-    return [_diagnosed(run, logs, options) for run, logs in groups]
+    return [diagnosis for run, logs in groups for diagnosis in _diagnosed(run, logs, options)]
 
 
-def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> Diagnosis:
+def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> list[Diagnosis]:
+    """One diagnosis; logs beside a run that cannot be read have one each."""
     try:
-        return diagnose(run, logs=logs, **options)
+        return [diagnose(run, logs=logs, **options)]
     except LogAnalystError as error:
-        return unreadable(run, error)
+        return [unreadable(run, error), *(d for log in logs for d in _diagnosed(log, (), options))]
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:

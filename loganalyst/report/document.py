@@ -32,6 +32,7 @@ BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
 UNJUDGED = " cannot be judged"
+JOB_LOG = "the job log"  # as features name what they need
 MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
 
 
@@ -124,6 +125,8 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
     causes = d.causes[: max(top, 1)]
     began = [c.onset_step for c in causes[:1]] + [s.step for s in d.symptoms]
     onset = next((at for at in began if at is not None), None)
+    if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves tells nothing
+        onset = None
     verdict, tone = _verdict(d)
     return Document(
         name=clean(d.run.name or d.run.path.name or "run", 80),
@@ -159,9 +162,10 @@ def _headline(d: Diagnosis) -> str:
     last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
     text = STATES[d.run.status]
     if last is not None:
-        text += f" at step {step(last)}" + (
-            f" of {step(int(planned))}" if isinstance(planned, (int, float)) and planned > last else ""
-        )
+        of = int(planned) if isinstance(planned, (int, float)) and planned >= last else None
+        if of and d.run.status == "unknown" and last >= of - 1:  # steps may count from 0
+            text = "REACHED ITS END"
+        text += f" at step {step(last)}" + (f" of {step(of)}" if of else "")
     elif d.run.status != "unknown":
         text += " before a step was logged"
     else:
@@ -204,8 +208,13 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         prevention=clean(cause.prevention, 1000),
         references=tuple(clean(r) for r in cause.references),
         consequences=tuple(clean(c) for c in cause.consequences),
-        decide=tuple(clean(m) for m in cause.missing),
+        decide=tuple(map(_decides, cause.missing)),
     )
+
+
+def _decides(missing: str) -> str:
+    """What to do to get what is missing: log it, or give it."""
+    return f"give {clean(missing)}" if missing.startswith(JOB_LOG) else f"log {_words(missing)}"
 
 
 def _basis(cause: Cause) -> str:
@@ -313,6 +322,10 @@ def _not_logged(d: Diagnosis) -> tuple[str, ...]:
     if short:
         verb = "is" if len(short) == 1 else "are"
         told.append(f"{_joined([*short])} {verb} not logged: {_joined([*short.values()])}{UNJUDGED}")
+    unseen = sum(JOB_LOG in rule.why for rule in d.unknown)
+    if unseen and not d.run.lines.height:
+        causes = count(unseen, "cause")
+        told.append(f"no job log (give it: diagnose RUN LOG): {causes}, such as crashes and lack of memory,{UNJUDGED}")
     return tuple(told)
 
 
@@ -354,7 +367,8 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
 
 
 def _session(s: SessionSummary) -> Row:
-    lines = f", lines {span(s.first_line, s.last_line)}" if s.first_line is not None else ""
+    several = "s" if s.first_line != s.last_line else ""
+    lines = f", line{several} {span(s.first_line, s.last_line)}" if s.first_line is not None else ""
     return Row(f"start {s.index + 1}", clean(s.status + (f" ({s.label})" if s.label else "") + lines))
 
 

@@ -110,12 +110,10 @@ def plain(value: Any) -> Any:
             return "NaN" if isnan(value) else ("Infinity" if value > 0 else "-Infinity")
         case None | bool() | int() | float():
             return value
-        case str():
-            return value.encode("utf-8", "replace").decode()  # half a surrogate pair is no text elsewhere
+        case str() | Path():
+            return str(value).encode("utf-8", "replace").decode()  # half a surrogate pair is no text elsewhere
         case Mapping():
             return {plain(str(k)): plain(v) for k, v in value.items()}
         case datetime():
             return value.isoformat()
-        case Path():
-            return plain(str(value))
     return [plain(v) for v in value]

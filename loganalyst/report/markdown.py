@@ -59,7 +59,7 @@ def _cause(cause: CauseText) -> Iterator[str]:
     yield from _paragraph("Side effects", cause.side_effects)
     yield from _paragraph("Prevention", cause.prevention)
     yield from _section("What follows from it", cause.consequences, level=3)
-    yield from _section("What would decide", [f"log {m}" for m in cause.decide], level=3)
+    yield from _section("What would decide", cause.decide, level=3)
     yield from _section("References", cause.references, level=3)
 
 

@@ -19,7 +19,7 @@ MARKS = {"nonfinite": "tab:red", "divergence": "tab:red", "spike": "tab:orange",
 
 
 def save(diagnosis: Diagnosis, path: Path) -> None:
-    """Write the picture to `path`, in the format of its suffix; LogAnalystError for another suffix or no curve."""
+    """Write the picture to `path`, in the format of its suffix; LogAnalystError for another suffix, no curve or no place."""
     from matplotlib.figure import Figure
 
     if path.suffix.lower() not in FORMATS:
@@ -34,7 +34,10 @@ def save(diagnosis: Diagnosis, path: Path) -> None:
     axes[-1].set_xlabel("step")
     doc = document(diagnosis)
     figure.suptitle(_literal(f"{doc.name}: {doc.verdict} ({percent(diagnosis.confidence)})"))
-    figure.savefig(path, dpi=120)
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise LogAnalystError(path, f"cannot be written ({error.strerror})", "--plot takes a file") from None
 
 
 def _draw(ax: "Axes", curve: Curve, diagnosis: Diagnosis) -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from loganalyst.model import Diagnosis
 from loganalyst.report.document import CauseText, Document, EvidenceText, document
 from loganalyst.report.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
-from loganalyst.report.text import count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -88,7 +87,7 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
         for label, words in (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify)):
             lines += field(label, words, width, 2) if words else []
     if cause.basis.startswith("a guess") and cause.decide:
-        lines += field("Decide", f"log {'; '.join(cause.decide[:3])}", width, 2)
+        lines += field("Decide", "; ".join(cause.decide[:3]), width, 2)
     return lines
 
 
@@ -127,12 +126,8 @@ def _told(doc: Document, width: int) -> "list[Text]":
 
 
 def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What is not logged and what that costs; where the usual curves are all there, how many causes need others."""
-    told = list(doc.not_logged)
-    left = sum(len(group.titles) for group in doc.not_judged)
-    if left and not told:
-        told = [f"{count(left, 'cause needs', 'causes need')} what this run does not log (loganalyst show names it)"]
-    return field("Not seen", " · ".join(told), width, margin) if told else []
+    """What is not logged and what that costs."""
+    return field("Not seen", " · ".join(doc.not_logged), width, margin) if doc.not_logged else []
 
 
 def _after(doc: Document, width: int) -> "list[Text]":

@@ -173,9 +173,10 @@ def _step(file: Path) -> int | None:
 def _run(
     path: Path, tables: Tables, sources: tuple[Source, ...], basis: tuple[str, ...], ignored: tuple[str, ...]
 ) -> Run:
-    times = [tables.points["time"], tables.sessions["started"], tables.sessions["ended"], tables.lines["time"]]
+    times = [tables.points["time"], tables.sessions["ended"], tables.lines["time"]]
     stamps = pl.concat([t.drop_nulls().rename("time") for t in times])
-    ended = stamps.max()
+    starts = tables.sessions["started"].drop_nulls()
+    ended = stamps.max() if len(stamps) else starts.max()  # a start may carry another clock than what was logged
     return Run(
         **vars(tables),
         id=run_id(path),
@@ -183,7 +184,7 @@ def _run(
         name=path.resolve().name,
         sources=sources,
         status=_status(tables, ended if isinstance(ended, datetime) else None),
-        started=_when(stamps.min()),
+        started=_when(pl.concat([stamps, starts.rename("time")]).min()),
         ended=_when(ended),
         host=_config(tables, "host"),
         framework=_config(tables, "framework"),
