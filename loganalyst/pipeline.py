@@ -119,7 +119,8 @@ def diagnose(
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
     """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, unless
     `separate`. A path that cannot be read, or whose loganalyst.yaml is not valid, gives a diagnosis of status
-    `unreadable`; the others go on. Raises SourceError or RuleError for `config` or `rules` that are missing or not valid.
+    `unreadable`; the others go on. Raises SourceError or RuleError for a missing `config` or folder of `rules`, and for
+    a `config` that is not valid.
     """
     for folder in options.get("rules", ()):
         if not os.path.isdir(folder):

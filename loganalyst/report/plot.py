@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = (".png", ".svg", ".pdf")
-MARKS = {"nonfinite": "tab:red", "divergence": "tab:red", "spike": "tab:orange", "lr_drop": "tab:gray"}
+MARKS = {"nonfinite": "tab:red", "divergence": "tab:brown", "spike": "tab:orange", "lr_drop": "tab:gray"}
 
 
 def save(diagnosis: Diagnosis, path: Path) -> None:
-    """Write the picture to `path`, in the format of its suffix; LogAnalystError for another suffix, no curve or no place."""
+    """Write the picture to `path`, in the format of its suffix; LogAnalystError where that cannot be."""
     from matplotlib.figure import Figure
 
     if path.suffix.lower() not in FORMATS:
