@@ -151,3 +151,11 @@ def test_blame_stays_in_the_last_session(tmp_path: Path) -> None:
     found = la.diagnose(tmp_path / "slurm-7.out")
 
     assert [c.label for c in found.causes if c.label == "code_exception"] == []
+
+
+def test_skipped_steps_of_mixed_precision_are_healthy(tmp_path: Path) -> None:
+    """Single infinite gradient norms, as a dynamic loss scale makes them, are no fault."""
+    rows = [f"{i},{2 * 0.98**i + 0.1},{'inf' if i in (0, 90) else 1.0}\n" for i in range(200)]
+    (tmp_path / "metrics.csv").write_text("step,loss,grad_norm\n" + "".join(rows))
+
+    assert la.diagnose(tmp_path).causes == ()

@@ -28,6 +28,8 @@ FEATURES = (
     *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
     Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
     Feature("grad_norm_leads_loss_steps", "int", "steps", "how long before the training loss the gradient norm left its trend (negative: after)", ROLE),
+    Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
+    Feature("grad_norm_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("grad_nonfinite_loss_finite", "bool", "", "the gradient norm is NaN or infinite while the loss stays finite", ROLE),
     Feature("layer_grad_count", "int", "layers", "layers with a gradient norm of their own", "layer_grad_norm"),
     Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", "layer_grad_norm"),
@@ -52,6 +54,8 @@ def _global(context: Context) -> dict[str, object]:
         "grad_norm_metric": curve.metric,
         "grad_norm_points": len(curve.values),
         "grad_norm_zero_share": float((curve.values == 0).mean()),
+        "grad_norm_nonfinite_share": float((~np.isfinite(curve.values)).mean()),
+        "grad_norm_ends_nonfinite": bool(not np.isfinite(curve.values[-1])),
         **_levels(curve),
     }
     for name in ("nonfinite", "divergence", "spike"):

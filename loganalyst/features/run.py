@@ -10,6 +10,7 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
+    Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended", "run"),
     Feature("run_sources", "int", "files", "files that were read", "run"),
     Feature("run_points", "int", "points", "logged values, system readings and counters left out", "points"),
     Feature("run_metrics", "int", "metrics", "metrics logged, system readings and counters left out", "points"),
@@ -55,6 +56,7 @@ def compute(context: Context) -> Computed:
     out: dict[str, object] = {
         "run_status": None if run.status == "unknown" else run.status,
         "run_kind": _kind(context),
+        "run_is_running": run.status == "running",
         "run_sources": sum(s.format is not None for s in run.sources),
         "run_points": sum(len(c.values) for c in kept),
         "run_metrics": len(kept),

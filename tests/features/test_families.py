@@ -18,7 +18,7 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
     known = {k for k, v in features_of({}).values.items() if v is not None}
 
     assert known <= {
-        "run_status", "run_sources", "run_points", "run_metrics", "run_longest_metric", "run_log_expected",
+        "run_status", "run_is_running", "run_sources", "run_points", "run_metrics", "run_longest_metric", "run_log_expected",
         "config_rows",
     }  # fmt: skip
 
@@ -266,3 +266,12 @@ def test_held_out_loss_that_ends_as_nan(features_of: FeaturesOf) -> None:
 
     assert (broken["val_loss_ends_nonfinite"], broken["val_loss_nonfinite_metric"]) == (True, "val_loss")
     assert passing["val_loss_ends_nonfinite"] is False
+
+
+def test_single_nonfinite_gradients_of_a_loss_scale(features_of: FeaturesOf) -> None:
+    """Skipped steps of mixed precision are few and do not last; a NaN for good does."""
+    skipped = features_of({"loss": DECAY, "grad_norm": [float("inf"), *[1.0] * 99, NAN, *[1.0] * 99]}).values
+    lost = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 100, *[NAN] * 100]}).values
+
+    assert (skipped["grad_norm_nonfinite_share"], skipped["grad_norm_ends_nonfinite"]) == (0.01, False)
+    assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
