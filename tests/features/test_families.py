@@ -18,8 +18,8 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
     known = {k for k, v in features_of({}).values.items() if v is not None}
 
     assert known <= {
-        "run_status", "run_is_running", "run_sources", "run_points", "run_metrics", "run_longest_metric", "run_log_expected",
-        "config_rows",
+        "run_status", "run_is_running", "run_sources", "run_points", "run_metrics", "run_longest_metric",
+        "run_log_expected", "config_rows",
     }  # fmt: skip
 
 
