@@ -45,6 +45,10 @@ def records(file: BinaryIO, at: int) -> Iterator[Record | Gap]:
             if kind == DAMAGE:
                 parts, why = None, why or _damage(block, start)
                 continue
+            if kind == FULL and not (why or parts):
+                good = base + stop
+                yield Record(base + start, block[start + HEADER.size : stop])
+                continue
             if kind in (FULL, FIRST):
                 why = why or ("a record without its end" if parts else "")
                 parts, begin, held = [], base + start, 0

@@ -5,18 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from loganalyst.model import Tables, table
 from loganalyst.sources import wandbproto
 from loganalyst.sources.flatten import Leaf, TooLargeError, config_table, leaves
 from loganalyst.sources.gaps import Gap, gap_table
-from loganalyst.sources.leveldb import records
+from loganalyst.sources.leveldb import Record, records
 from loganalyst.sources.timestamps import from_seconds
-from loganalyst.sources.wandbrows import Rows
+from loganalyst.sources.wandbcolumns import columns
+from loganalyst.sources.wandbplain import Chunk, Ints, Mask
+from loganalyst.sources.wandbrows import Columns, Rows
 
 NAME = "wandb"
 INTERRUPTED = 255  # exit code after Ctrl-C; an uncaught exception gives 1
 FILE_HEADER = b":W&B\xe1\xbe\x00"  # name, magic number 0xBEE1, version 0
-BATCH = 250_000  # points
+BATCH = 4 << 20  # bytes of records decoded at once
 OWN = "_wandb"  # prefix of what W&B says of the run, and its key among the user's settings
 
 
@@ -27,16 +31,20 @@ def sniff(path: Path, head: bytes) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """The file's tables in batches; config, session and metrics of the summary come with the last. Raises OSError."""
-    run = _Run(path.name)
+    run, held, size = _Run(path.name), list[Record](), 0
     with path.open("rb") as file:
         header = file.read(len(FILE_HEADER))
         for found in records(file, len(header)):
             if isinstance(found, Gap):
                 run.gaps.append(found)
-            else:
-                run.add(found.offset, found.data)
-            if len(run.rows) >= BATCH:
+                continue
+            held.append(found)
+            size += len(found.data)
+            if size >= BATCH:
+                run.add(held)
                 yield run.batch()
+                held, size = [], 0
+    run.add(held)
     yield run.ending(header)
 
 
@@ -54,25 +62,68 @@ class _Run:
         self.status: str | None = None
         self.preempting = self.any = False
 
-    def add(self, offset: int, data: bytes) -> None:
-        """Take in one record; one that cannot be decoded becomes a gap."""
-        try:
-            self._add(data, *wandbproto.record(data))
-            self.any = True
-        except (ValueError, IndexError, RecursionError) as error:
-            self.gaps.append(Gap(offset, len(data), f"no W&B record ({error})"))
+    def add(self, records: list[Record]) -> None:
+        """Take in records: plain ones side by side, the rest one by one; what cannot be decoded becomes a gap."""
+        chunk = Chunk([record.data for record in records])
+        done = self._history(chunk) | self._stats(chunk) | self._summaries(chunk)
+        self.any |= bool(done.any())
+        for place in np.flatnonzero(~done).tolist():
+            offset, data = records[place]
+            try:
+                self._add(place, data, *wandbproto.record(data))
+                self.any = True
+            except (ValueError, IndexError, RecursionError) as error:
+                self.gaps.append(Gap(offset, len(data), f"no W&B record ({error})"))
 
-    def _add(self, data: bytes, kind: int, at: int, end: int) -> None:
+    def _history(self, chunk: Chunk) -> Mask:
+        """Takes in the plain rows of the history; which records they are."""
+        places = chunk.of(wandbproto.HISTORY)
+        items, plain = chunk.items(places, wandbproto.HISTORY_ITEM, wandbproto.HISTORY_STEP)
+        return self._columns(chunk, places, *columns(chunk, items, places, plain))
+
+    def _stats(self, chunk: Chunk) -> Mask:
+        """Takes in the plain system metrics; which records they are."""
+        places = chunk.of(wandbproto.STATS)
+        items, plain = chunk.items(places, wandbproto.STATS_ITEM, wandbproto.STATS_TIME)
+        times = np.zeros(len(places))
+        for i in np.flatnonzero(plain).tolist():
+            try:
+                at, end = int(chunk.start[places[i]]), int(chunk.end[places[i]])
+                times[i] = wandbproto.time(chunk.data, at, end, wandbproto.STATS_TIME)
+            except (ValueError, IndexError):
+                plain[i] = False
+        return self._columns(chunk, places, *columns(chunk, items, places, plain, times))
+
+    def _columns(self, chunk: Chunk, places: Ints, found: Columns, names: list[str | None], taken: Mask) -> Mask:
+        self.rows.add_columns(found, names)
+        done = np.zeros(len(chunk.tag), np.bool_)
+        done[places[taken]] = True
+        return done
+
+    def _summaries(self, chunk: Chunk) -> Mask:
+        """Takes in the summaries if all are plain: only the last value of each key is looked at."""
+        places = chunk.of(wandbproto.SUMMARY)
+        items, plain = chunk.items(places, wandbproto.UPDATE)
+        done = np.zeros(len(chunk.tag), np.bool_)
+        if plain.all():
+            done[places] = True
+            last = np.zeros(len(items.keys), np.int64)
+            last[items.code] = np.arange(len(items.code))  # of several the last one stays
+            values = [chunk.data[items.start[i] : items.end[i]] for i in last.tolist()]
+            self.summary |= zip(items.keys, values, strict=True)
+        return done
+
+    def _add(self, place: int, data: bytes, kind: int, at: int, end: int) -> None:
         match kind:
             case wandbproto.HISTORY:
                 keys, values = wandbproto.items(data, at, end, wandbproto.HISTORY_ITEM)
                 layout = self.rows.layout(keys)
                 step = None if "_step" in layout.axes else wandbproto.step(data, at, end)
-                self.rows.add(layout, values, step=step)
+                self.rows.add(layout, values, place=place, step=step)
             case wandbproto.STATS:
                 keys, values = wandbproto.items(data, at, end, wandbproto.STATS_ITEM)
                 time = wandbproto.time(data, at, end, wandbproto.STATS_TIME)
-                self.rows.add(self.rows.layout(keys, "system/"), values, time=time)
+                self.rows.add(self.rows.layout(keys, "system/"), values, place=place, time=time)
             case wandbproto.SUMMARY:
                 self.summary |= zip(*wandbproto.items(data, at, end, wandbproto.UPDATE), strict=True)
                 for key in wandbproto.items(data, at, end, wandbproto.REMOVE)[0]:

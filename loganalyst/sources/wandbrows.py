@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.sources import buckets, wandbproto
@@ -29,8 +30,25 @@ class Layout(NamedTuple):
     objects: dict[str, list[tuple[int, tuple[str, ...]]]]
 
 
+class Columns(NamedTuple):
+    """Rows as arrays: place, step (NO_STEP: none), time and epoch of each; row, code of the metric and value of each
+    point.
+    """
+
+    places: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    times: NDArray[np.float64]
+    epochs: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
 class Rows:
-    """The rows since the last `take`; `logged` names all metrics that ever had a point."""
+    """The rows since the last `take`; `logged` names all metrics that ever had a point.
+
+    `place` is the order of a row among them, whenever it is added.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -42,12 +60,10 @@ class Rows:
 
     def _clear(self) -> None:
         self.metrics, self.values = array("q"), array("d")  # one entry a point
-        self.lengths, self.steps = array("q"), array("q")  # one entry a row
+        self.lengths, self.places, self.steps = array("q"), array("q"), array("q")  # one entry a row
         self.times, self.epochs = array("d"), array("d")
+        self.columns: list[Columns] = []
         self.distributions: list[dict[str, Any]] = []
-
-    def __len__(self) -> int:
-        return len(self.values) + len(self.distributions)
 
     def layout(self, keys: list[bytes], prefix: str = "") -> Layout:
         """What raw `keys` mean; metric names get `prefix`. ValueError, IndexError where a key cannot be decoded."""
@@ -59,7 +75,14 @@ class Rows:
         return self.layouts[known]
 
     def add(
-        self, layout: Layout, raw: list[bytes], *, step: int | None = None, time: float = 0.0, new_only: bool = False
+        self,
+        layout: Layout,
+        raw: list[bytes],
+        *,
+        place: int = 0,
+        step: int | None = None,
+        time: float = 0.0,
+        new_only: bool = False,
     ) -> None:
         """Take in one row of JSON values; `new_only`: only numbers of metrics without a point so far.
 
@@ -80,13 +103,13 @@ class Rows:
                 _collect(name, value, found, objects)
         if new_only:
             found, objects = [(name, value) for name, value in found if name not in self.logged], []
+        self.places.append(place)
         self._append(found, step, time, axes.get("epoch"))
         described = [(name, _described(value)) for name, value in objects]
         self.distributions += [{"metric": n, "step": step, "time": time, **d} for n, d in described if d]
 
     def _append(self, found: list[tuple[str, float]], step: int | None, time: float, epoch: float | None) -> None:
-        codes = self.codes
-        self.metrics.extend([codes.setdefault(name, len(codes)) for name, _ in found])
+        self.metrics.extend([self._code(name) for name, _ in found])
         self.values.extend([value for _, value in found])
         self.lengths.append(len(found))
         self.steps.append(NO_STEP if step is None else step)
@@ -94,24 +117,46 @@ class Rows:
         self.epochs.append(math.nan if epoch is None else epoch)
         self.ended = max(self.ended, time)
 
+    def _code(self, name: str) -> int:
+        return self.codes.setdefault(name, len(self.codes))
+
+    def add_columns(self, found: Columns, names: list[str | None]) -> None:
+        """Take in many rows; their codes count in `names`."""
+        codes = np.array([-1 if name is None else self._code(name) for name in names], np.int64)
+        self.columns.append(found._replace(codes=codes[found.codes]))
+        self.ended = max(self.ended, float(np.nanmax(found.times, initial=0.0)))
+
     def take(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The rows as `points` and `distributions` frames; forgets them."""
         names = pl.Series(list(self.codes), dtype=pl.String)
-        codes, lengths = np.array(self.metrics), np.array(self.lengths)
-        self.logged |= set(names.gather(np.unique(codes)).to_list())
-        steps = pl.Series(np.repeat(self.steps, lengths), dtype=pl.Int64)
+        found = self._joined()
+        self.logged |= set(names.gather(np.unique(found.codes)).to_list())
+        steps = pl.Series(found.steps[found.rows], dtype=pl.Int64)
         points = table("points", {
-            "session": np.zeros(len(codes), np.int32),
-            "metric": names.gather(codes),
+            "session": np.zeros(len(found.codes), np.int32),
+            "metric": names.gather(found.codes),
             "step": pl.select(pl.when(steps != NO_STEP).then(steps)).to_series(),
-            "epoch": pl.Series(np.repeat(self.epochs, lengths)).fill_nan(None),
-            "time": from_seconds(np.repeat(self.times, lengths)),
-            "value": np.array(self.values),
+            "epoch": pl.Series(found.epochs[found.rows]).fill_nan(None),
+            "time": from_seconds(found.times[found.rows]),
+            "value": found.values,
             "source": self.source,
         })  # fmt: skip
         distributions = buckets.frame(self.distributions, self.source)
         self._clear()
         return points, distributions
+
+    def _joined(self) -> Columns:
+        """All rows, and their points in the order of the rows' places."""
+        rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        axes = np.array(self.places), np.array(self.steps), np.array(self.times), np.array(self.epochs)
+        single = Columns(*axes, rows, np.array(self.metrics), np.array(self.values))
+        parts, before = [single], len(self.lengths)
+        for part in self.columns:
+            parts.append(part._replace(rows=part.rows + before))
+            before += len(part.places)
+        found = Columns(*map(np.concatenate, zip(*parts, strict=True)))
+        order = np.argsort(found.places[found.rows], kind="stable")
+        return found._replace(rows=found.rows[order], codes=found.codes[order], values=found.values[order])
 
 
 def _layout(paths: list[tuple[str, ...]], prefix: str) -> Layout:
@@ -134,18 +179,23 @@ def _whole(value: float | None, otherwise: int | None) -> int | None:
 
 def _collect(name: str, value: Any, found: list[tuple[str, float]], objects: list[tuple[str, Any]]) -> None:
     """The numbers in a value that is no float, nested ones under dotted names; texts and lists hold none."""
-    if isinstance(value, int):
-        found.append((name, _float(value)))
-    elif isinstance(value, float):
-        found.append((name, value))
-    elif isinstance(value, str) and value in NONFINITE:
-        found.append((name, NONFINITE[value]))
-    elif isinstance(value, Mapping):
-        if "_type" in value:
-            objects.append((name, value))
-            return
+    if not isinstance(value, Mapping):
+        known = leaf(value)
+        found += [(name, known)] if known is not None else []
+    elif "_type" in value:
+        objects.append((name, value))
+    else:
         for key, inner in value.items():
             _collect(f"{name}.{key}", inner, found, objects)
+
+
+def leaf(value: Any) -> float | None:
+    """The number a JSON value without names stands for, None for null, lists and other texts."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int):
+        return _float(value)
+    return NONFINITE.get(value) if isinstance(value, str) else None
 
 
 def _float(value: int) -> float:

@@ -60,6 +60,12 @@ def offline(tmp_path_factory) -> Path:
     return start(tmp_path_factory.mktemp("offline"), 3, SLURM_JOB_ID="4711")
 
 
+@pytest.fixture(autouse=True, params=[1, 64, 1 << 40], ids=["side by side", "as shipped", "one by one"])
+def few(request, monkeypatch):
+    """Every test holds whether records are decoded side by side or one by one."""
+    monkeypatch.setattr("loganalyst.sources.wandbplain.FEW", request.param)
+
+
 def read(path: Path) -> Tables:
     return Tables.concat(wandb.read(path))
 
@@ -434,8 +440,96 @@ def test_batches(tmp_path, monkeypatch):
     whole = read(path).points
     monkeypatch.setattr("loganalyst.sources.wandb.BATCH", 10)
 
-    assert len(list(wandb.read(path))) == 11
+    assert len(list(wandb.read(path))) == 51
     assert read(path).points.equals(whole)
+
+
+SPELLINGS = (
+    "1", "-0", "-0.0", "0.1", "1e400", "-1E+400", "1e-400", "5e-324", "1.7976931348623157e308", "9007199254740993",
+    "-9223372036854775808", "123456789012345678901234567890", "0.30000000000000004", "NaN", "Infinity", "-Infinity",
+    '"NaN"', '"-Infinity"', '"nan"', '"1.5"', "true", "false", "null", "[]", "[1, 2]", " 1 ", "1\n", '{"a": 1}',
+    '{"a": {"b": NaN}}', '{"_type": "image-file", "size": 3}', '"caf\u00e9"', '"two words"', "01", "1.", ".5", "+1",
+    "1_0", "inf", "nan", "1,2", "", "tru", '"open', "{", "0x1", "1" * 400, "1" * 5000,
+)  # fmt: skip
+KEYS = ("loss", "train/acc", "epoch", "_step", "_timestamp", "_runtime", "a.b", "t\u00e4g", "k" * 130, "loss ")
+
+
+def messages(rows_: list[dict[str, str]]) -> list[Record]:
+    """Rows of the history, each with its step beside the items too."""
+    return [history(i, **row) for i, row in enumerate(rows_)]
+
+
+def one_by_one(path: Path, monkeypatch) -> tuple:
+    with monkeypatch.context() as patch:
+        patch.setattr("loganalyst.sources.wandbplain.FEW", 1 << 40)
+        return told(read(path))
+
+
+def told(tables: Tables) -> tuple:
+    """All that was read, exactly: bits of the values, order, places of the gaps."""
+    points = tables.points.with_columns(pl.col("value", "epoch").map_batches(bits, return_dtype=pl.String))
+    return points.rows(), tables.distributions.rows(), tables.gaps.rows(), tables.config.rows(), tables.sessions.rows()
+
+
+def bits(values: pl.Series) -> pl.Series:
+    return pl.Series(
+        [None if v is None else "nan" if math.isnan(v) else float(v).hex() for v in values], dtype=pl.String
+    )
+
+
+@pytest.mark.parametrize("value", SPELLINGS, ids=lambda v: v[:24])
+def test_every_spelling_of_a_value(tmp_path, monkeypatch, value):
+    """A value reads alike side by side and one by one: the same float64 to the bit, no point, or the same gap."""
+    plain = [{"_step": str(i), "loss": "0.5", "_timestamp": "1.5e9"} for i in range(70)]
+    path = written(tmp_path, messages([*plain, {"_step": "70", "x": value, "loss": "2"}, *plain]))
+    points = read(path).points
+
+    assert told(read(path)) == one_by_one(path, monkeypatch)
+    assert points.filter(metric="loss").height in (140, 141)
+    try:
+        expected = json.loads(value)
+    except ValueError:
+        assert points.height == (140 if value else 141)  # an empty text is not written: the item is null
+        return
+    if isinstance(expected, float):
+        assert bits(points.filter(metric="x")["value"]).to_list() == bits(pl.Series([expected])).to_list()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows_=st.lists(
+        st.dictionaries(st.sampled_from(KEYS), st.floats().map(json.dumps) | st.sampled_from(SPELLINGS)), max_size=12
+    )
+)
+def test_any_rows(tmp_path, monkeypatch, rows_):
+    """Rows of any keys in any order, with any values, axes and steps: read alike side by side and one by one."""
+    path = written(tmp_path, messages(rows_))
+
+    assert told(read(path)) == one_by_one(path, monkeypatch)
+
+
+def test_summaries_side_by_side(tmp_path, monkeypatch):
+    """Of many summaries the last value of a key counts, keys in order of first use, a removal in its turn."""
+    many = []
+    for i in range(200):
+        record = Record()
+        for name in ("b", "a", f"k{i % 3}") if i % 2 else ("a", "b"):
+            record.summary.update.add(nested_key=["deep", name], value_json=str(i))
+        many.append(record)
+    path = written(tmp_path, many)
+    without = rows(read(path))
+    gone = Record()
+    gone.summary.remove.add(nested_key=["deep", "a"])
+    removed = written(tmp_path, [*many[:100], gone, *many[:2], gone])
+
+    assert without == [
+        ("deep.a", None, None, 199.0), ("deep.b", None, None, 199.0), ("deep.k1", None, None, 199.0),
+        ("deep.k0", None, None, 195.0), ("deep.k2", None, None, 197.0),
+    ]  # fmt: skip
+    assert rows(read(removed)) == [
+        ("deep.b", None, None, 1.0), ("deep.k1", None, None, 1.0), ("deep.k0", None, None, 99.0),
+        ("deep.k2", None, None, 95.0),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda p: p.name)
