@@ -101,7 +101,6 @@ def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mappin
     shown = evidence(rule, answers, judged.counted, catalogue.declared)
     symptoms = [symptom(catalogue.symptoms[s], answers) for s in judged.seen]
     place = _place(judged, answers)
-    steps = [e.step for e in _for(shown) if e.step is not None] or [s.step for s in symptoms if s.step is not None]
     level = band(judged.confidence)
     return Cause(
         id=rule.id,
@@ -120,7 +119,7 @@ def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mappin
         prevention=rule.prevention,
         references=rule.references,
         symptoms=judged.seen,
-        onset_step=min(steps, default=None),
+        onset_step=_onset(shown, symptoms),
         metric=place.metric or next((s.metric for s in symptoms if s.metric), None),
         file=place.file,
         line=place.line,
@@ -129,6 +128,15 @@ def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mappin
         consequences=tuple(j.rule.title for j in every.values() if j.under == rule.id),
         missing=advice.missing(rule, answers, catalogue.declared) if level == "low" else (),
     )
+
+
+def _onset(shown: Sequence[Evidence], symptoms: Sequence[Symptom]) -> int | None:
+    """The first step of direct evidence for it; else that of its weightiest item; else the first of its symptoms."""
+    items = [e for e in _for(shown) if e.step is not None]
+    direct = [e.step for e in items if e.kind == "direct"]
+    weightiest = [e.step for e in sorted(items, key=lambda e: -e.weight)[:1]]
+    steps = direct or weightiest or [s.step for s in symptoms]
+    return min((s for s in steps if s is not None), default=None)
 
 
 def band(p: float) -> Literal["high", "medium", "low"]:

@@ -54,7 +54,7 @@ def _latent(context: Context) -> dict[str, object]:
             "kl_metric": kl[0].metric,
             "kl_points": len(kl[0].values),
             "kl_first": first_level(kl[0].values),
-            "kl_last": (level, Witness(kl[0].metric, int(kl[0].steps[-1]), kl[0].source)),
+            "kl_last": (level, Witness(kl[0].metric, file=kl[0].source)),
             "kl_max": float(finite.max()) if finite.size else None,
             "kl_share": ratio(level, abs(last) if (last := _level(recon)) is not None else None),
         }
@@ -72,7 +72,7 @@ def _codebook(context: Context) -> dict[str, object]:
         "codebook_metric": curve.metric,
         "codebook_first": first_level(curve.values),
         "codebook_best": best,
-        "codebook_last": (last, Witness(curve.metric, int(curve.steps[-1]), curve.source)),
+        "codebook_last": (last, Witness(curve.metric, file=curve.source)),
         "codebook_last_ratio": ratio(last, best),
         "codebook_size": size,
         "codebook_codes": last if counted else None,
@@ -86,13 +86,13 @@ def _adversarial(context: Context) -> dict[str, object]:
     if discriminator:
         c = discriminator[0]
         last = last_level(c.values)
-        out["discriminator_loss_last"] = (last, Witness(c.metric, int(c.steps[-1]), c.source))
+        out["discriminator_loss_last"] = (last, Witness(c.metric, file=c.source))
         finite = c.values[np.isfinite(c.values)]
         out["discriminator_loss_min"] = float(finite.min()) if finite.size else None
         out["discriminator_loss_share"] = ratio(last, first_level(c.values))
     if generator:
         c = generator[0]
         last = last_level(c.values)
-        out["generator_loss_last"] = (last, Witness(c.metric, int(c.steps[-1]), c.source))
+        out["generator_loss_last"] = (last, Witness(c.metric, file=c.source))
         out["generator_loss_ratio"] = ratio(last, first_level(c.values))
     return out

@@ -111,7 +111,7 @@ def _entropy(context: Context) -> dict[str, object]:
     first, last = first_level(size), last_level(size)
     out: dict[str, object] = {
         "entropy_first": first,
-        "entropy_last": (last, Witness(curve.metric, int(curve.steps[-1]), curve.source)),
+        "entropy_last": (last, Witness(curve.metric, file=curve.source)),
         "entropy_last_share": ratio(last, first),
         "entropy_low_share": 0.0,
     }
