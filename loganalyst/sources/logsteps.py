@@ -20,10 +20,13 @@ def points(numbers: pl.DataFrame) -> pl.DataFrame:
         of("epoch"),
         series=pl.col("name").filter(pl.col("role") == "metric").first(),
     )
+    placed = _placed(records).select("row", "session", "step", "epoch", "keras", "batch", "total", refreshed=_refreshed())
     found = (
-        numbers.filter(pl.col("role") == "metric")
+        numbers.lazy()
+        .filter(pl.col("role") == "metric")
         .select("row", "value", "line", "time", metric="name")
-        .join(_placed(records), on="row", maintain_order="left")
+        .join(placed.lazy(), on="row", maintain_order="left")
+        .collect()
         .pipe(_indexed)
         .pipe(_settled)
     )
@@ -103,6 +106,8 @@ def _filled(records: pl.DataFrame) -> pl.DataFrame:
 
 def _indexed(points: pl.DataFrame) -> pl.DataFrame:
     """A running index a session and metric where there is no step at all."""
+    if not points["step"].has_nulls():
+        return points
     index = pl.int_range(pl.len(), dtype=pl.Int64).over("session", "metric")
     return points.with_columns(step=pl.coalesce("step", index))
 
@@ -110,8 +115,15 @@ def _indexed(points: pl.DataFrame) -> pl.DataFrame:
 def _settled(points: pl.DataFrame) -> pl.DataFrame:
     """Of the refreshes of a bar within one step the last; of a Keras epoch the last over the training data."""
     key = ["session", "metric", "step"]
-    refreshed = pl.col("bar") | (pl.col("held_out") & pl.col("batch").is_not_null())
     same_pass = (pl.col("total") == pl.col("total").first().over("session", "step")) | pl.col("total").is_null()
-    points = points.filter(~pl.col("keras") | same_pass)
+    if points["keras"].any():
+        points = points.filter(~pl.col("keras") | same_pass)
+    if not points["refreshed"].any():
+        return points
     last = pl.col("row") == pl.col("row").max().over(key)
-    return points.filter(~refreshed | last)
+    return points.filter(~pl.col("refreshed") | last)
+
+
+def _refreshed() -> pl.Expr:
+    """Whether a record overwrites the one before: a bar, a pass over held-out data with its counter."""
+    return pl.col("bar") | (pl.col("held_out") & pl.col("batch").is_not_null())
