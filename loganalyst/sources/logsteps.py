@@ -20,7 +20,9 @@ def points(numbers: pl.DataFrame) -> pl.DataFrame:
         of("epoch"),
         series=pl.col("name").filter(pl.col("role") == "metric").first(),
     )
-    placed = _placed(records).select("row", "session", "step", "epoch", "keras", "batch", "total", refreshed=_refreshed())
+    placed = _placed(records).select(
+        "row", "session", "step", "epoch", "keras", "batch", "total", refreshed=_refreshed()
+    )
     found = (
         numbers.lazy()
         .filter(pl.col("role") == "metric")

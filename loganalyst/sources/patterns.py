@@ -57,6 +57,7 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
+MOST_LITERALS = 200  # of one hyperscan database: compiling the whole catalogue at once takes six times the memory
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
@@ -114,12 +115,13 @@ def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
 def candidates(text: pl.Series, patterns: Iterable[Pattern]) -> pl.Series:
     """Positions (UInt32, ascending) of the lines that hold a literal of any pattern: the fast first look."""
     literals = _literals(patterns)
-    scanner = _scanner(tuple(literals))
-    if scanner is None:
+    scanners = _scanners(tuple(literals))
+    if scanners is None:
         return text.str.contains_any(literals).arg_true()
     data = "\n".join(text.to_list()).encode()
     ends: list[int] = []
-    scanner.scan(data, match_event_handler=lambda _id, _start, end, _flags, _context: ends.append(end))
+    for scanner in scanners:
+        scanner.scan(data, match_event_handler=lambda _id, _start, end, _flags, _context: ends.append(end))
     bounds = text.str.len_bytes().cast(pl.Int64).cum_sum() + pl.int_range(len(text), eager=True)
     return bounds.search_sorted(pl.Series(ends, dtype=pl.Int64), side="left").unique().sort().cast(pl.UInt32)
 
@@ -129,16 +131,18 @@ def _literals(patterns: Iterable[Pattern]) -> list[str]:
 
 
 @cache
-def _scanner(literals: tuple[str, ...]) -> Any:
-    """A hyperscan database of the literals, or None where hyperscan is not there (polars serves, slower)."""
+def _scanners(literals: tuple[str, ...]) -> list[Any] | None:
+    """Hyperscan databases of the literals, or None where hyperscan is not there (polars serves, slower)."""
     try:
         import hyperscan
     except ImportError:
         return None
-    database = hyperscan.Database()
     expressions = ["".join(f"\\x{byte:02x}" for byte in literal.encode()).encode() for literal in literals]
-    database.compile(expressions=expressions, ids=list(range(len(literals))), flags=[0] * len(literals))
-    return database
+    parts = [expressions[at : at + MOST_LITERALS] for at in range(0, len(expressions), MOST_LITERALS)]
+    databases = [hyperscan.Database() for _ in parts]
+    for database, part in zip(databases, parts, strict=True):
+        database.compile(expressions=part, ids=list(range(len(part))), flags=[0] * len(part))
+    return databases
 
 
 def _hits(rows: pl.DataFrame, order: int, pattern: Pattern) -> pl.DataFrame:
