@@ -7,6 +7,7 @@ Nested names are joined with ``/``. Bare NaN and Infinity are numbers; true, fal
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ _DEEPEST = 10
 _TEXTS = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # columns whose texts say something
 _NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 _MOST_GAPS = 1000
+_DECODER = json.JSONDecoder()
 _Long = tuple[list[int], list[str], list[Any]]
 
 
@@ -64,8 +66,8 @@ def _read_lines(path: Path) -> Iterator[Tables]:
         records: list[dict[str, Any]] = []
         lines: list[int] = []
         at = 0
-        for i, line in enumerate(block.data.split(b"\n")):
-            found, end = _objects(line) if line.strip() else ([], len(line))
+        for i, (line, content) in enumerate(zip(block.data.split(b"\n"), block.data.decode().split("\n"), strict=True)):
+            found, end = _objects(line, content) if content else ([], 0)
             records += found
             lines += [block.line + i] * len(found)
             if end < len(line):
@@ -75,13 +77,19 @@ def _read_lines(path: Path) -> Iterator[Tables]:
     yield log.rest()
 
 
-def _objects(line: bytes) -> tuple[list[dict[str, Any]], int]:
+def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:
     """The objects a line begins with (two writers may share one), and how many bytes of it they take."""
+    if not line.strip():
+        return [], len(line)
+    if content.startswith('{"'):  # the usual line: one object to its end
+        with suppress(ValueError, RecursionError):
+            data, end = _DECODER.raw_decode(content)
+            if end == len(content):
+                return [data], len(line)
     try:
         data = json.loads(line)
         return ([data], len(line)) if isinstance(data, dict) else ([], 0)
     except (ValueError, RecursionError):
-        content = line.decode("utf-8", "replace")
         found, end, _ = _elements(content, 0)
         objects = _dicts(found)
         return objects, len(content[:end].encode()) if len(objects) == len(found) else 0
@@ -89,13 +97,12 @@ def _objects(line: bytes) -> tuple[list[dict[str, Any]], int]:
 
 def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
     """The intact values from `at` on, commas between; where that ends, and whether it ends with a ``]``."""
-    decoder = json.JSONDecoder()
     found: list[Any] = []
     while True:
         while at < len(content) and content[at] in " \t\r\n,":
             at += 1
         try:
-            value, at = decoder.raw_decode(content, at)
+            value, at = _DECODER.raw_decode(content, at)
         except (ValueError, RecursionError):
             return found, at, content[at : at + 1] == "]"
         found.append(value)
@@ -178,9 +185,16 @@ class _Log:
             yield config_of(settings, self.path)
         numbers: _Long = ([], [], [])
         texts: _Long = ([], [], [])
+        shown: dict[str, str] = {}
         for row, record in enumerate(records):
-            for key, value in _values({k: v for k, v in record.items() if k != "config"} if settings else record):
-                self._sort(row, key, value, numbers, texts)
+            for key, value in record.items():
+                if type(value) is float and key != "config":
+                    numbers[0].append(row)
+                    numbers[1].append(shown[key] if key in shown else shown.setdefault(key, printable(key)))
+                    numbers[2].append(value)
+                elif key != "config" or not settings:
+                    for name, leaf in _values({key: value}):
+                        self._sort(row, name, leaf, numbers, texts)
         yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), len(records), lines)
 
     def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:

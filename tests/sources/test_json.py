@@ -277,3 +277,39 @@ def test_corpus_metrics_match_their_labels():
                 ("loss", 10, 8.3368),
             ]
             assert tables.points.height == 12
+
+
+SPELLINGS = (
+    "1", "-0", "-0.0", "0.1", "1e400", "-1E+400", "5e-324", "9007199254740993", "123456789012345678901234567890",
+    "0.30000000000000004", "NaN", "Infinity", "-Infinity", '"NaN"', '"-Infinity"', '"1.5"', "true", "false", "null",
+    "[]", "[1, 2.5]", '{"a": 1.5, "b": {"c": -0.0}}', '"word"', '{"_type": "image"}', "1" * 400,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", SPELLINGS, ids=lambda v: v[:24])
+def test_every_spelling_of_a_value(tmp_path: Path, value: str) -> None:
+    """A value reads the same to the bit in a plain line and in one with blanks around or a second object behind."""
+    found = []
+    for line in (f'{{"x": {value}, "step": 3}}', f' {{"x": {value}, "step": 3}} ', f'{{"x": {value}, "step": 3}}{{}}'):
+        path = tmp_path / "metrics.jsonl"
+        path.write_text(f'{{"loss": 1.0, "step": 1}}\n{line}\n{{"loss": 2.0, "step": 4}}\n')
+        points = Tables.concat(json.read(path)).points.filter(pl.col("metric") != "loss")
+        found.append(
+            [(m, s, "nan" if v != v else v.hex()) for m, s, v in points["metric", "step", "value"].iter_rows()]
+        )
+    expected = json_module.loads(value)
+
+    assert found[0] == found[1] == found[2]
+    if isinstance(expected, float):
+        assert found[0] == [("x", 3, "nan" if expected != expected else expected.hex())]
+
+
+def test_a_number_called_config_beside_settings(tmp_path: Path) -> None:
+    """Where rows repeat their settings under `config`, a number there is no metric; elsewhere it is one."""
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1, "config": 0.5, "loss": 1.5}\n{"step": 2, "loss": 2.5}\n')
+    alone = Tables.concat(json.read(path)).points["metric"].to_list()
+    path.write_text('{"step": 1, "config": 0.5, "loss": 1.5}\n{"step": 2, "config": {"lr": 1.0}, "loss": 2.5}\n')
+
+    assert alone == ["config", "loss", "loss"]
+    assert Tables.concat(json.read(path)).points["metric"].to_list() == ["loss", "loss"]

@@ -51,7 +51,9 @@ def test_every_pattern_has_both_kinds_of_examples() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from(EXAMPLES) | st.text(alphabet=st.characters(exclude_characters="\n", codec="utf-8"), max_size=40)))
+@given(
+    st.lists(st.sampled_from(EXAMPLES) | st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=40))
+)
 def test_hyperscan_and_polars_agree(lines: list[str]) -> None:
     """The fast first look finds the same lines with hyperscan as with polars alone."""
     text = pl.Series("text", lines, dtype=pl.String)
