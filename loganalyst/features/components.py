@@ -1,9 +1,10 @@
 """Features of the terms of a loss: which one dominates, which one never fell."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, last_level
-from loganalyst.model import Curve, Feature, Witness
+from loganalyst.features.context import Computed, Context, first_level, last_level, seen
+from loganalyst.model import Curve, Feature
 
 ROLES = ("loss_component", "recon_loss", "kl", "quantisation_loss")
 
@@ -11,15 +12,12 @@ FEATURES = (
     Feature("component_count", "int", "terms", "loss terms logged over the same steps", "loss_component"),
     Feature("component_top_metric", "text", "", "the term that is largest at the end", "loss_component"),
     Feature("component_top_share", "float", "share", "its share of the sum at the end", "loss_component"),
-    Feature("component_stuck_count", "int", "terms", "terms that ended above 30 % of their first level", "loss_component"),
-    Feature("component_stuck_metric", "text", "", "the largest of them at the end", "loss_component"),
+    Feature("component_stuck_metric", "text", "", "the largest term at the end that is still above 30 % of its first level (stuck)", "loss_component"),
     Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
     Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
     Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum at the end that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
-    Feature("component_zero_count", "int", "terms", "terms that are exactly 0 over the whole run", "loss_component"),
-    Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
     Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
 )  # fmt: skip
 
@@ -30,35 +28,29 @@ NOT_FALLEN = 0.7
 def compute(context: Context) -> Computed:
     """All of FEATURES that at least two terms of positive loss allow."""
     terms = _one_axis(context.of(*ROLES))
-    out: dict[str, object] = dict(_unexplained(context, terms))
+    out = _unexplained(context, terms)
     if len(terms) < 2:
-        return out  # type: ignore[return-value]
+        return out
     first = np.array([c.weight * (first_level(np.abs(c.values)) or 0.0) for c in terms])
     last = np.array([c.weight * (last_level(np.abs(c.values)) or 0.0) for c in terms])
-    zero = [c for c in terms if not np.any(c.values)]
-    out |= {
-        "component_count": len(terms),
-        "component_zero_count": len(zero),
-        "component_zero_metric": zero[0].metric if zero else None,
-    }
+    out["component_count"] = len(terms)
     if last.sum() > 0 and (first > 0).any():
         out |= _shares(terms, first, last)
-    return out  # type: ignore[return-value]
+    return out
 
 
 def _shares(
     terms: list[Curve],
-    first: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-    last: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-) -> dict[str, object]:
+    first: NDArray[np.float64],
+    last: NDArray[np.float64],
+) -> Computed:
     moved = np.divide(last, first, out=np.full_like(last, np.inf), where=first > 0)
     moved[(first == 0) & (last == 0)] = np.nan
     stuck = (moved > STUCK) & (last > 0)
     top = int(np.argmax(last))
-    out: dict[str, object] = {
+    out: Computed = {
         "component_top_metric": terms[top].metric,
-        "component_top_share": (float(last[top] / last.sum()), Witness(terms[top].metric, file=terms[top].source)),
-        "component_stuck_count": int(stuck.sum()),
+        "component_top_share": (float(last[top] / last.sum()), seen(terms[top])),
         "component_stuck_share": float(last[stuck].sum() / last.sum()),
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
@@ -68,7 +60,7 @@ def _shares(
     out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():
         worst = int(np.argmax(np.where(stuck, last, -1.0)))
-        witness = Witness(terms[worst].metric, file=terms[worst].source)
+        witness = seen(terms[worst])
         out["component_stuck_metric"] = terms[worst].metric
         out["component_stuck_ratio"] = (float(moved[worst]) if np.isfinite(moved[worst]) else None, witness)
     return out
@@ -83,7 +75,7 @@ def _one_axis(curves: list[Curve]) -> list[Curve]:
     return max(by_length.values(), key=lambda group: (len(group), -int(group[0].steps[0])), default=[])
 
 
-def _unexplained(context: Context, terms: list[Curve]) -> dict[str, object]:
+def _unexplained(context: Context, terms: list[Curve]) -> Computed:
     """How the rest (total less the logged terms) grew, where a total and at least one term share their steps."""
     total = context.of("train_loss")
     same = [t for t in terms or context.of(*ROLES) if total and np.array_equal(t.steps, total[0].steps)]
@@ -93,4 +85,4 @@ def _unexplained(context: Context, terms: list[Curve]) -> dict[str, object]:
     first, last = first_level(rest), last_level(rest)
     if first is None or last is None or first <= 0:
         return {}
-    return {"loss_beyond_terms_ratio": (last / first, Witness(total[0].metric, file=total[0].source))}
+    return {"loss_beyond_terms_ratio": (last / first, seen(total[0]))}

@@ -1,33 +1,35 @@
 """What a feature family may look at: one run's tables, its curves by role, and the findings on them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
     from loganalyst.signals import Gap, Schedule, Shape
 
-Computed = Mapping[str, FeatureValue | tuple[FeatureValue, Witness]]
+Value = FeatureValue | tuple[FeatureValue, Witness]
+Computed = dict[str, Value]
 
 
 class Measures(Protocol):
     """The signals that describe whole curves; the pipeline passes them in."""
 
     @property
-    def shape(self) -> "Any":
+    def shape(self) -> Any:
         """`loganalyst.signals.shape`."""
 
     @property
-    def gap(self) -> "Any":
+    def gap(self) -> Any:
         """`loganalyst.signals.gap`."""
 
     @property
-    def schedule(self) -> "Any":
+    def schedule(self) -> Any:
         """`loganalyst.signals.schedule`."""
 
 
@@ -87,8 +89,8 @@ class Context:
         return None
 
 
-def seen(curve: Curve, at: int | None) -> Witness:
-    """The witness of the curve's point at position `at`."""
+def seen(curve: Curve, at: int | None = None) -> Witness:
+    """The witness of the curve's point at position `at`; of the curve as a whole (no step) without one."""
     if at is None:
         return Witness(curve.metric, file=curve.source)
     line = int(curve.lines[at])
@@ -119,13 +121,13 @@ def event_features(name: str, meaning: str, needs: str) -> tuple[Feature, Featur
     )
 
 
-def last_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+def last_level(values: NDArray[np.float64]) -> float | None:
     """Median of the last tenth of the finite values (at least one), None where there is none."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite[-max(1, finite.size // 10) :])) if finite.size else None
 
 
-def first_level(values: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+def first_level(values: NDArray[np.float64]) -> float | None:
     """Median of the first three finite values: where the run began, before anything was learned; None where there is none."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite[:3])) if finite.size else None

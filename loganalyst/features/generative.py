@@ -2,25 +2,21 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio
-from loganalyst.model import Curve, Feature, Witness
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
 
 FEATURES = (
     Feature("kl_metric", "text", "", "name of the latent divergence term", "kl"),
     Feature("kl_points", "int", "points", "logged values of it", "kl"),
-    Feature("kl_first", "float", "nats", "its first level", "kl"),
     Feature("kl_last", "float", "nats", "its last level", "kl"),
-    Feature("kl_max", "float", "nats", "its largest finite value", "kl"),
     Feature("kl_share", "float", "share", "its last level against that of the reconstruction term", "kl"),
     Feature("recon_metric", "text", "", "name of the reconstruction term", "recon_loss"),
     Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term against its first level", "recon_loss"),
     Feature("codebook_metric", "text", "", "name of the codebook's use", "codebook_usage"),
-    Feature("codebook_first", "float", "", "its first level", "codebook_usage"),
     Feature("codebook_best", "float", "", "its highest value", "codebook_usage"),
     Feature("codebook_last", "float", "", "its last level", "codebook_usage"),
     Feature("codebook_last_ratio", "float", "ratio", "last level against the highest", "codebook_usage"),
     Feature("codebook_codes", "float", "codes", "the last level where it counts codes (a perplexity or a number)", "codebook_usage"),
-    Feature("codebook_size", "float", "codes", "size of the codebook in the config", "config"),
     Feature("codebook_share", "float", "share", "last level against the size in the config", "codebook_usage"),
     Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
     Feature("discriminator_loss_min", "float", "loss", "its lowest value (below 0: the loss is a difference of scores, as of a critic)", "discriminator_loss"),
@@ -34,34 +30,31 @@ _SIZES = ("num_embeddings", "codebook_size", "n_embed", "num_codes", "n_codes", 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _latent(context) | _codebook(context) | _adversarial(context)  # type: ignore[return-value]
+    return _latent(context) | _codebook(context) | _adversarial(context)
 
 
 def _level(curves: list[Curve]) -> float | None:
     return last_level(curves[0].values) if curves else None
 
 
-def _latent(context: Context) -> dict[str, object]:
+def _latent(context: Context) -> Computed:
     kl, recon = context.of("kl"), context.of("recon_loss")
-    out: dict[str, object] = {}
+    out: Computed = {}
     if recon:
         out["recon_metric"] = recon[0].metric
         out["recon_drop_relative"] = context.shape(recon[0]).total_relative_drop
     if kl:
-        finite = kl[0].values[np.isfinite(kl[0].values)]
         level = _level(kl)
         out |= {
             "kl_metric": kl[0].metric,
             "kl_points": len(kl[0].values),
-            "kl_first": first_level(kl[0].values),
-            "kl_last": (level, Witness(kl[0].metric, file=kl[0].source)),
-            "kl_max": float(finite.max()) if finite.size else None,
+            "kl_last": (level, seen(kl[0])),
             "kl_share": ratio(level, abs(last) if (last := _level(recon)) is not None else None),
         }
     return out
 
 
-def _codebook(context: Context) -> dict[str, object]:
+def _codebook(context: Context) -> Computed:
     curves = context.of("codebook_usage")
     if not curves or not np.isfinite(curves[0].values).any():
         return {}
@@ -70,29 +63,27 @@ def _codebook(context: Context) -> dict[str, object]:
     counted = best > 1 or "perplexity" in curve.metric.lower()  # else it is a share of the codes
     return {
         "codebook_metric": curve.metric,
-        "codebook_first": first_level(curve.values),
         "codebook_best": best,
-        "codebook_last": (last, Witness(curve.metric, file=curve.source)),
+        "codebook_last": (last, seen(curve)),
         "codebook_last_ratio": ratio(last, best),
-        "codebook_size": size,
         "codebook_codes": last if counted else None,
         "codebook_share": ratio(last, size) if counted else last,
     }
 
 
-def _adversarial(context: Context) -> dict[str, object]:
+def _adversarial(context: Context) -> Computed:
     discriminator, generator = context.of("discriminator_loss"), context.of("generator_loss")
-    out: dict[str, object] = {}
+    out: Computed = {}
     if discriminator:
         c = discriminator[0]
         last = last_level(c.values)
-        out["discriminator_loss_last"] = (last, Witness(c.metric, file=c.source))
+        out["discriminator_loss_last"] = (last, seen(c))
         finite = c.values[np.isfinite(c.values)]
         out["discriminator_loss_min"] = float(finite.min()) if finite.size else None
         out["discriminator_loss_share"] = ratio(last, first_level(c.values))
     if generator:
         c = generator[0]
         last = last_level(c.values)
-        out["generator_loss_last"] = (last, Witness(c.metric, file=c.source))
+        out["generator_loss_last"] = (last, seen(c))
         out["generator_loss_ratio"] = ratio(last, first_level(c.values))
     return out

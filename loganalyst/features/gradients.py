@@ -15,9 +15,7 @@ FEATURES = (
     Feature("grad_norm_metric", "text", "", "name of the global gradient norm", ROLE),
     Feature("grad_norm_points", "int", "points", "logged values of it", ROLE),
     Feature("grad_norm_median", "float", "norm", "median over the run", ROLE),
-    Feature("grad_norm_first", "float", "norm", "level of the first twentieth", ROLE),
     Feature("grad_norm_last", "float", "norm", "level of the last tenth", ROLE),
-    Feature("grad_norm_last_ratio", "float", "ratio", "last level against the median", ROLE),
     Feature("grad_norm_max", "float", "norm", "largest finite value", ROLE),
     Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
     Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
@@ -35,22 +33,21 @@ FEATURES = (
     Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", "layer_grad_norm"),
     Feature("layer_grad_min", "float", "norm", "smallest layer level at the end", "layer_grad_norm"),
     Feature("layer_grad_min_metric", "text", "", "the layer with the smallest gradient", "layer_grad_norm"),
-    Feature("layer_grad_max", "float", "norm", "largest layer level at the end", "layer_grad_norm"),
     Feature("layer_grad_max_metric", "text", "", "the layer with the largest gradient", "layer_grad_norm"),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _global(context) | _layers(context)  # type: ignore[return-value]
+    return _global(context) | _layers(context)
 
 
-def _global(context: Context) -> dict[str, object]:
+def _global(context: Context) -> Computed:
     curves = [_rooted(c) for c in context.of(*ROLES)]
     if not curves:
         return {}
     curve = curves[0]
-    out: dict[str, object] = {
+    out: Computed = {
         "grad_norm_metric": curve.metric,
         "grad_norm_points": len(curve.values),
         "grad_norm_zero_share": float((curve.values == 0).mean()),
@@ -76,7 +73,7 @@ def _rooted(curve: Curve) -> Curve:
     return replace(curve, values=np.sqrt(np.abs(curve.values))) if curve.role.name == "grad_norm_squared" else curve
 
 
-def _levels(curve: Curve) -> dict[str, object]:
+def _levels(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     if not finite.size:
         return {}
@@ -87,9 +84,7 @@ def _levels(curve: Curve) -> dict[str, object]:
     latest = seen(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
     return {
         "grad_norm_median": median,
-        "grad_norm_first": first_level(x),
         "grad_norm_last": last_level(x),
-        "grad_norm_last_ratio": ratio(last_level(x), median),
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
         "grad_norm_max_ratio": (ratio(float(x[top]), median), most),
@@ -111,7 +106,7 @@ def _lead(context: Context) -> int | None:
     return None if first is None or then is None else then - first
 
 
-def _layers(context: Context) -> dict[str, object]:
+def _layers(context: Context) -> Computed:
     levels = {
         c.metric: level for c in context.of("layer_grad_norm") if (level := last_level(np.abs(c.values))) is not None
     }
@@ -123,6 +118,5 @@ def _layers(context: Context) -> dict[str, object]:
         "layer_grad_ratio": ratio(levels[high], levels[low]),
         "layer_grad_min": levels[low],
         "layer_grad_min_metric": low,
-        "layer_grad_max": levels[high],
         "layer_grad_max_metric": high,
     }

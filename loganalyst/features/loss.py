@@ -1,15 +1,11 @@
 """Features of the training loss: events on any of its curves, the shape of the one with most points."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, event, event_features, first_level, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, event, event_features, first_level, ratio, seen
 from loganalyst.model import Curve, Feature
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ROLE = "train_loss"
 FEW_CLASSES = 5  # for more, ln K and ln (K + 1) are so close that only a loss that never left it tells
@@ -18,7 +14,6 @@ FEWEST = 4  # points that have a shape
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
-    Feature("train_loss_first", "float", "loss", "level of the first three values", ROLE),
     Feature("train_loss_last", "float", "loss", "level of the last tenth of the finite values", ROLE),
     Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
     Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
@@ -32,8 +27,7 @@ FEATURES = (
     Feature("train_loss_rise_ratio", "float", "ratio", "last level against the lowest level (positive losses)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
     *event_features("train_loss_spike", "single excursions upwards", ROLE),
-    Feature("train_loss_spike_max_ratio", "float", "ratio", "largest value against its local level (positive losses)", ROLE),
-    Feature("train_loss_late_spike_ratio", "float", "ratio", "the same after the first fifth of the points", ROLE),
+    Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points against its local level (losses of 0 and more)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
     *event_features("train_loss_periodic", "trains of spikes at equal distances", ROLE),
     *event_features("train_loss_level_up", "lasting jumps upwards", ROLE),
@@ -46,9 +40,7 @@ FEATURES = (
     Feature("train_loss_tail_slope_z", "float", "standard errors", "the same in standard errors", ROLE),
     Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % against its level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
-    Feature("train_loss_oscillation", "float", "share", "how much the smoothed loss swings over its range", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
-    Feature("train_loss_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
     Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20); 0 if not", ROLE),
@@ -62,17 +54,17 @@ def compute(context: Context) -> Computed:
     if not curves:
         return {}
     curve, worst = curves[0], max(curves, key=lambda c: int((~np.isfinite(c.values)).sum()))
-    out: dict[str, object] = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
+    out: Computed = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
     out |= event("train_loss_nonfinite", True, context.found("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
         out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.found(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
-    return out  # type: ignore[return-value]
+    return out
 
 
-def _nonfinite(curve: Curve) -> dict[str, object]:
+def _nonfinite(curve: Curve) -> Computed:
     bad = ~np.isfinite(curve.values)
-    out: dict[str, object] = {
+    out: Computed = {
         "train_loss_nonfinite_runs": int(np.count_nonzero(np.diff(bad.astype(np.int8), prepend=0) == 1)),
         "train_loss_nonfinite_share": float(bad.mean()),
         "train_loss_ends_nonfinite": bool(bad[-1]),
@@ -89,19 +81,17 @@ def _nonfinite(curve: Curve) -> dict[str, object]:
     return out
 
 
-def _shape(context: Context, curve: Curve) -> dict[str, object]:
+def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
     best = seen(curve, shape.best_index)
     first = first_level(curve.values)
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
-        "train_loss_first": first,
         "train_loss_last": shape.last,
         "train_loss_best": (shape.best, best),
         "train_loss_best_step": (best.step, best),
         "train_loss_rise_ratio": shape.rise_ratio,
         "train_loss_rise_noise": shape.rise_from_best,
-        "train_loss_spike_max_ratio": shape.spike_max_ratio,
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
         "train_loss_drop_relative": fall,
@@ -110,7 +100,6 @@ def _shape(context: Context, curve: Curve) -> dict[str, object]:
         "train_loss_tail_slope_z": shape.tail_slope_z,
         "train_loss_tail_cv": shape.tail_cv,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
-        "train_loss_oscillation": shape.oscillation,
         "train_loss_constant_share": shape.constant_share,
     }
 
@@ -125,19 +114,21 @@ def _flat_share(context: Context, curve: Curve) -> float | None:
     return 1 - min(onsets) / len(curve.values) if onsets else 0.0
 
 
-def _zeros(curve: Curve) -> dict[str, object]:
+def _zeros(curve: Curve) -> Computed:
     zero = curve.values == 0
     onset = len(zero) - int(np.argmin(zero[::-1])) if zero.any() and not zero.all() else 0
     lasting = bool(zero[onset:].any()) and len(zero) - onset >= 3
-    out: dict[str, object] = {"train_loss_zero_share": float(zero.mean()), "train_loss_zero_count": int(lasting)}
-    if lasting:
-        out["train_loss_zero_count"] = (1, seen(curve, onset))
-        out["train_loss_zero_step"] = (int(curve.steps[onset]), seen(curve, onset))
-        out["train_loss_before_zero_share"] = _before_zero(curve.values[:onset])
-    return out
+    if not lasting:
+        return {"train_loss_zero_count": 0}
+    witness = seen(curve, onset)
+    return {
+        "train_loss_zero_count": (1, witness),
+        "train_loss_zero_step": (witness.step, witness),
+        "train_loss_before_zero_share": _before_zero(curve.values[:onset]),
+    }
 
 
-def _before_zero(before: "NDArray[np.float64]") -> float:
+def _before_zero(before: NDArray[np.float64]) -> float:
     """Level before a lasting zero against the first; 0 where it is no more than a few units of the last digit logged."""
     x = np.abs(before[np.isfinite(before) & (before != 0)])
     if not x.size:
@@ -146,7 +137,7 @@ def _before_zero(before: "NDArray[np.float64]") -> float:
     return 0.0 if last <= 5 * digit else last / float(np.median(x[:3]))
 
 
-def _levels(curve: Curve) -> dict[str, object]:
+def _levels(curve: Curve) -> Computed:
     finite = np.flatnonzero(np.isfinite(curve.values))
     if finite.size < 8:
         return {}
@@ -164,7 +155,7 @@ def _levels(curve: Curve) -> dict[str, object]:
     }
 
 
-def _spike_ratio(curve: Curve, finite: "NDArray[np.int64]", first: float) -> object:
+def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value:
     """Largest value after the first fifth against the median of the 10 values on each side.
 
     Losses of 0 and more; a level below a hundredth of the `first` counts as that much: next to nothing all is large.
@@ -179,7 +170,7 @@ def _spike_ratio(curve: Curve, finite: "NDArray[np.int64]", first: float) -> obj
     return float(ratios[top]), seen(curve, int(finite[top + 10]))
 
 
-def _chance(x: "NDArray[np.float64]") -> int:
+def _chance(x: NDArray[np.float64]) -> int:
     """K where half of the last 30 % lies within 4 % of ln K and their median within 1 %, else 0.
 
     A loss that came down to ln K step by step is no guess: an untrained model guesses, so the loss begins there or,

@@ -49,16 +49,16 @@ def compute(context: Context) -> Computed:
     if curves := context.of("skipped_steps"):
         worst = max(curves, key=lambda c: float(np.nanmax(c.values, initial=0.0)))
         out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), seen(worst, len(worst.values) - 1))
-    return out  # type: ignore[return-value]
+    return out
 
 
-def _losses(context: Context) -> dict[str, object]:
+def _losses(context: Context) -> Computed:
     """Only losses that end non-finite: a term may be undefined for single batches (no object of a class in it)."""
     curves = [c for c in context.of(*LOSSES) if len(c.values)]
     if not curves:
         return {}
     broken = [c for c in curves if not np.isfinite(c.values[-1]) and np.isfinite(c.values).any()]
-    out: dict[str, object] = {"other_loss_nonfinite_count": len(broken)}
+    out: Computed = {"other_loss_nonfinite_count": len(broken)}
     if broken:
         onsets = {c.metric: int(np.flatnonzero(np.isfinite(c.values))[-1]) + 1 for c in broken}
         first = min(broken, key=lambda c: int(c.steps[onsets[c.metric]]))

@@ -1,14 +1,10 @@
 """Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
-from loganalyst.model import Curve, Feature, Witness
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from loganalyst.model import Curve, Feature
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -27,7 +23,6 @@ FEATURES = (
     Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
     Feature("entropy_low_step", "int", "step", "where it did", "entropy"),
-    Feature("approx_kl_last", "float", "nats", "last level of the policy's divergence", "approx_kl"),
     Feature("approx_kl_max", "float", "nats", "largest value of it", "approx_kl"),
     Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
@@ -38,30 +33,29 @@ LOW = 0.02  # of the first entropy
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out: dict[str, object] = {**_reward(context), **_entropy(context)}
+    out: Computed = {**_reward(context), **_entropy(context)}
     for feature, role in (
-        ("approx_kl_last", "approx_kl"),
         ("clip_fraction_last", "clip_fraction"),
         ("explained_variance_last", "explained_variance"),
     ):
         if curves := context.of(role):
-            out[feature] = (last_level(curves[0].values), Witness(curves[0].metric, file=curves[0].source))
+            out[feature] = (last_level(curves[0].values), seen(curves[0]))
     if curves := context.of("approx_kl"):
         finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
         out["approx_kl_max"] = (
             (float(finite.max()), seen(curves[0], int(np.argmax(finite)))) if np.isfinite(finite.max()) else None
         )
-    return out  # type: ignore[return-value]
+    return out
 
 
-def _reward(context: Context) -> dict[str, object]:
+def _reward(context: Context) -> Computed:
     curves = context.of("reward") or context.of("success_rate")
     if not curves:
         return {}
     curve = max(curves, key=_mean_like)
     shape = context.shape(curve)
     best = seen(curve, shape.best_index)
-    out: dict[str, object] = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
+    out: Computed = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
     if shape.first is None or shape.last is None or shape.best is None:
         return out
     return out | {
@@ -77,7 +71,7 @@ def _reward(context: Context) -> dict[str, object]:
     }
 
 
-def _gains(x: "NDArray[np.float64]", best: float) -> dict[str, object]:
+def _gains(x: NDArray[np.float64], best: float) -> Computed:
     """Gains in units of the robust spread of the second half: a moving average has no noise, but it has spread."""
     n = x.size
     if n < 10:
@@ -102,16 +96,16 @@ def _mean_like(curve: Curve) -> tuple[bool, int]:
     return any(word in curve.metric.lower() for word in ("mean", "avg", "average", "cumulative")), len(curve.values)
 
 
-def _entropy(context: Context) -> dict[str, object]:
+def _entropy(context: Context) -> Computed:
     curves = context.of("entropy")
     if not curves:
         return {}
     curve = curves[0]
     size = np.abs(curve.values)
     first, last = first_level(size), last_level(size)
-    out: dict[str, object] = {
+    out: Computed = {
         "entropy_first": first,
-        "entropy_last": (last, Witness(curve.metric, file=curve.source)),
+        "entropy_last": (last, seen(curve)),
         "entropy_last_share": ratio(last, first),
         "entropy_low_share": 0.0,
     }

@@ -53,7 +53,7 @@ def compute(context: Context) -> Computed:
     planned = planned if planned and planned > 0 else None
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
-    out: dict[str, object] = {
+    out: Computed = {
         "run_status": None if run.status == "unknown" else run.status,
         "run_kind": _kind(context),
         "run_is_running": run.status == "running",
@@ -68,7 +68,7 @@ def compute(context: Context) -> Computed:
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
         "run_log_expected": trackers,
     }
-    return out  # type: ignore[return-value]
+    return out
 
 
 def _kind(context: Context) -> str | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
@@ -11,15 +11,10 @@ FEWEST = 5  # points before a cut that tell where the loss stood
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
     Feature("lr_points", "int", "points", "logged values of it", ROLE),
-    Feature("lr_kind", "text", "", "constant, cosine, linear, step, one_cycle, warmup_constant or other", ROLE),
     Feature("lr_peak", "float", "rate", "highest rate: logged, else from the config", ROLE),
     Feature("lr_suggested", "float", "rate", "a third of it", ROLE),
     Feature("lr_raised", "float", "rate", "ten times the highest rate", ROLE),
-    Feature("lr_last", "float", "rate", "last logged rate", ROLE),
-    Feature("lr_last_ratio", "float", "ratio", "last logged rate against the highest", ROLE),
     Feature("lr_warmup_share", "float", "share", "share of the run until 95 % of the peak (0 = none)", ROLE),
-    Feature("lr_drop_count", "int", "drops", "sudden falls by 30 % or more", ROLE),
-    Feature("lr_restart_count", "int", "restarts", "rises after a decay", ROLE),
     Feature("lr_exhausted_count", "int", "events", "the rate stays below a thousandth of its peak for a tenth of the run or more", ROLE),
     Feature("lr_exhausted_step", "int", "step", "from where", ROLE),
     Feature("lr_exhausted_share", "float", "share", "share of the run that is left from there", ROLE),
@@ -28,9 +23,7 @@ FEATURES = (
     Feature("lr_cut_gain_share", "float", "share", "part of the fall of the training loss that came after that cut", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
-    Feature("config_batch_size", "float", "samples", "batch size in the config", "config"),
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
-    Feature("config_warmup", "float", "steps or share", "warm-up in the config", "config"),
     Feature("config_rows", "int", "values", "config values read", "config"),
 )  # fmt: skip
 
@@ -45,25 +38,7 @@ _CLIP = (
     "gradient_clipping",
     "clip_norm",
 )
-_BATCH = (
-    "batch_size",
-    "train_batch_size",
-    "per_device_train_batch_size",
-    "bs",
-    "global_batch_size",
-    "batchsize",
-    "batch",
-)
 _PRECISION = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
-_WARMUP = (
-    "warmup_steps",
-    "warmup_ratio",
-    "num_warmup_steps",
-    "warmup_iters",
-    "warmup",
-    "warmup_epochs",
-    "lr_warmup_steps",
-)
 
 
 def compute(context: Context) -> Computed:
@@ -71,16 +46,16 @@ def compute(context: Context) -> Computed:
     curves = [c for c in context.of(ROLE) if np.isfinite(c.values).any()]
     curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
     told = context.number(*_RATE)
-    out: dict[str, object] = {"lr_peak": told, **_settings(context)}
+    out: Computed = {"lr_peak": told, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
     peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
     if isinstance(peak, float):
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
-    return out  # type: ignore[return-value]
+    return out
 
 
-def _logged(context: Context, curve: Curve) -> dict[str, object]:
+def _logged(context: Context, curve: Curve) -> Computed:
     plan = context.schedule(curve)
     at = Witness(curve.metric, plan.exhausted_step, curve.source)
     span = float(curve.steps[-1] - curve.steps[0])
@@ -88,13 +63,8 @@ def _logged(context: Context, curve: Curve) -> dict[str, object]:
     return {
         "lr_metric": curve.metric,
         "lr_points": len(curve.values),
-        "lr_kind": plan.kind,
         "lr_peak": (plan.peak, Witness(curve.metric, plan.peak_step, curve.source)) if plan.peak else plan.peak,
-        "lr_last": plan.last,
-        "lr_last_ratio": plan.final_ratio,
         "lr_warmup_share": plan.warmup_share,
-        "lr_drop_count": len(plan.drop_steps),
-        "lr_restart_count": plan.restarts,
         "lr_exhausted_count": int(plan.exhausted_step is not None),
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
@@ -103,24 +73,21 @@ def _logged(context: Context, curve: Curve) -> dict[str, object]:
     }
 
 
-def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> dict[str, object]:
+def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     """How much of the fall of the training loss came only after the first sudden cut of the rate."""
     losses = context.of("train_loss")
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
         return {}
-    out: dict[str, object] = {
-        "lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))
-    }
+    out: Computed = {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
     before = losses[0].values[losses[0].steps < drops[0]]
-    levels = first_level(before), last_level(before), last_level(losses[0].values)
-    if before.size >= FEWEST and None not in levels:
-        first, cut, last = levels
-        share = ratio(cut - last, first - last) if first > last else None  # type: ignore[operator]
+    first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
+    if before.size >= FEWEST and first is not None and cut is not None and last is not None:
+        share = ratio(cut - last, first - last) if first > last else None
         out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
     return out
 
 
-def _at_trouble(context: Context, curve: Curve, peak: float | None) -> object:
+def _at_trouble(context: Context, curve: Curve, peak: float | None) -> Value:
     onsets = [context.found(kind, "train_loss")["step"].min() for kind in ("divergence", "nonfinite")]
     onset = min((int(s) for s in onsets if isinstance(s, int)), default=None)
     if onset is None or not peak:
@@ -129,7 +96,7 @@ def _at_trouble(context: Context, curve: Curve, peak: float | None) -> object:
     return ratio(float(curve.values[at]), peak), seen(curve, at)
 
 
-def _settings(context: Context) -> dict[str, object]:
+def _settings(context: Context) -> Computed:
     def lower(*keys: str) -> str | None:
         told = context.text(*keys)
         return None if told is None else told.lower()[:40]
@@ -139,8 +106,6 @@ def _settings(context: Context) -> dict[str, object]:
             "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
         ),
         "config_clip": context.number(*_CLIP),
-        "config_batch_size": context.number(*_BATCH),
         "config_precision": lower(*_PRECISION),
-        "config_warmup": context.number(*_WARMUP),
         "config_rows": context.run.config.height,
     }

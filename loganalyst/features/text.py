@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -14,7 +14,7 @@ __all__ = ["FEATURES", "compute", "session_labels"]
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
-_ROOT = (
+_ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that claims the root-cause line (`none`: no fault found)"),
     ("log_root_message", "text", "", "what the root-cause line says"),
@@ -27,7 +27,6 @@ _ROOT = (
     ("log_root_parameter", "text", "", "parameter whose shape differs from the checkpoint's"),
     ("log_root_operation", "text", "", "collective or operation the root-cause line names"),
     ("log_root_shapes", "text", "", "the two shapes that do not fit together"),
-    ("log_root_exit_code", "int", "", "exit code the launcher or scheduler reports"),
     ("log_oom_tried_gib", "float", "GiB", "size of the allocation that failed"),
     ("log_oom_total_gib", "float", "GiB", "capacity of the device that ran out of memory"),
     ("log_oom_free_gib", "float", "GiB", "what was free on it"),
@@ -49,7 +48,7 @@ _COUNTS = (
     ("log_loss_scale_overflow_count", "lines that report a skipped step for overflow of the loss scale"),
 )
 FEATURES = (
-    *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),  # type: ignore[arg-type]
+    *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),
     *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNTS),
 )
 _SIGNALS = {
@@ -81,7 +80,7 @@ def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
     return int(numbers) if isinstance(numbers, int) else 0
 
 
-def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, FeatureValue]:
+def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> Computed:
     part, label = pl.col("part"), pl.col("label")
     counts = alive(lines, points).select(
         log_error_count=part.is_in(["root", "stop", "confirm", "cascade"]).sum(),
@@ -136,7 +135,6 @@ def _quantities(said: Mapping[str, str]) -> dict[str, FeatureValue]:
         "log_host_memory_used_gib": _bytes(said.get("used")),
         "log_host_memory_limit_gib": _bytes(said.get("limit")),
         "log_collective_timeout_s": float(timeout) / 1000 if timeout else None,
-        "log_root_exit_code": int(said["exit_code"]) if said.get("exit_code", "").isdigit() else None,
     }
 
 

@@ -4,13 +4,12 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
 from loganalyst.model import Curve, Feature
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from loganalyst.signals import Gap
 
 LOSSES, SCORES = ("val_loss", "val_loss_component"), ("val_accuracy", "val_score")
@@ -20,7 +19,6 @@ FEATURES = (
     Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
     Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
     Feature("val_loss_points", "int", "points", "logged values of it", "val_loss"),
-    Feature("val_loss_first", "float", "loss", "its first level", "val_loss"),
     Feature("val_loss_last", "float", "loss", "its last level", "val_loss"),
     Feature("val_loss_best", "float", "loss", "its lowest smoothed value", "val_loss"),
     Feature("val_loss_best_step", "int", "step", "where it was lowest", "val_loss"),
@@ -28,15 +26,11 @@ FEATURES = (
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level against the lowest (positive losses)", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
-    Feature("val_loss_drop_relative", "float", "share", "fall from first to last level against the first", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
-    *event_features("val_loss_divergence", "sustained rises of the held-out loss", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
-    Feature("train_fall_since_val_best_z", "float", "standard errors", "the same in standard errors", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
-    Feature("train_val_gap_at_best", "float", "share", "the same where the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap_growth", "float", "share", "growth of that gap since the held-out loss was lowest", "val_loss"),
     Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
@@ -57,10 +51,10 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _losses(context) | _scores(context)  # type: ignore[return-value]
+    return _losses(context) | _scores(context)
 
 
-def _losses(context: Context) -> dict[str, object]:
+def _losses(context: Context) -> Computed:
     held_out = context.of("val_loss") or context.of("val_loss_component")
     if not held_out:
         return {}
@@ -69,11 +63,10 @@ def _losses(context: Context) -> dict[str, object]:
     shape = context.shape(curve)
     best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
     span = float(curve.steps[-1] - curve.steps[0])
-    out: dict[str, object] = {
+    out: Computed = {
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_points": len(curve.values),
-        "val_loss_first": shape.first,
         "val_loss_last": shape.last,
         "val_loss_best": (shape.best, best),
         "val_loss_best_step": (best.step, best),
@@ -81,17 +74,13 @@ def _losses(context: Context) -> dict[str, object]:
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
-        "val_loss_drop_relative": shape.total_relative_drop,
         "train_fall_since_val_best": (gap.train_fall, best),
-        "train_fall_since_val_best_z": gap.train_fall_z,
         "train_val_gap": gap.final_ratio,
-        "train_val_gap_at_best": gap.best_ratio,
         "train_val_gap_growth": None
         if gap.final_ratio is None or gap.best_ratio is None
         else gap.final_ratio - gap.best_ratio,
     }
-    for name in ("nonfinite", "divergence"):
-        out |= event(f"val_loss_{name}", True, context.found(name, *LOSSES))
+    out |= event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES))
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
     out["val_loss_ends_nonfinite"] = bool(broken)
     out["val_loss_nonfinite_metric"] = broken[0].metric if broken else None
@@ -116,8 +105,8 @@ def _bare(metric: str) -> str:
     return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
 
 
-def _scores(context: Context) -> dict[str, object]:
-    out: dict[str, object] = {}
+def _scores(context: Context) -> Computed:
+    out: Computed = {}
     train = context.of("train_accuracy")
     if train:
         out["train_accuracy_last"] = last_level(_share(train[0]))
@@ -150,13 +139,13 @@ def _scores(context: Context) -> dict[str, object]:
     return out
 
 
-def _share(curve: Curve) -> "NDArray[np.float64]":
+def _share(curve: Curve) -> NDArray[np.float64]:
     """The values of an accuracy as shares of 1 where they are per cent; of any other score as they are."""
     accuracy = curve.role.name in ("train_accuracy", "val_accuracy")
     return curve.values / 100 if accuracy and np.nanmax(curve.values, initial=0.0) > 1.5 else curve.values
 
 
-def _chance(values: "NDArray[np.float64]") -> int:
+def _chance(values: NDArray[np.float64]) -> int:
     """K where all `values` (shares) lie within 0.03 of 1/K and most within 0.01, else 0."""
     k = int(np.clip(np.round(1 / max(float(np.median(values)), 1e-9)), 2, 20))
     off = np.abs(values - 1 / k)
