@@ -1,13 +1,14 @@
 """A cache of what was read and found: Parquet files any tool can open, and fingerprints that say what is unchanged.
 
-Big tables are one Parquet file a run, at a path made of the run id. Small tables are append-only segments, one a batch:
-the newest rows of a run win. Everything here can be deleted and is made again from the runs.
+Big tables are one Parquet file a run, at a path made of the run id. Small tables are append-only segments, one a batch,
+named after the batch's stamp; a run's row in `runs` says which stamp counts, and is written last, so that a batch is
+seen whole or not at all. One process writes at a time, readers need no lock. Everything here can be deleted and is made
+again from the runs.
 """
 
-import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -17,11 +18,10 @@ from typing import Any
 import polars as pl
 
 from loganalyst.errors import LogAnalystError, StoreError
-from loganalyst.model import SCHEMAS, Diagnosis, Run, Witness, table
+from loganalyst.model import SCHEMAS, Diagnosis, Run, Time, Witness, table
 
 BIG = ("points", "distributions", "lines")
 SMALL = (
-    "runs",
     "features",
     "feature_sources",
     "findings",
@@ -31,9 +31,15 @@ SMALL = (
     "checkpoints",
     "gaps",
     "sessions",
+    "runs",  # last: its rows make a batch count
 )
 SEGMENTS = 32  # more than this many segments of a table are compacted into one
+ALL = "-all"  # ends the name of a compacted segment: it stands for all before it
 HEAD = 1 << 12
+BATCH = 100  # runs held in memory before they are written
+PATIENCE = 600.0  # seconds to wait for another process that writes
+
+Prints = Mapping[str, tuple[int, int, int, str]]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
@@ -51,14 +57,8 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            with self._database() as database:
-                database.execute(_SCHEMA)
-        except (OSError, sqlite3.DatabaseError) as error:
-            raise StoreError(
-                self.path, f"cannot be used as a store ({error})", "a folder that can be written"
-            ) from None
+        with self._database() as database:
+            database.execute(_SCHEMA)
 
     def __getattr__(self, name: str) -> pl.LazyFrame:
         if name in BIG or name in SMALL:
@@ -70,44 +70,64 @@ class Store:
         from loganalyst import pipeline
 
         done: dict[str, str] = {}
-        diagnoses: list[Diagnosis] = []
+        batch: list[Diagnosis] = []
+        prints: dict[str, Prints] = {}
         for path in paths:
             try:
-                if not self.changed(Path(path)):
+                now = _prints(Path(path))  # before it is read: what is written meanwhile counts as a change
+                if now == self._remembered(Path(path)):
                     done[str(path)] = "unchanged"
                     continue
-                diagnoses.append(pipeline.diagnose(path))
+                batch.append(pipeline.diagnose(path))
+                prints[batch[-1].run.id] = now
                 done[str(path)] = "new"
-            except LogAnalystError as error:
+            except (LogAnalystError, OSError) as error:
                 done[str(path)] = str(error)
-        self.write(diagnoses)
+            if len(batch) == BATCH:
+                self.write(batch, prints)
+                batch, prints = [], {}
+        self.write(batch, prints)
         return done
 
-    def write(self, diagnoses: Iterable[Diagnosis]) -> None:
-        """Keep these runs: their big tables file by file, one new segment of each small table."""
-        diagnoses = list(diagnoses)
+    def write(self, diagnoses: Iterable[Diagnosis], prints: Mapping[str, Prints] | None = None) -> None:
+        """Keep these runs: their big tables file by file, one new segment of each small table.
+
+        `prints` maps run ids to the fingerprints of their files before they were read; a run without them counts as
+        changed. Raises StoreError where another process writes for longer than PATIENCE.
+        """
+        if not (diagnoses := list({d.run.id: d for d in diagnoses}.values())):
+            return
+        with self._database() as database:
+            database.execute("BEGIN IMMEDIATE")  # the lock of those who write
+            self._append(diagnoses)
+            for name in SMALL:
+                self._compact(name)
+            for run_id in (d.run.id for d in diagnoses):
+                database.execute("DELETE FROM files WHERE run = ?", [run_id])
+                files = [(run_id, path, *mark) for path, mark in (prints or {}).get(run_id, {}).items()]
+                database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", files)
+
+    def _append(self, diagnoses: Sequence[Diagnosis]) -> None:
         for diagnosis in diagnoses:
             for name in BIG:
                 _write(getattr(diagnosis.run, name), self.run_file(name, diagnosis.run.id))
-        for name in SMALL if diagnoses else ():
+        last = max((_stamp(f) for name in SMALL for f in self._segments(name)), default=0)
+        stamp = max(time_ns(), last + 1)  # later than all before it, even where the clock was set back
+        for name in SMALL:
             rows = pl.concat([_small(name, d) for d in diagnoses], how="vertical_relaxed")
-            stamp = time_ns()
             if rows.height:
-                _write(rows.with_columns(written=pl.lit(stamp)), self.path / name / f"{stamp}-{os.getpid()}.parquet")
-            self._compact(name)
-        self._remember([d.run for d in diagnoses])
+                _write(rows.with_columns(written=pl.lit(stamp)), self.path / name / f"{stamp}.parquet")
 
     def table(self, name: str) -> pl.LazyFrame:
         """One table over all runs; of a run written twice the newest rows count."""
-        files = sorted((self.path / name).rglob("*.parquet"))
         if name in BIG:
+            files = sorted((self.path / name).rglob("*.parquet"))
             scans = [pl.scan_parquet(f).with_columns(run_id=pl.lit(f.stem)) for f in files]
             return pl.concat(scans) if scans else pl.LazyFrame(schema={**SCHEMAS[name], "run_id": pl.String})
-        if not files:
+        written = self._written()  # before the table's own files: what is written meanwhile does not count yet
+        if not (segments := self._segments(name)):
             return pl.LazyFrame(schema={"run_id": pl.String, **SCHEMAS.get(name, {})})
-        return _newest(pl.concat([pl.scan_parquet(f) for f in files], how="diagonal_relaxed"), self._written()).drop(
-            "written"
-        )
+        return _newest(_scan(segments), written).drop("written")
 
     def run_file(self, name: str, run_id: str) -> Path:
         """Where a big table of one run lies: no folder is scanned to open it."""
@@ -115,51 +135,64 @@ class Store:
 
     def changed(self, path: Path) -> bool:
         """Whether any file of the run at `path` is new or differs in size, time, inode or head."""
-        from loganalyst.sources.discover import discover
+        return _prints(path) != self._remembered(path)
+
+    def _remembered(self, path: Path) -> Prints:
         from loganalyst.sources.ingest import run_id
 
-        now = {str(f): _fingerprint(f) for f in discover(path).files}
         with self._database() as database:
             rows = database.execute("SELECT path, size, mtime, inode, head FROM files WHERE run = ?", [run_id(path)])
-            return now != {row[0]: tuple(row[1:]) for row in rows}
+            return {row[0]: tuple(row[1:]) for row in rows}
 
-    def _remember(self, runs: Iterable[Run]) -> None:
-        with self._database() as database:
-            for run in runs:
-                root = run.path if run.path.is_dir() else run.path.parent
-                files = [root / s.path for s in run.sources]
-                database.execute("DELETE FROM files WHERE run = ?", [run.id])
-                rows = [(run.id, str(f), *_fingerprint(f)) for f in files if f.exists()]
-                database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+    def _segments(self, name: str) -> list[Path]:
+        """The segments that count, oldest first: the last compacted one and those after it."""
+        files = sorted((self.path / name).glob("*.parquet"), key=lambda f: f.stem)  # 12 < 12-all < 13
+        start = max((i for i, f in enumerate(files) if f.stem.endswith(ALL)), default=0)
+        return files[start:]
 
     def _written(self) -> pl.LazyFrame:
-        """The time of the newest segment each run is in: every write has a row in `runs`."""
-        files = sorted((self.path / "runs").glob("*.parquet"))
-        return pl.concat([pl.scan_parquet(f) for f in files]).group_by("run_id").agg(newest=pl.col("written").max())
+        """The stamp that counts for each run."""
+        if not (segments := self._segments("runs")):
+            return pl.LazyFrame(schema={"run_id": pl.String, "newest": pl.Int64})
+        return _scan(segments).group_by("run_id").agg(newest=pl.col("written").max())
 
     def _compact(self, name: str) -> None:
-        files = sorted((self.path / name).glob("*.parquet"))
-        if len(files) <= SEGMENTS:
-            return
-        rows = pl.concat([pl.read_parquet(f) for f in files], how="diagonal_relaxed").lazy()
-        _write(_newest(rows, self._written()).collect(), self.path / name / f"{time_ns()}-{os.getpid()}.parquet")
-        for file in files:
+        """Put many segments into one. They stay for those who read them right now, until the next write."""
+        segments = self._segments(name)
+        for file in set((self.path / name).glob("*.parquet")).difference(segments):
             file.unlink()
+        if len(segments) > SEGMENTS:
+            rows = _newest(_scan(segments), self._written()).collect()
+            _write(rows, self.path / name / f"{_stamp(segments[-1])}{ALL}.parquet")
 
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
-        database = sqlite3.connect(self.path / "state.sqlite", timeout=30)
+        """A connection; what the block does is one transaction. Raises StoreError where the store cannot be used."""
         try:
-            database.execute("PRAGMA journal_mode = WAL")
-            with database:
-                yield database
-        finally:
-            database.close()
+            self.path.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self.path / "state.sqlite", timeout=PATIENCE)
+            try:
+                database.execute("PRAGMA journal_mode = WAL")
+                with database:
+                    yield database
+            finally:
+                database.close()
+        except (OSError, sqlite3.Error) as error:
+            allowed = "a folder that can be written"
+            raise StoreError(self.path, f"cannot be used as a store ({error})", allowed) from None
+
+
+def _scan(segments: Iterable[Path]) -> pl.LazyFrame:
+    return pl.concat([pl.scan_parquet(f) for f in segments], how="diagonal_relaxed")
+
+
+def _stamp(segment: Path) -> int:
+    return int(segment.stem.partition("-")[0])
 
 
 def _newest(rows: pl.LazyFrame, written: pl.LazyFrame) -> pl.LazyFrame:
     """Rows of each run's latest write: what an earlier write said and the latest does not is gone too."""
-    return rows.join(written, on="run_id", how="left").filter(pl.col("written") >= pl.col("newest")).drop("newest")
+    return rows.join(written, on="run_id").filter(pl.col("written") == pl.col("newest")).drop("newest")
 
 
 def _small(name: str, diagnosis: Diagnosis) -> pl.DataFrame:
@@ -169,15 +202,14 @@ def _small(name: str, diagnosis: Diagnosis) -> pl.DataFrame:
     if name == "features":
         return pl.DataFrame({"run_id": run.id, **diagnosis.features.values}, infer_schema_length=None)
     if name == "diagnoses":
-        found = json.loads(diagnosis.to_json(indent=None))
-        row = {
-            "run_id": run.id,
-            "status": diagnosis.status,
-            "confidence": diagnosis.confidence,
-            "json": json.dumps(found),
-        }
         return pl.DataFrame(
-            {**row, "label": diagnosis.causes[0].label if diagnosis.causes else None},
+            {
+                "run_id": run.id,
+                "status": diagnosis.status,
+                "confidence": diagnosis.confidence,
+                "json": diagnosis.to_json(indent=None),
+                "label": diagnosis.causes[0].label if diagnosis.causes else None,
+            },
             schema_overrides={"label": pl.String},
         )
     if name == "feature_sources":
@@ -198,9 +230,16 @@ def _run_row(run: Run) -> Mapping[str, Any]:
         "run_id": [run.id], "path": [str(run.path)], "name": [run.name], "status": [run.status],
         "formats": [",".join(sorted({s.format for s in run.sources if s.format}))],
         "framework": pl.Series([run.framework], dtype=pl.String), "host": pl.Series([run.host], dtype=pl.String),
-        "started": pl.Series([run.started], dtype=pl.Datetime("us", "UTC")),
-        "ended": pl.Series([run.ended], dtype=pl.Datetime("us", "UTC")),
+        "started": pl.Series([run.started], dtype=Time),
+        "ended": pl.Series([run.ended], dtype=Time),
     }  # fmt: skip
+
+
+def _prints(path: Path) -> Prints:
+    """The fingerprints of a run's files by path within it. Raises SourceError, OSError where they cannot be read."""
+    from loganalyst.sources.discover import discover
+
+    return {os.path.relpath(f, path): _fingerprint(f) for f in discover(path).files}
 
 
 def _fingerprint(file: Path) -> tuple[int, int, int, str]:
@@ -214,8 +253,11 @@ def _write(rows: pl.DataFrame, file: Path) -> None:
     """Write whole or not at all: a temporary file, synced, then renamed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_suffix(f".{os.getpid()}.tmp")
-    with temporary.open("wb") as handle:
-        rows.write_parquet(handle, compression="zstd", compression_level=3, row_group_size=max(rows.height, 1))
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(file)
+    try:
+        with temporary.open("wb") as handle:
+            rows.write_parquet(handle, compression="zstd", compression_level=3, row_group_size=max(rows.height, 1))
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,12 +1,16 @@
 """The store is a cache: what was read and found, inspectable with any Parquet reader."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from loganalyst import Store
+from loganalyst import Store, pipeline
+from loganalyst import store as module
 from loganalyst.errors import StoreError
+from loganalyst.model import Diagnosis
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(40))
 
@@ -103,3 +107,78 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match="cannot be used as a store"):
         Store(tmp_path / "file")
+
+
+def test_what_is_written_while_a_run_is_read_counts_as_a_change(tmp_path: Path, monkeypatch) -> None:
+    """A file that grows between its reading and the store's note of it is read again the next time."""
+    run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
+    diagnose = pipeline.diagnose
+
+    def slow(path: Path) -> Diagnosis:
+        found = diagnose(path)
+        make_run(tmp_path, "a", GOOD + "40,0.1\n")
+        return found
+
+    monkeypatch.setattr(pipeline, "diagnose", slow)
+    store.ingest([run])
+
+    assert store.changed(run)
+
+
+def test_a_run_is_the_same_by_any_path(tmp_path: Path, monkeypatch) -> None:
+    """Relative or absolute, an unchanged run is not read again, and a changed one counts once."""
+    run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
+    store.ingest([run])
+    monkeypatch.chdir(tmp_path)
+
+    assert store.ingest(["a"]) == {"a": "unchanged"}
+
+    make_run(tmp_path, "a", GOOD + "40,0.1\n")
+    store.ingest(["a", run])
+
+    assert store.runs.collect().height == 1
+
+
+def test_a_table_asked_for_before_compaction_can_be_read_after_it(tmp_path: Path) -> None:
+    """Readers need no lock: segments put into one stay until the next write, and count once."""
+    store = Store(tmp_path / "store")
+    for i in range(32):
+        store.ingest([make_run(tmp_path, f"run{i:02}")])
+    asked = store.features
+    store.ingest([make_run(tmp_path, "run32")])
+
+    assert asked.collect().height == 32
+    assert store.features.collect().height == 33
+
+
+def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> None:
+    """A crash halfway leaves what was known before, and the run is read again."""
+    run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
+    store.ingest([run])
+    make_run(tmp_path, "a", GOOD + "40,0.1\n")
+    write = module._write
+
+    def cut(rows: pl.DataFrame, file: Path) -> None:
+        if file.parent.name == "runs":
+            raise OSError(28, "No space left on device")
+        write(rows, file)
+
+    monkeypatch.setattr(module, "_write", cut)
+    with pytest.raises(StoreError, match="No space left"):
+        store.ingest([run])
+    monkeypatch.setattr(module, "_write", write)
+
+    assert store.features.select("train_loss_points").collect().item() == 40
+    assert store.ingest([run]) == {str(run): "new"}
+    assert store.features.select("train_loss_points").collect().item() == 41
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    """Nothing is lost and nothing counts twice where several processes write and compact."""
+    runs = [[str(make_run(tmp_path, f"p{p}run{i:02}")) for i in range(20)] for p in range(2)]
+    code = "import sys; from loganalyst import Store; s = Store(sys.argv[1]); [s.ingest([r]) for r in sys.argv[2:]]"
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "store"), *part]) for part in runs]
+
+    assert [w.wait() for w in writers] == [0, 0]
+    assert Store(tmp_path / "store").features.collect()["run_id"].n_unique() == 40
+    assert Store(tmp_path / "store").diagnoses.collect().height == 40
