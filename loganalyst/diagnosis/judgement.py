@@ -46,9 +46,11 @@ def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
     roots = [j for j in judged.values() if _root(j, seen)]
     status = _status(catalogue, answers, seen, roots, harmless)
+    named = status == "diagnosis_complete"
+    sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
     return Judgement(
         status=status,
-        confidence=_confidence(status, catalogue, answers, judged, harmless),
+        confidence=sure,
         symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged) for j in roots[:MAX_CAUSES]),
         ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
@@ -75,15 +77,14 @@ def _status(
     return "diagnosis_complete" if any(j.verdict == "likely" for j in roots) else "cause_unknown"
 
 
-def _confidence(
+def _unnamed(
     status: Status,
     catalogue: Catalogue,
     answers: Answers,
     judged: Mapping[str, Judged],
     harmless: Mapping[str, float],
 ) -> float:
-    if status == "diagnosis_complete":
-        return next(j.confidence for j in judged.values() if _root(j, j.seen))
+    """The confidence of an answer that names no cause."""
     if status == "healthy":
         return confidence.healthy(catalogue, answers, judged) * min(harmless.values(), default=1.0)
     return confidence.other(judged) if status == "cause_unknown" else 0.0
