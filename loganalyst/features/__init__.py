@@ -6,6 +6,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
+import numpy as np
+
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, Features, FeatureValue, Witness
 
@@ -24,6 +26,7 @@ def declared() -> Mapping[str, Feature]:
     return {f.name: f for family in families() for f in family.FEATURES}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values near the largest float: what overflows is infinite
 def compute(context: Context) -> Features:
     """The run's row: every declared feature, None where not known (NaN counts as not known)."""
     values: dict[str, FeatureValue] = dict.fromkeys(declared())

@@ -21,8 +21,10 @@ FEATURES = (
     Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
 )  # fmt: skip
 
-STUCK = 0.3  # of the first level
+# Which terms are meant has to be settled before a rule can ask how large their share is: these choose, rules judge
+STUCK = 0.3  # of the first level: a term that still has more did not learn
 NOT_FALLEN = 0.7
+DROWNED = 0.02  # of the sum: a term with less hardly moves the weights
 
 
 def compute(context: Context) -> Computed:
@@ -55,7 +57,7 @@ def _shares(
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
     plain = np.array([c.role.name == "loss_component" for c in terms])  # a divergence term rises by nature
-    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (last < 0.02 * last.sum()) & plain)
+    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (last < DROWNED * last.sum()) & plain)
     out["component_drowned_count"] = int(drowned.size)
     out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():

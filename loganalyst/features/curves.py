@@ -40,6 +40,7 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
     return [_curve(str(name), part, roles[str(name)][0]) for (name,), part in groups]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a sum beyond the largest float is infinite
 def total(found: list[Curve], role: Role) -> list[Curve]:
     """The weighted sum of the logged loss terms as one more curve of `role`.
 

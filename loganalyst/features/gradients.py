@@ -8,8 +8,10 @@ from loganalyst.features.context import Computed, Context, event, event_features
 from loganalyst.model import Curve, Feature
 
 ROLE = "grad_norm"
-USUAL = 10.0  # medians that a gradient may have at the start of a sound run
 ROLES = ("grad_norm", "grad_norm_squared")
+USUAL = (
+    10.0  # medians that the first gradients may have; more would hide a late excursion behind the base it is held to
+)
 
 FEATURES = (
     Feature("grad_norm_metric", "text", "", "name of the global gradient norm", ROLE),

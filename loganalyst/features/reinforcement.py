@@ -28,7 +28,7 @@ FEATURES = (
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
-LOW = 0.02  # of the first entropy
+LOW = 0.02  # of the first entropy: the share of the run below it needs a level, rules judge the share
 
 
 def compute(context: Context) -> Computed:

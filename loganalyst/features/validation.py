@@ -63,7 +63,7 @@ def _losses(context: Context) -> Computed:
     shape = context.shape(curve)
     best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
     span = float(curve.steps[-1] - curve.steps[0])
-    out: Computed = {
+    return {
         "val_loss_metric": curve.metric,
         "val_loss_is_total": curve.role.name == "val_loss",
         "val_loss_points": len(curve.values),
@@ -79,12 +79,18 @@ def _losses(context: Context) -> Computed:
         "train_val_gap_growth": None
         if gap.final_ratio is None or gap.best_ratio is None
         else gap.final_ratio - gap.best_ratio,
+        **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
+        **_broken(held_out),
     }
-    out |= event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES))
+
+
+def _broken(held_out: list[Curve]) -> Computed:
+    """Losses that were finite and whose last two values are not."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
-    out["val_loss_ends_nonfinite"] = bool(broken)
-    out["val_loss_nonfinite_metric"] = broken[0].metric if broken else None
-    return out
+    return {
+        "val_loss_ends_nonfinite": bool(broken),
+        "val_loss_nonfinite_metric": broken[0].metric if broken else None,
+    }
 
 
 def _badness(pair: "tuple[Curve, Gap]") -> float:
@@ -106,19 +112,28 @@ def _bare(metric: str) -> str:
 
 
 def _scores(context: Context) -> Computed:
-    out: Computed = {}
-    train = context.of("train_accuracy")
-    if train:
-        out["train_accuracy_last"] = last_level(_share(train[0]))
+    train = next(iter(context.of("train_accuracy")), None)
+    known = last_level(_share(train)) if train else None
     held_out = [c for c in context.of("val_accuracy") or context.of("val_score") if np.isfinite(c.values).any()]
     if not held_out:
-        return out
-    curve = held_out[0]
+        return {"train_accuracy_last": known}
+    last = float(_share(held_out[0])[np.isfinite(held_out[0].values)][-1])
+    accuracy = held_out[0].role.name == "val_accuracy"
+    return {
+        "train_accuracy_last": known,
+        "accuracy_gap": known - last if accuracy and known is not None else None,
+        "val_accuracy_last": last if accuracy else None,
+        **_score(held_out[0]),
+    }
+
+
+def _score(curve: Curve) -> Computed:
+    """A held-out accuracy or score with at least one finite value, by itself."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = _share(curve)[finite]
     best = seen(curve, int(finite[np.argmax(x)]))
     gain = float(x[-1] - x[0])
-    out |= {
+    return {
         "val_score_metric": curve.metric,
         "val_score_points": len(x),
         "val_score_first": float(x[0]),
@@ -131,12 +146,6 @@ def _scores(context: Context) -> Computed:
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
         "val_score_chance_classes": _chance(x) if curve.role.name == "val_accuracy" and len(x) >= 3 else None,
     }
-    if train and curve.role.name == "val_accuracy":
-        known = out["train_accuracy_last"]
-        out["accuracy_gap"] = known - float(x[-1]) if isinstance(known, float) else None
-    if curve.role.name == "val_accuracy":
-        out["val_accuracy_last"] = float(x[-1])
-    return out
 
 
 def _share(curve: Curve) -> NDArray[np.float64]:
