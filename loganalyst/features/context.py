@@ -62,8 +62,8 @@ class Context:
         return found
 
     def of(self, *roles: str) -> list[Curve]:
-        """The curves of the given roles, most points first; of equals the one called a loss, then the shorter name."""
-        chosen = [c for c in self.curves if c.role.name in roles]
+        """The curves of the given roles that have values, most first; of equals the one called a loss, then the shorter name."""
+        chosen = [c for c in self.curves if c.role.name in roles and len(c.values)]
         return sorted(chosen, key=lambda c: (-len(c.values), "loss" not in c.metric.lower(), len(c.metric)))
 
     def found(self, kind: str, *roles: str) -> pl.DataFrame:

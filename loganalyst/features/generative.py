@@ -59,7 +59,11 @@ def _codebook(context: Context) -> Computed:
     if not curves or not np.isfinite(curves[0].values).any():
         return {}
     curve = curves[0]
-    best, last, size = float(np.nanmax(curve.values)), last_level(curve.values), context.number(*_SIZES)
+    best, last, size = (
+        float(curve.values[np.isfinite(curve.values)].max()),
+        last_level(curve.values),
+        context.number(*_SIZES),
+    )
     counted = best > 1 or "perplexity" in curve.metric.lower()  # else it is a share of the codes
     return {
         "codebook_metric": curve.metric,

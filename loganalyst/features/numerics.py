@@ -54,7 +54,7 @@ def compute(context: Context) -> Computed:
 
 def _losses(context: Context) -> Computed:
     """Only losses that end non-finite: a term may be undefined for single batches (no object of a class in it)."""
-    curves = [c for c in context.of(*LOSSES) if len(c.values)]
+    curves = context.of(*LOSSES)
     if not curves:
         return {}
     broken = [c for c in curves if not np.isfinite(c.values[-1]) and np.isfinite(c.values).any()]

@@ -157,4 +157,4 @@ def _gib(text: str | None) -> float | None:
 
 
 def _bytes(text: str | None) -> float | None:
-    return int(text) * _GIB["B"] if text and text.isdigit() else None
+    return float(text) * _GIB["B"] if text and text.isdecimal() else None

@@ -151,7 +151,8 @@ def _score(curve: Curve) -> Computed:
 def _share(curve: Curve) -> NDArray[np.float64]:
     """The values of an accuracy as shares of 1 where they are per cent; of any other score as they are."""
     accuracy = curve.role.name in ("train_accuracy", "val_accuracy")
-    return curve.values / 100 if accuracy and np.nanmax(curve.values, initial=0.0) > 1.5 else curve.values
+    most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
+    return curve.values / 100 if accuracy and most > 1.5 else curve.values
 
 
 def _chance(values: NDArray[np.float64]) -> int:

@@ -130,10 +130,9 @@ def _walk(root: Path) -> Found:
         here = Path(folder)
         ignored += [f"{here / f}: a link to another folder" for f in folders if (here / f).is_symlink()]
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
-        for name in sorted(names):
-            path = here / name
-            checkpoint = path.suffix in CHECKPOINTS or name == "pytorch_model.bin"
-            if not checkpoint and (not (_METRICS.search(name) or _CONFIG.search(name)) or _NOT_LOGS.search(name)):
+        for path in (here / name for name in sorted(names)):
+            checkpoint = path.suffix in CHECKPOINTS or path.name == "pytorch_model.bin"
+            if not checkpoint and not _may_be_read(path.name):
                 continue
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real_root):
                 ignored.append(f"{path}: a link that leads out of the run")
@@ -143,6 +142,11 @@ def _walk(root: Path) -> Found:
                 (checkpoints if checkpoint else files).append(path)
     kept, copies = _without_copies(files)
     return Found(tuple(kept), tuple(checkpoints), (*ignored, *copies), tuple(unread))
+
+
+def _may_be_read(name: str) -> bool:
+    """Whether a file of this name may be a log or a config."""
+    return bool(_METRICS.search(name) or _CONFIG.search(name)) and not _NOT_LOGS.search(name)
 
 
 def _without_copies(files: list[Path]) -> tuple[list[Path], list[str]]:

@@ -163,9 +163,12 @@ def _checkpoints(found: Found, root: Path) -> pl.DataFrame:
 
 
 def _step(file: Path) -> int | None:
-    """The step in a checkpoint's name, or in that of its folder (`step=500`, `checkpoint-500`, `iter_0500`)."""
+    """The step in a checkpoint's name, or in that of its folder (`step=500`, `checkpoint-500`, `iter_0500`).
+
+    More digits than an Int64 holds are no step.
+    """
     for name in (file.stem, file.parent.name):
-        if hit := re.search(r"(?:step|iter|iteration|checkpoint|ckpt|global_step)[-_=]?(\d+)", name):
+        if hit := re.search(r"(?:step|iter|iteration|checkpoint|ckpt|global_step)[-_=]?([0-9]{1,18})(?![0-9])", name):
             return int(hit[1])
     return None
 

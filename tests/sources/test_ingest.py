@@ -88,3 +88,12 @@ def test_a_file_is_a_run(tmp_path: Path) -> None:
     run = ingest(tmp_path / "metrics.csv")
 
     assert [s.path for s in run.sources] == ["metrics.csv"]
+
+
+def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> None:
+    """A number that no Int64 holds is not taken for a step; the run is read all the same."""
+    (tmp_path / "metrics.csv").write_text("step,loss\n0,1.0\n1,0.5\n")
+    for name in ("step_7.pt", f"step_{'9' * 30}.pt"):
+        (tmp_path / name).write_bytes(b"x")
+
+    assert ingest(tmp_path).checkpoints["step"].to_list() == [None, 7]
