@@ -24,7 +24,6 @@ FEATURES = (
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
-    Feature("config_rows", "int", "values", "config values read", "config"),
 )  # fmt: skip
 
 _RATE = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
@@ -107,5 +106,4 @@ def _settings(context: Context) -> Computed:
         ),
         "config_clip": context.number(*_CLIP),
         "config_precision": lower(*_PRECISION),
-        "config_rows": context.run.config.height,
     }

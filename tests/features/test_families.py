@@ -18,8 +18,7 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
     known = {k for k, v in features_of({}).values.items() if v is not None}
 
     assert known <= {
-        "run_status", "run_is_running", "run_sources", "run_points", "run_metrics", "run_longest_metric",
-        "run_log_expected", "config_rows",
+        "run_status", "run_is_running", "run_longest_metric", "run_log_expected",
     }  # fmt: skip
 
 
@@ -42,6 +41,18 @@ def test_declared_types(features_of: FeaturesOf) -> None:
     }
 
     assert wrong == {}
+
+
+@pytest.mark.parametrize("values", [[NAN] * 20, [1.0], [float("inf")] * 5, [1e308] * 10 + [-1e308] * 10, [5e-324] * 20])
+def test_no_curve_is_too_odd(features_of: FeaturesOf, values: list[float]) -> None:
+    """Curves without a finite value, of one value, or near the ends of the float range give a row, and no warning."""
+    names = (
+        "loss", "val_loss", "val_acc", "train_acc", "grad_norm", "lr", "loss_cls", "loss_box", "kl", "recon_loss",
+        "codebook_perplexity", "d_loss", "g_loss", "reward", "entropy", "approx_kl", "loss_scale", "skipped_steps",
+    )  # fmt: skip
+    row = features_of(dict.fromkeys(names, values))
+
+    assert not any(isinstance(v, float) and np.isnan(v) for v in row.values.values())
 
 
 def test_nan_in_the_training_loss(features_of: FeaturesOf) -> None:
