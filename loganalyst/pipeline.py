@@ -28,7 +28,7 @@ from loganalyst.features.summary import summarise
 from loganalyst.features.text import session_labels
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
-from loganalyst.sources.ingest import ingest
+from loganalyst.sources.ingest import accounting, ingest
 
 __all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run", "rule_tests"]
 
@@ -117,10 +117,10 @@ def diagnose(
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
-    """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, unless
-    `separate`. A path that cannot be read, or whose loganalyst.yaml is not valid, gives a diagnosis of status
-    `unreadable`; the others go on. Raises SourceError or RuleError for a missing `config` or folder of `rules`, and for
-    a `config` that is not valid.
+    """Diagnose each path with the `options` of `diagnose`. A run directory followed by job logs is one run, and so is
+    any run followed by accounting files, unless `separate`. A path that cannot be read, or whose loganalyst.yaml is not
+    valid, gives a diagnosis of status `unreadable`; the others go on. Raises SourceError or RuleError for a missing
+    `config` or folder of `rules`, and for a `config` that is not valid.
     """
     for folder in options.get("rules", ()):
         if not os.path.isdir(folder):
@@ -129,7 +129,8 @@ def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: 
         settings.find(Path(), options["config"])
     groups: list[tuple[Path, list[Path]]] = []
     for path in paths:
-        if os.path.isfile(path) and groups and os.path.isdir(groups[-1][0]) and not separate:
+        joins = os.path.isfile(path) and groups and not separate
+        if joins and (os.path.isdir(groups[-1][0]) or accounting(path)):
             groups[-1][1].append(path)
         else:
             groups.append((path, []))

@@ -32,7 +32,7 @@ _METRICS = re.compile(
 )
 _CONFIG = re.compile(
     r"(config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|training_args|run|flags|sweep)[^/]*\.(ya?ml|json|toml)$"
-    r"|(all|train|eval|test)_results\.json$|wandb-metadata\.json$|(sacct|scontrol)[^/]*\.(psv|txt)$",
+    r"|(all|train|eval|test)_results\.json$|wandb-metadata\.json$|(sacct|scontrol)[^/]*\.(psv|txt|json)$|\.psv$",
     re.IGNORECASE,
 )
 _NOT_LOGS = re.compile(

@@ -17,6 +17,7 @@ import polars as pl
 import loganalyst.sources
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
+from loganalyst.sources import ownjobs
 from loganalyst.sources.discover import READABLE, Found, discover, no_file
 from loganalyst.sources.sessions import renumber
 
@@ -57,9 +58,10 @@ def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
         for rel, file, fmt, t in parts
     )
     _refuse_nothing(path, sources, tables)
-    tables = replace(tables, checkpoints=_checkpoints(found, root))
+    own = ownjobs.own(tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"])
+    tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
     basis = tuple(f"{_relative(log, root)}: named beside the run" for log in logs)
-    return _run(path, tables, sources, basis, found.ignored)
+    return replace(_run(path, tables, sources, own), basis=basis, ignored=(*found.ignored, *own.left_out))
 
 
 def _relative(file: Path, root: Path) -> str:
@@ -94,6 +96,16 @@ def _read(file: Path) -> tuple[str | None, Tables]:
         return None, _gap(f"the reader failed ({type(error).__name__}: {error})")
 
 
+def accounting(path: Path) -> bool:
+    """Whether the file is a scheduler's accounting, which tells of a run's end but is no run."""
+    try:
+        with path.open("rb") as handle:
+            module = reader(path, handle.read(HEAD))
+    except OSError:
+        return False
+    return module is not None and module.NAME == "slurm"
+
+
 def _unknown(head: bytes) -> str:
     if packed := next((name for magic, name in PACKED.items() if head.startswith(magic)), None):
         return f"compressed by {packed}: unpack it first"
@@ -115,6 +127,7 @@ def _named(tables: Tables, source: str) -> Tables:
         lines=tables.lines.with_columns(file=pl.lit(source)),
         gaps=tables.gaps.with_columns(file=pl.lit(source)),
         config=tables.config.with_columns(origin=pl.lit(source)),
+        jobs=tables.jobs.with_columns(origin=pl.lit(source)),
     )
 
 
@@ -173,9 +186,7 @@ def _step(file: Path) -> int | None:
     return None
 
 
-def _run(
-    path: Path, tables: Tables, sources: tuple[Source, ...], basis: tuple[str, ...], ignored: tuple[str, ...]
-) -> Run:
+def _run(path: Path, tables: Tables, sources: tuple[Source, ...], own: ownjobs.Own) -> Run:
     times = [tables.points["time"], tables.sessions["ended"], tables.lines["time"]]
     stamps = pl.concat([t.drop_nulls().rename("time") for t in times])
     starts = tables.sessions["started"].drop_nulls()
@@ -186,13 +197,12 @@ def _run(
         path=path,
         name=path.resolve().name,
         sources=sources,
-        status=_status(tables, ended if isinstance(ended, datetime) else None),
+        status=_status(tables, ended if isinstance(ended, datetime) else None, own),
         started=_when(pl.concat([stamps, starts.rename("time")]).min()),
         ended=_when(ended),
         host=_config(tables, "host"),
         framework=_config(tables, "framework"),
-        basis=basis,
-        ignored=ignored,
+        job=own.job,
     )
 
 
@@ -205,16 +215,21 @@ def _config(tables: Tables, key: str) -> str | None:
     return hit["value"][0] if hit.height else None
 
 
-def _status(tables: Tables, ended: datetime | None) -> RunStatus:
-    """What the last session says; `running` where it says nothing and the last row is young against the usual pace.
+def _status(tables: Tables, ended: datetime | None, own: ownjobs.Own) -> RunStatus:
+    """What the last session says of a bad end, then what the scheduler says, then the session; `running` where all say
+    nothing and the last row is young against the usual pace.
 
     Only logged times count: a copied run has fresh file times.
     """
     last = tables.sessions.filter(pl.col("session") == pl.col("session").max())
     told = last["status"].drop_nulls().to_list()
     told = [s for s in told if s != "unknown"]
-    if told:
-        return next((s for s in told if s != "finished"), "finished")
+    by_scheduler = ownjobs.status(own)
+    bad: list[RunStatus] = [s for s in told if s != "finished"]
+    if bad:
+        return bad[0]
+    if told or by_scheduler != "unknown":
+        return by_scheduler if by_scheduler != "unknown" else "finished"
     if ended is None:
         return "unknown"
     pace = tables.points["time"].drop_nulls().unique().sort().diff().median()

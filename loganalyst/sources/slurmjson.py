@@ -1,0 +1,131 @@
+"""`sacct --json`: jobs and their steps as rows of texts, whatever layout the release writes.
+
+Numbers are plain up to release 22.05 and `{set, infinite, number}` later; states are a word or a list of words.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+Row = dict[str, str | None]
+_JOBS = re.compile(r'"jobs"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def rows(text: str) -> Iterator[Row | str]:
+    """A row for every job and step, under `sacct`'s names of fields; a text tells where and why reading ended early."""
+    begin = _JOBS.search(text)
+    if begin is None:
+        yield "no list of jobs"
+        return
+    decoder, at = json.JSONDecoder(), _skip(text, begin.end())
+    while not text.startswith("]", at):
+        try:
+            job, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            yield f"not valid JSON from character {at} on: {type(error).__name__}"
+            return
+        yield from _job(job)
+        at = _skip(text, at)
+
+
+def _skip(text: str, at: int) -> int:
+    hit = _BETWEEN.match(text, at)
+    return hit.end() if hit else at
+
+
+def _job(job: Any) -> Iterator[Row | str]:
+    if (number := _number(_at(job, "job_id"))) is None:
+        yield "a job without job_id"
+        return
+    task, of = _number(_at(job, "array", "task_id")), _number(_at(job, "array", "job_id"))
+    id_ = f"{of}_{task}" if task is not None and of else str(number)
+    yield {
+        **_common(job, id_),
+        "JobName": _text(_at(job, "name")),
+        "NodeList": _text(_at(job, "nodes")),
+        "NNodes": _text(_number(_at(job, "allocation_nodes"))),
+        "TimelimitRaw": _text(_number(_at(job, "time", "limit"))),
+        "ReqMem": f"{memory}M" if (memory := _mem(_at(job, "tres", "requested"))) is not None else None,
+        "MaxRSS": None,
+    }
+    steps = _at(job, "steps")
+    for step in steps if isinstance(steps, list) else []:
+        yield _step(step, id_)
+
+
+def _step(step: Any, job: str) -> Row:
+    name = _at(step, "step", "id")
+    part = _at(name, "step_id") if isinstance(name, dict) else name
+    return {
+        **_common(step, f"{job}.{str(part).rpartition('.')[2]}"),
+        "JobName": _text(_at(step, "step", "name")),
+        "NodeList": _text(_at(step, "nodes", "range")),
+        "NNodes": _text(_number(_at(step, "nodes", "count"))),
+        "TimelimitRaw": None,
+        "ReqMem": None,
+        "MaxRSS": _text(_mem(_at(step, "tres", "requested", "max"))),
+    }
+
+
+def _common(node: Any, id_: str) -> Row:
+    return {
+        "JobID": id_,
+        "State": (state := _state(node)),
+        "ExitCode": _exit(_at(node, "exit_code"), failed=state == "FAILED"),
+        "Start": _iso(_number(_at(node, "time", "start"))),
+        "End": _iso(_number(_at(node, "time", "end"))),
+        "ElapsedRaw": _text(_number(_at(node, "time", "elapsed"))),
+    }
+
+
+def _state(node: Any) -> str | None:
+    state = _at(node, "state")
+    state = _at(state, "current") if isinstance(state, dict) else state
+    state = state[0] if isinstance(state, list) and state else state
+    by = _text(_at(node, "kill_request_user"))
+    return f"CANCELLED by {by}" if state == "CANCELLED" and by else _text(state)
+
+
+def _exit(code: Any, *, failed: bool) -> str | None:
+    """`exit code:signal`, as `sacct -P` prints it. Release 22.05 writes SUCCESS and 0 for failed jobs: not known."""
+    status = _number(_at(code, "return_code"))
+    signal = _number(_at(code, "signal", "signal_id"))
+    signal = _number(_at(code, "signal", "id")) if signal is None else signal
+    unknown = not status and not signal if failed else status is None and signal is None
+    return None if unknown else f"{status or 0}:{signal or 0}"
+
+
+def _mem(tres: Any) -> int | None:
+    """The count of the entry `mem` in a list of trackable resources."""
+    found = (
+        (_number(_at(entry, "count")) for entry in tres if _at(entry, "type") == "mem")
+        if isinstance(tres, list)
+        else ()
+    )
+    return next((count for count in found if count is not None), None)
+
+
+def _at(node: Any, *keys: str) -> Any:
+    """The node below, None where there is none."""
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
+
+
+def _number(node: Any) -> int | None:
+    if isinstance(node, dict):
+        return _number(node.get("number")) if node.get("set") and not node.get("infinite") else None
+    return node if isinstance(node, int) and not isinstance(node, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return str(value).encode("utf-8", "replace").decode() if isinstance(value, str | int) and value != "" else None
+
+
+def _iso(seconds: int | None) -> str | None:
+    if not seconds or not 0 < seconds < 253_402_300_800:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
