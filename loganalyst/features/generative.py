@@ -25,7 +25,7 @@ FEATURES = (
     Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
 )  # fmt: skip
 
-_SIZES = ("num_embeddings", "codebook_size", "n_embed", "num_codes", "n_codes", "k", "vocab_size_vq")
+_SIZES = ("num_embeddings", "codebook_size", "num_codes", "n_codes", "codebook.size")
 
 
 def compute(context: Context) -> Computed:

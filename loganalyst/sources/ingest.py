@@ -235,4 +235,4 @@ def _status(tables: Tables, ended: datetime | None, own: ownjobs.Own) -> RunStat
     pace = tables.points["time"].drop_nulls().unique().sort().diff().median()
     usual = pace.total_seconds() if isinstance(pace, timedelta) else 0.0
     age = (datetime.now(UTC) - ended).total_seconds()
-    return "running" if age < max(600.0, 5 * usual) else "unknown"
+    return "running" if 0 <= age < max(600.0, 5 * usual) else "unknown"
