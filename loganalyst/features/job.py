@@ -1,0 +1,117 @@
+"""What the scheduler recorded of the job: how it ended, and how much of its time and memory it used."""
+
+from typing import Any
+
+import polars as pl
+
+from loganalyst.features.blame import session_labels
+from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.model import Feature, FeatureValue, Run, Witness
+
+NEEDS = "SLURM accounting (sacct -P, sacct --json or scontrol show job)"
+FEATURES = (
+    Feature("job_id", "text", "", "id of the accounted job the run is", NEEDS),
+    Feature("job_state", "text", "", "state the scheduler gave the job: completed, failed, timeout, out_of_memory, node_fail, preempted, cancelled, running …", NEEDS),
+    Feature("job_end", "text", "", "how the job ended, where no line of the log blames an earlier fault: its state, or step_failed, step_out_of_memory of a job that is not said to have ended so", NEEDS),
+    Feature("job_cancelled_by", "text", "", "user who cancelled the job (name, or number as sacct -P prints it)", NEEDS),
+    Feature("job_exit_code", "int", "", "exit code of the job, else of its first step that has one", NEEDS),
+    Feature("job_signal", "int", "", "signal that ended the job, else its first step that was ended by one (125: out of memory)", NEEDS),
+    Feature("job_elapsed_s", "float", "s", "wall time the job ran", NEEDS),
+    Feature("job_limit_s", "float", "s", "wall time the job was allowed", NEEDS),
+    Feature("job_elapsed_share", "float", "share", "wall time used of that allowed", NEEDS),
+    Feature("job_memory_used_gib", "float", "GiB", "largest memory of a task, as sampled (the true peak may be higher)", NEEDS),
+    Feature("job_memory_limit_gib", "float", "GiB", "memory a node allowed the job", NEEDS),
+    Feature("job_memory_share", "float", "share", "largest sampled memory of a task against what a node allowed", NEEDS),
+    Feature("job_nodes", "text", "", "nodes the job ran on", NEEDS),
+)  # fmt: skip
+
+_GIB = 2.0**30
+_OPEN = ("none", "other", "slurm_cancelled")  # a log that ends so leaves open what the scheduler knows better
+_LABELS = {
+    "timeout": "slurm_timeout",
+    "out_of_memory": "host_oom",
+    "step_out_of_memory": "host_oom",
+    "node_fail": "node_failure",
+    "preempted": "slurm_preempted",
+}
+_SAME = {"deadline": "timeout", "boot_fail": "node_fail"}
+_CRASHES = (4, 6, 7, 8, 9, 11, 125)  # signals that nobody sends to stop a step in order
+_GOES_ON = ("running", "pending", "completing", "configuring", "suspended", "requeued")
+
+
+def compute(context: Context) -> Computed:
+    """The features of the run's own job; none where no accounting was read or the job is not known."""
+    run = context.run
+    mains, steps = _last(run.jobs, run.job or "")
+    if not mains.height:
+        return {}
+    state = _word(_first(mains, "state"))
+    elapsed, limit = _first(mains, "elapsed_s"), _first(mains, "limit_s")
+    used = _first(pl.concat([mains, steps]).sort("memory_used", descending=True), "memory_used")
+    allowed = _first(mains, "memory_limit")
+    values: dict[str, FeatureValue] = {
+        "job_id": run.job,
+        "job_state": state,
+        "job_end": _end(run, state, steps),
+        "job_cancelled_by": _canceller(_first(mains, "state")),
+        "job_exit_code": _code(mains, steps, "exit_code"),
+        "job_signal": _code(mains, steps, "signal"),
+        "job_elapsed_s": elapsed,
+        "job_limit_s": limit,
+        "job_elapsed_share": ratio(elapsed, limit),
+        "job_memory_used_gib": ratio(used, _GIB),
+        "job_memory_limit_gib": ratio(allowed, _GIB),
+        "job_memory_share": ratio(used, allowed),
+        "job_nodes": _first(mains, "nodes"),
+    }
+    witness = Witness(file=mains["origin"][0])
+    return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _last(jobs: pl.DataFrame, job: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The job's own row in each account of it, those that saw its end first, and the steps of its last start."""
+    rows = jobs.with_row_index("row").filter(pl.col("job").str.extract(r"^([^.]+)") == job)
+    main = pl.col("job") == job
+    begin = pl.col("row").filter(main).max().over("origin")
+    mains = rows.filter(main & (pl.col("row") == begin))
+    mains = mains.sort(pl.col("state").str.to_lowercase().is_in(_GOES_ON), maintain_order=True, nulls_last=True)
+    steps = rows.filter(~main & (pl.col("row") > begin) & ~pl.col("job").str.ends_with(".extern"))
+    return mains.drop("row"), steps.drop("row")
+
+
+def _first(rows: pl.DataFrame, column: str) -> Any:
+    """The first value that is known, None where none is."""
+    known = rows[column].drop_nulls()
+    return known[0] if len(known) else None
+
+
+def _word(state: str | None) -> str | None:
+    """The state itself, without what may follow it (`CANCELLED by 1000`, a plus sign where it was cut)."""
+    return state.split(" ")[0].rstrip("+").lower() or None if state else None
+
+
+def _canceller(state: str | None) -> str | None:
+    _, by, user = (state or "").partition(" by ")
+    return user or None if by else None
+
+
+def _code(mains: pl.DataFrame, steps: pl.DataFrame, column: str) -> int | None:
+    own = _first(mains, column)
+    told: int | None = own or _first(steps.filter(pl.col(column) != 0), column)
+    return own if told is None else told
+
+
+def _end(run: Run, state: str | None, steps: pl.DataFrame) -> str | None:
+    if state is None or state in _GOES_ON:
+        return None
+    end = _SAME.get(state, state)
+    logs = any(s.format == "text" for s in run.sources)
+    states = {_word(s) for s in steps["state"].drop_nulls()}
+    crashed = "failed" in states or steps["signal"].is_in(_CRASHES).any()
+    if end in ("completed", "failed") and "out_of_memory" in states:
+        end = "step_out_of_memory"
+    elif end == "completed" and crashed and not logs:  # where there is a log, it tells whether that mattered
+        end = "step_failed"
+    labels = session_labels(run) if logs else {}
+    label = labels[max(labels)] or "none" if labels else "none"
+    return end if label in (*_OPEN, _LABELS.get(end)) else None
