@@ -115,7 +115,7 @@ def _read_json(path: Path, content: str) -> Tables:
 def _read_scontrol(path: Path, content: str) -> Tables:
     """One record a job, on a line or on many; memory asked for a node or for a CPU."""
     places = [hit.start() for hit in re.finditer(r"^JobId=", content, re.MULTILINE)]
-    records = [content[a:b] for a, b in zip(places, [*places[1:], None], strict=True)]
+    records = [content[a:b] for a, b in zip(places, [*places[1:], len(content)], strict=False)]
     frame = pl.DataFrame({"record": pl.Series(records, dtype=pl.String)})
     record = pl.col("record")
     memory = [
@@ -130,5 +130,6 @@ def _read_scontrol(path: Path, content: str) -> Tables:
         ReqMem=pl.coalesce(pl.when(~m.is_in(["0n", "0c"])).then(m) for m in memory),
     )
     cut = raw.filter(pl.col("State").is_null()).height
-    lost = gap(path, f"{cut} records without a state: cut off", places[-1]) if cut else table("gaps")
+    why = f"{cut} records without a state: cut off" if cut else "" if records else "no record of a job"
+    lost = gap(path, why) if why else table("gaps")
     return _tables(path, raw.drop_nulls("State"), lost)

@@ -60,7 +60,7 @@ def _step(step: Any, job: str) -> Row:
     name = _at(step, "step", "id")
     part = _at(name, "step_id") if isinstance(name, dict) else name
     return {
-        **_common(step, f"{job}.{str(part).rpartition('.')[2]}"),
+        **_common(step, f"{job}.{(_text(part) or '').rpartition('.')[2]}"),
         "JobName": _text(_at(step, "step", "name")),
         "NodeList": _text(_at(step, "nodes", "range")),
         "NNodes": _text(_number(_at(step, "nodes", "count"))),
