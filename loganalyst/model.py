@@ -67,33 +67,15 @@ SCHEMAS: dict[str, pl.Schema] = {
         node=pl.String,
     ),
 }
-# fmt: on
-
 RunStatus = Literal[
-    "finished",
-    "stopped_early",
-    "failed",
-    "killed",
-    "preempted",
-    "cancelled",
-    "timeout",
-    "node_fail",
-    "running",
+    "finished", "stopped_early", "failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running",
     "unknown",
 ]
 Kind = Literal[
-    "level_up",
-    "level_down",
-    "slope",
-    "variance",
-    "spike",
-    "periodic",
-    "divergence",
-    "plateau",
-    "nonfinite",
-    "restart",
+    "level_up", "level_down", "slope", "variance", "spike", "periodic", "divergence", "plateau", "nonfinite", "restart",
     "lr_drop",
 ]
+# fmt: on
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 Status = Literal["diagnosis_complete", "cause_unknown", "healthy", "insufficient_data", "unreadable"]
 
@@ -135,13 +117,9 @@ class Tables:
     @classmethod
     def concat(cls, batches: Iterable["Tables"]) -> "Tables":
         """All batches after one another."""
-        batches = list(batches)
-        return cls(
-            **{
-                f.name: pl.concat([getattr(b, f.name) for b in batches] or [table(f.name)], rechunk=True)
-                for f in fields(cls)
-            }
-        )
+        every = list(batches)
+        frames = {f.name: [getattr(batch, f.name) for batch in every] or [table(f.name)] for f in fields(cls)}
+        return cls(**{name: pl.concat(parts, rechunk=True) for name, parts in frames.items()})
 
 
 @dataclass(frozen=True)
