@@ -30,7 +30,6 @@ FEATURES = (
     Feature("grad_norm_leads_loss_steps", "int", "steps", "how long before the training loss the gradient norm left its trend (negative: after)", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("grad_norm_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
-    Feature("grad_nonfinite_loss_finite", "bool", "", "the gradient norm is NaN or infinite while the loss stays finite", ROLE),
     Feature("layer_grad_count", "int", "layers", "layers with a gradient norm of their own", "layer_grad_norm"),
     Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", "layer_grad_norm"),
     Feature("layer_grad_min", "float", "norm", "smallest layer level at the end", "layer_grad_norm"),
@@ -59,14 +58,7 @@ def _global(context: Context) -> Computed:
     }
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.found(name, *ROLES))
-    loss = context.of("train_loss")
-    if loss:
-        bad = ~np.isfinite(curve.values)
-        witness = seen(curve, int(np.argmax(bad)) if bad.any() else None)
-        out["grad_nonfinite_loss_finite"] = (
-            bool(bad.any() and all(np.isfinite(c.values).all() for c in loss)),
-            witness,
-        )
+    if context.of("train_loss"):
         out["grad_norm_leads_loss_steps"] = _lead(context)
     return out
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from loganalyst.features.blame import alive, root, session_labels
+from loganalyst.features.blame import root, session_labels
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Witness
 
@@ -39,13 +39,8 @@ _ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
 )
 _COUNTS = (
     ("log_lines_read", "lines of job logs read (last session)"),
-    ("log_error_count", "lines that state a fault, a follow-up or a failed exit"),
-    ("log_fault_survived_count", "lines that state a fault after which training went on"),
     ("log_traceback_count", "Python tracebacks"),
     ("log_cascade_count", "lines that follow from an earlier fault"),
-    ("log_end_marker_count", "lines that say the training came to its end"),
-    ("log_nan_count", "lines with a NaN loss, gradient or skipped non-finite batch"),
-    ("log_loss_scale_overflow_count", "lines that report a skipped step for overflow of the loss scale"),
 )
 FEATURES = (
     *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),
@@ -72,7 +67,7 @@ def compute(context: Context) -> Computed:
     points = run.points.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines, points), **_described(root(lines, points), lines)}
+    return {"log_lines_read": read, **_counted(lines), **_described(root(lines, points), lines)}
 
 
 def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
@@ -80,18 +75,11 @@ def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
     return int(numbers) if isinstance(numbers, int) else 0
 
 
-def _counted(lines: pl.DataFrame, points: pl.DataFrame) -> Computed:
-    part, label = pl.col("part"), pl.col("label")
-    counts = alive(lines, points).select(
-        log_error_count=part.is_in(["root", "stop", "confirm", "cascade"]).sum(),
-        log_fault_survived_count=((part == "root") & ~pl.col("alive")).sum(),
-        log_traceback_count=(pl.col("pattern") == "traceback").sum(),
-        log_cascade_count=(part == "cascade").sum(),
-        log_end_marker_count=(part == "end").sum(),
-        log_nan_count=((label == "nan_loss") & part.is_in(["root", "symptom"])).sum(),
-        log_loss_scale_overflow_count=((label == "loss_scaling") & (part == "symptom")).sum(),
-    )
-    return {name: int(value) for name, value in counts.row(0, named=True).items()}
+def _counted(lines: pl.DataFrame) -> Computed:
+    return {
+        "log_traceback_count": int((lines["pattern"] == "traceback").sum()),
+        "log_cascade_count": int((lines["part"] == "cascade").sum()),
+    }
 
 
 def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:

@@ -12,7 +12,7 @@ from loganalyst.model import Curve, Feature
 if TYPE_CHECKING:
     from loganalyst.signals import Gap
 
-LOSSES, SCORES = ("val_loss", "val_loss_component"), ("val_accuracy", "val_score")
+LOSSES = ("val_loss", "val_loss_component")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -178,8 +177,3 @@ def _home(root: Path, file: Path) -> Path:
     while folder != root and PARTS.fullmatch(folder.name.lower()):
         folder = folder.parent
     return folder
-
-
-def runs_below(root: Path) -> Iterator[Path]:
-    """Every run folder below `root`, in order of path."""
-    yield from _run_folders(root, _walk(root).files)
