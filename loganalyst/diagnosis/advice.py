@@ -37,8 +37,7 @@ def missing(rule: Rule, answers: Answers, declared: Mapping[str, Feature]) -> tu
     """What would have to be logged to answer the rule's open questions, the weightiest first."""
     pairs = zip(rule.evidence, answers.items[rule.id], strict=True)
     undecided = sorted((item for item, holds in pairs if holds is None), key=_weight, reverse=True)
-    features = answers.missing(item.ask for item in undecided)
-    return tuple(dict.fromkeys(declared[f].needs or f for f in features))
+    return answers.to_log(answers.missing(item.ask for item in undecided), declared)
 
 
 def _weight(item: Item) -> float:

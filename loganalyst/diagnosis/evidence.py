@@ -32,6 +32,12 @@ class Answers:
         """The features these questions name that are not known, each once."""
         return tuple(dict.fromkeys(f for ask in asks for f in ask.features if self.values.get(f) is None))
 
+    def to_log(self, features: Iterable[str], declared: Mapping[str, Feature]) -> tuple[str, ...]:
+        """What would have to be logged to know these features, each once: not what is logged and does not tell."""
+        logged = {declared[f].needs for f, value in self.values.items() if value is not None and f in declared}
+        names = (declared[f].needs or f for f in features)
+        return tuple(dict.fromkeys(name for name in names if name not in logged))
+
     def witness(self, at: str | None, ask: Ask) -> Witness:
         """Where it was seen: the witness of `at`, else of the first feature asked for that has one."""
         places = (*filter(None, (at,)), *ask.features)
@@ -125,7 +131,8 @@ def _shown(item: Item, holds: Answer, weight: float, answers: Answers, declared:
 
 def _text(item: Item, holds: Answer, answers: Answers, declared: Mapping[str, Feature]) -> str:
     if holds is None:
-        return f"not known: {needs(answers.missing([item.ask]), declared)}"
+        names = answers.to_log(answers.missing([item.ask]), declared)
+        return f"not known: needs {', '.join(sorted(names))}" if names else ""
     templates = (item.says, item.otherwise) if holds else (item.says_if_false,)
     return first_known(templates, answers.values)
 

@@ -4,6 +4,7 @@ import pytest
 
 from loganalyst.diagnosis import diagnose
 from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import Answers
 from loganalyst.diagnosis.judgement import band
 from loganalyst.model import Features, FeatureValue, Witness
 
@@ -106,13 +107,15 @@ def test_a_harmless_explanation_makes_no_cause(catalogue: Catalogue) -> None:
     assert "converged" not in {r.id for r in (*fell.ruled_out, *never.ruled_out, *never.unknown)}
 
 
-def test_low_band_names_what_would_decide(catalogue: Catalogue) -> None:
-    """A cause that is not sure says what to log."""
+def test_what_would_decide_is_not_what_is_logged_already(catalogue: Catalogue) -> None:
+    """A guess names what to log; a loss that is logged and tells nothing (all NaN) is not asked for."""
     row = {"train_loss_points": 100, "train_loss_nonfinite_count": 1, "lr_peak": 0.1, "config_clip": 0.0}
     [cause] = diagnose(catalogue, Features({**row, "config_precision": "bf16"})).causes
+    answers = Answers({"train_loss_points": 100, "lr_peak": None}, {}, {}, {}, {})
 
-    assert (cause.id, cause.band, cause.missing) == ("lr-too-high", "low", ("train", "lr"))
-    assert [e.text for e in cause.evidence if e.holds is None] == ["not known: needs lr, train"]
+    assert (cause.id, cause.band, cause.missing) == ("lr-too-high", "low", ())
+    assert [e.text for e in cause.evidence if e.holds is None] == [""]
+    assert answers.to_log(["lr_peak", "train_loss_divergence_count"], catalogue.declared) == ("lr",)
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.91, "high"), (0.9, "medium"), (0.7, "medium"), (0.69, "low")])
