@@ -138,7 +138,7 @@ class Store:
         return _prints(path) != self._remembered(path)
 
     def _remembered(self, path: Path) -> Prints:
-        from loganalyst.sources.ingest import run_id
+        from loganalyst.sources.assemble import run_id
 
         with self._database() as database:
             rows = database.execute("SELECT path, size, mtime, inode, head FROM files WHERE run = ?", [run_id(path)])

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from loganalyst.errors import SourceError
-from loganalyst.sources.ingest import ingest, run_id
+from loganalyst.sources.assemble import run_id
+from loganalyst.sources.ingest import ingest
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 

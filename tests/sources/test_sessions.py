@@ -2,20 +2,16 @@
 
 from datetime import UTC, datetime
 
-from loganalyst.model import Tables, table
-from loganalyst.sources.sessions import renumber
+from loganalyst.sources.part import Facts
+from loganalyst.sources.sessions import Known, shifts
 
 
-def event_file(hour: int, steps: range) -> Tables:
-    started = datetime(2026, 1, 1, hour, tzinfo=UTC)
-    return Tables(
-        points=table("points", {"session": 0, "metric": "loss", "step": list(steps), "value": [1.0] * len(steps)}),
-        sessions=table("sessions", {"session": 0, "started": [started]}),
-    )
+def event_file(hour: int, steps: range) -> Facts:
+    return Facts(len(steps), 0, datetime(2026, 1, 1, hour, tzinfo=UTC))
 
 
-def sessions(*parts: tuple[str, str, Tables]) -> list[int]:
-    return [t.points["session"][0] for t in renumber(list(parts))]
+def sessions(*files: Known) -> list[int]:
+    return shifts(files)
 
 
 def test_event_files_of_one_folder_are_starts_in_time_order() -> None:
