@@ -1,76 +1,135 @@
-"""Our readers beside today's tools: the same file, the same numbers, seconds and memory.
+"""Our readers beside today's tools: the same file, the same numbers, CPU seconds and memory.
 
-    python tests/bench/readers.py [--points 200000] [--repeat 3] [--only NAME]
+    python tests/bench/readers.py [--points 200000] [--repeat 3] [--only CASE] [--scale] [--keep FOLDER] [--ours]
+    python tests/bench/readers.py --memory [--megabytes 100 300] [--only CASE]
 
-The files are made here by the real writers (torch's SummaryWriter, wandb offline; CSV, JSON lines and a stdout log by
-the standard library), 5 metrics each. Every reading is a fresh process; the figures are the lowest of `--repeat`.
-`read s` is from the path to the values in memory, with the modules loaded beforehand, `times` its multiple of ours;
-`start s` is loading them; `peak MB` is the peak resident memory of the process (modules included) over that of a bare
-interpreter. `same` compares every metric, step and value with ours, exactly. Linux only.
+The cases stand in `formats/`, a file a format: the real writer of the input and the peers that read it. Every reading
+is a fresh process; the figures are the lowest of `--repeat`. `cpu s` is processor time of all threads and children
+from the path to the values in memory, with the modules loaded beforehand, `times` its multiple of ours; `wall s` the
+time that passed; `start s` the loading of modules; `peak MB` the peak resident memory of the process (modules included)
+over that of a bare interpreter. `same` compares every metric, step and value with ours, exactly, in file order within
+a metric. `ours` is the format's reader, `ingest` the whole way to one run. `--scale` takes the big inputs instead of
+`--points` numbers of 5 metrics, `--keep` writes inputs once into FOLDER, `--ours` leaves the peers out.
 
-wandb ships no reader of its file in Python, so its peer is the shortest loop over its own compiled messages; the peer
-for the stdout log is the regular expression people write for their own format.
+`--memory` reads files that repeat one body, batch by batch as the store does, and prints the peak. Linux only.
 """
 
 import argparse
 import json
 import math
 import re
-import struct
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-METRICS = ("train/loss", "train/lr", "train/grad_norm", "val/loss", "val/accuracy")
-SOURCES = {
-    "tensorboard": ("ours", "tbparse", "event_accumulator"),
-    "tensorboard new_style": ("ours", "tbparse", "tbparse_tensors", "event_accumulator_tensors"),
-    "wandb": ("ours", "wandb_messages"),
-    "csv": ("ours", "pandas", "pandas_exact"),
-    "jsonl": ("ours", "json_lines"),
-    "stdout": ("ours", "regex"),
-}
-Columns = tuple[list[str], Any, Any]  # metric, step, value of every point
+from formats.case import METRICS, Case, Columns, Take
+
+LIMIT = 250 * 2**20 / 1e6  # MB over a bare interpreter that reading any file may cost
+FORMATS = Path(__file__).parent / "formats"
+
+
+@cache
+def cases() -> dict[str, Case]:
+    modules = (import_module(f"formats.{file.stem}") for file in sorted(FORMATS.glob("*.py")))
+    return {case.name: case for module in modules for case in getattr(module, "CASES", ())}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only", choices=SOURCES)
+    parser.add_argument("--only", choices=cases())
+    parser.add_argument("--scale", action="store_true")
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--ours", action="store_true")
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 300])
     args = parser.parse_args()
+    chosen = [cases()[args.only]] if args.only else list(cases().values())
     bare = child("bare")["peak"]
-    print(f"{'source':22}{'points':>9}  {'reader':26}{'read s':>8}{'times':>8}{'start s':>9}{'peak MB':>9}  same")
-    for source in [args.only] if args.only else SOURCES:
+    if args.memory:
+        memory(chosen, args.megabytes, bare)
+    else:
+        compare(chosen, args, bare)
+
+
+# --- tables
+
+
+def compare(chosen: list[Case], args: argparse.Namespace, bare: float) -> None:
+    """Print one row a reader of each case."""
+    print(
+        f"{'case':22}{'points':>10}  {'reader':26}{'cpu s':>8}{'times':>8}{'wall s':>8}{'start s':>9}{'peak MB':>9}"
+        "  same"
+    )
+    for case in chosen:
+        rows, metrics = (args.points // len(METRICS), len(METRICS)) if not args.scale else case.scale or (0, 0)
+        if not rows:
+            continue
+        with written(case, rows, metrics, args.keep) as path:
+            ours: dict[str, Any] = {}
+            peers = [] if args.ours else [peer.__name__ for peer in case.peers]
+            for reader in ["ours", "ingest", *peers]:
+                found = [child("read", case.name, reader, str(path)) for _ in range(args.repeat)]
+                row = found[0] | {key: min(f[key] for f in found) for key in ("cpu", "wall", "start", "peak")}
+                ours = ours or row
+                print(line(case.name, reader, row, ours, bare), flush=True)
+
+
+def line(case: str, reader: str, row: dict[str, Any], ours: dict[str, Any], bare: float) -> str:
+    same = "-" if reader == "ours" else "yes" if row["digest"] == ours["digest"] else "NO"
+    return (
+        f"{case:22}{row['points']:10,}  {reader:26}{row['cpu']:8.3f}{row['cpu'] / ours['cpu']:7.1f}x{row['wall']:8.3f}"
+        f"{row['start']:9.2f}{row['peak'] - bare:9.0f}  {same}"
+    )
+
+
+def memory(chosen: list[Case], sizes: list[int], bare: float) -> None:
+    """Print the peak of reading a file of each of `sizes` (MB)."""
+    print(f"{'case':22}{'file MB':>8}{'points':>13}{'cpu s':>8}{'MB/s':>7}{'peak MB':>9}  within {LIMIT:.0f} MB")
+    for case in (case for case in chosen if case.grow):
         with tempfile.TemporaryDirectory() as folder:
-            path = child("write", source, folder, str(args.points))["path"]
-            compare(source, path, args.repeat, bare)
+            seed = Path(child("write", case.name, folder, "2000", "5")["path"])
+            for size in sizes:
+                big = seed.with_name(f"big-{seed.name}")
+                child("grow", case.name, str(seed), str(big), str(size * 10**6))
+                row = child("stream", str(big))
+                top = row["peak"] - bare
+                print(
+                    f"{case.name:22}{size:8}{row['points']:13,}{row['cpu']:8.2f}{size / row['cpu']:7.0f}{top:9.0f}"
+                    f"  {'yes' if top <= LIMIT else 'NO'}",
+                    flush=True,
+                )
 
 
-def compare(source: str, path: str, repeat: int, bare: float) -> None:
-    """Print one row a reader."""
-    ours: dict[str, Any] = {}
-    for reader in SOURCES[source]:
-        found = [child("read", reader, path) for _ in range(repeat)]
-        row = {key: min(f[key] for f in found) for key in ("read", "start", "peak")}
-        ours = ours or found[0] | row
-        same = "-" if reader == "ours" else "yes" if found[0]["digest"] == ours["digest"] else "NO"
-        times = f"{row['read'] / ours['read']:7.1f}x"
-        print(
-            f"{source:22}{found[0]['points']:9,}  {reader:26}{row['read']:8.3f}{times}{row['start']:9.2f}"
-            f"{row['peak'] - bare:9.0f}  {same}",
-            flush=True,
-        )
+@contextmanager
+def written(case: Case, rows: int, metrics: int, keep: Path | None) -> Iterator[Path]:
+    """The case's input, in a temporary folder or in `keep`, where it is written only once."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep.resolve() / f"{case.name.replace(' ', '-')}-{rows}x{metrics}" if keep else Path(temporary)
+        note = folder / "path.json"
+        if not note.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            note.write_text(json.dumps(child("write", case.name, str(folder), str(rows), str(metrics))))
+        yield Path(json.loads(note.read_text())["path"])
+
+
+# --- what child processes do
 
 
 def child(task: str, *arguments: str) -> dict[str, Any]:
     """What a fresh process running one of TASKS reports."""
-    code = f"import readers, sys; readers.report(readers.TASKS[{task!r}](*sys.argv[1:]))"
+    code = f"import json, readers, sys; print(json.dumps(readers.TASKS[{task!r}](*sys.argv[1:])))"
     command, here = [sys.executable, "-c", code, *arguments], Path(__file__).parent
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here)
     if done.returncode:
@@ -78,12 +137,39 @@ def child(task: str, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def report(found: dict[str, Any]) -> None:
-    print(json.dumps(found))
-
-
 def bare() -> dict[str, Any]:
     return {"peak": peak()}
+
+
+def write(case: str, folder: str, rows: str, metrics: str) -> dict[str, Any]:
+    return {"path": str(cases()[case].write(Path(folder), int(rows), int(metrics)))}
+
+
+def grow(case: str, seed: str, path: str, size: str) -> dict[str, Any]:
+    cases()[case].grow(Path(seed), Path(path), int(size))
+    return {}
+
+
+def read(case: str, reader: str, path: str) -> dict[str, Any]:
+    """Load a reader's modules, read, and say how long each took and what was found."""
+    loops = cases()[case].loops
+    begin = time.perf_counter()
+    take = next(f for f in (ours, ingest, *cases()[case].peers) if f.__name__ == reader)()
+    loaded, spent = time.perf_counter(), cpu()
+    for _ in range(loops):
+        columns = take(Path(path))
+    wall, spent, top = time.perf_counter() - loaded, cpu() - spent, peak()
+    found = {"start": loaded - begin, "wall": wall / loops, "cpu": spent / loops, "peak": top}
+    return found | digest(columns())
+
+
+def stream(path: str) -> dict[str, Any]:
+    """Read batch by batch, keeping none."""
+    module, points = our_reader(Path(path)), 0
+    spent = cpu()
+    for tables in module.read(Path(path)):
+        points += tables.points.height
+    return {"points": points, "cpu": cpu() - spent, "peak": peak()}
 
 
 def peak() -> float:
@@ -92,19 +178,14 @@ def peak() -> float:
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024 / 1e6
 
 
-def read(reader: str, path: str) -> dict[str, Any]:
-    """Load a reader's modules, read, and say how long each took and what was found."""
-    begin = time.perf_counter()
-    take = READERS[reader]()
-    loaded = time.perf_counter()
-    columns = take(path)
-    done = time.perf_counter()
-    top = peak()
-    return {"start": loaded - begin, "read": done - loaded, "peak": top, "points": len(columns[0]), **digest(columns)}
+def cpu() -> float:
+    """Processor seconds of this process, all threads, and of the children it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-def digest(columns: Columns) -> dict[str, str]:
-    """One text for the points whatever their order over metrics: metric, step, then order of logging."""
+def digest(columns: Columns) -> dict[str, Any]:
+    """The number of points, and one text for them whatever the order of metrics."""
     import polars as pl
 
     metric, step, value = columns
@@ -113,195 +194,54 @@ def digest(columns: Columns) -> dict[str, str]:
         pl.col("step").cast(pl.Int64),
         pl.col("value").cast(pl.Float64).fill_nan(math.nan),
     )
-    frame = frame.sort("metric", "step", maintain_order=True)
-    return {"digest": blake2b(frame.write_csv().encode() + frame["value"].to_numpy().tobytes()).hexdigest()}
+    frame = frame.sort("metric", maintain_order=True)
+    hashed = blake2b("\n".join(frame["metric"].unique(maintain_order=True).to_list()).encode())
+    for numbers in (frame["metric"].rle_id().to_numpy(), frame["step"].to_numpy(), frame["value"].to_numpy()):
+        hashed.update(numbers.tobytes())
+    return {"points": frame.height, "digest": hashed.hexdigest()}
 
 
-# --- readers: each loads its modules and gives a function from the path to the points
+# --- our own readers
 
 
-def ours() -> Callable[[str], Columns]:
+def our_reader(path: Path) -> ModuleType:
+    from loganalyst.sources.ingest import HEAD, reader
+
+    with path.open("rb") as file:
+        module = reader(path, file.read(HEAD))
+    if module is None:
+        raise SystemExit(f"{path}: no reader")
+    return module
+
+
+def ours() -> Take:
+    """The format's reader."""
+    from loganalyst.model import Tables
+    from loganalyst.sources.ingest import formats
+
+    formats()
+
+    def take(path: Path) -> Callable[[], Columns]:
+        points = Tables.concat(our_reader(path).read(path)).points
+        return lambda: (points["metric"], points["step"], points["value"])
+
+    return take
+
+
+def ingest() -> Take:
+    """The whole way from a file to a run."""
     from loganalyst.sources.ingest import formats, ingest
 
     formats()
 
-    def take(path: str) -> Columns:
-        points = ingest(Path(path)).points
-        return points["metric"], points["step"], points["value"]
+    def take(path: Path) -> Callable[[], Columns]:
+        points = ingest(path).points
+        return lambda: (points["metric"], points["step"], points["value"])
 
     return take
 
 
-def tbparse() -> Callable[[str], Columns]:
-    from tbparse import SummaryReader
-
-    def take(path: str) -> Columns:
-        frame = SummaryReader(path, event_types={"scalars"}).scalars
-        return tuple(frame[c].tolist() if len(frame) else [] for c in ("tag", "step", "value"))
-
-    return take
-
-
-def tbparse_tensors() -> Callable[[str], Columns]:
-    from tbparse import SummaryReader
-
-    def take(path: str) -> Columns:
-        frame = SummaryReader(path, event_types={"tensors"}).tensors
-        return frame["tag"].tolist(), frame["step"].tolist(), [float(v) for v in frame["value"]]
-
-    return take
-
-
-def event_accumulator() -> Callable[[str], Columns]:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    def take(path: str) -> Columns:
-        found = EventAccumulator(path, size_guidance={"scalars": 0}).Reload()
-        events = [(tag, e.step, e.value) for tag in found.Tags()["scalars"] for e in found.Scalars(tag)]
-        return tuple(zip(*events, strict=True))
-
-    return take
-
-
-def event_accumulator_tensors() -> Callable[[str], Columns]:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-    from tensorboard.util.tensor_util import make_ndarray
-
-    def take(path: str) -> Columns:
-        found = EventAccumulator(path, size_guidance={"tensors": 0}).Reload()
-        tags = found.Tags()["tensors"]
-        events = [(tag, e.step, make_ndarray(e.tensor_proto).item()) for tag in tags for e in found.Tensors(tag)]
-        return tuple(zip(*events, strict=True))
-
-    return take
-
-
-def wandb_messages() -> Callable[[str], Columns]:
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    def take(path: str) -> Columns:
-        events = []
-        for payload in payloads(Path(path).read_bytes()):
-            record = Record.FromString(payload)
-            if record.HasField("history"):
-                row = {"/".join(i.nested_key) or i.key: json.loads(i.value_json) for i in record.history.item}
-                events += [(name, row["_step"], row[name]) for name in METRICS]
-        return tuple(zip(*events, strict=True))
-
-    return take
-
-
-def payloads(data: bytes) -> list[bytes]:
-    """The records of an undamaged .wandb file (LevelDB blocks of 32 KiB)."""
-    at, parts, out = 7, b"", []
-    while at + 7 <= len(data):
-        if 32768 - at % 32768 < 7:
-            at += 32768 - at % 32768
-            continue
-        _, length, kind = struct.unpack_from("<IHB", data, at)
-        part = data[at + 7 : at + 7 + length]
-        parts = part if kind in (1, 2) else parts + part
-        if kind in (1, 4):
-            out.append(parts)
-        at += 7 + length
-    return out
-
-
-def pandas(**options: str) -> Callable[[str], Columns]:
-    import pandas as pd
-
-    def take(path: str) -> Columns:
-        frame = pd.read_csv(path, **options).melt("step").dropna()
-        return frame["variable"].tolist(), frame["step"].to_numpy(), frame["value"].to_numpy()
-
-    return take
-
-
-def pandas_exact() -> Callable[[str], Columns]:
-    return pandas(float_precision="round_trip")
-
-
-def json_lines() -> Callable[[str], Columns]:
-    def take(path: str) -> Columns:
-        rows = [json.loads(line) for line in Path(path).read_text().splitlines()]
-        events = [(name, row["step"], row[name]) for row in rows for name in METRICS if name in row]
-        return tuple(zip(*events, strict=True))
-
-    return take
-
-
-def regex() -> Callable[[str], Columns]:
-    line = re.compile(r"step (\d+): (.*)")
-    item = re.compile(r"([\w/]+)=(\S+)")
-
-    def take(path: str) -> Columns:
-        rows = [(m[1], item.findall(m[2])) for m in map(line.search, Path(path).read_text().splitlines()) if m]
-        events = [(name, int(step), float(value)) for step, items in rows for name, value in items]
-        return tuple(zip(*events, strict=True))
-
-    return take
-
-
-# --- writers
-
-
-def values(step: int) -> dict[str, float]:
-    """What is logged at `step`."""
-    x = step / 1000
-    wave = math.sin(step * 12.9898) * 0.01
-    numbers = (2 * math.exp(-x) + 0.3 + wave, 1e-3 / (1 + x), 1 + wave * 7, 2 * math.exp(-x) + 0.4 - wave, 0.5 + wave)
-    return dict(zip(METRICS, numbers, strict=True))
-
-
-def write(source: str, folder: str, points: str) -> dict[str, Any]:
-    """Log so many points by the real writer of `source`; returns the path."""
-    steps = range(int(points) // len(METRICS))
-    if source == "wandb":
-        return {"path": write_wandb(folder, steps)}
-    if source.startswith("tensorboard"):
-        return {"path": write_events(folder, steps, new_style=source.endswith("new_style"))}
-    path = Path(folder) / {"csv": "metrics.csv", "jsonl": "metrics.jsonl", "stdout": "train.log"}[source]
-    with path.open("w") as file:
-        if source == "csv":
-            print("step", *METRICS, sep=",", file=file)
-        for step in steps:
-            logged = values(step)
-            if source == "csv":
-                print(step, *logged.values(), sep=",", file=file)
-            elif source == "jsonl":
-                print(json.dumps({"step": step, **logged}), file=file)
-            else:
-                print(f"step {step}: " + " ".join(f"{k}={v:.6g}" for k, v in logged.items()), file=file)
-    return {"path": str(path)}
-
-
-def write_events(folder: str, steps: range, *, new_style: bool) -> str:
-    from torch.utils.tensorboard import SummaryWriter
-
-    with SummaryWriter(folder, flush_secs=3600) as writer:
-        for step in steps:
-            for name, value in values(step).items():
-                writer.add_scalar(name, value, step, new_style=new_style)
-    (path,) = Path(folder).glob("events.*")
-    return str(path)
-
-
-def write_wandb(folder: str, steps: range) -> str:
-    import wandb
-
-    settings = wandb.Settings(console="off", silent=True, x_disable_stats=True)
-    with wandb.init(mode="offline", dir=folder, project="bench", settings=settings) as run:
-        for step in steps:
-            run.log(values(step), step=step)
-    (path,) = Path(folder).glob("wandb/offline-run-*/*.wandb")
-    return str(path)
-
-
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"bare": bare, "write": write, "read": read}
-READERS = {f.__name__: f for f in (
-    ours, tbparse, tbparse_tensors, event_accumulator, event_accumulator_tensors, wandb_messages, pandas, pandas_exact,
-    json_lines, regex,
-)}  # fmt: skip
+TASKS = {f.__name__: f for f in (bare, write, grow, read, stream)}
 
 
 if __name__ == "__main__":
