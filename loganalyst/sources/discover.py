@@ -2,7 +2,8 @@
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loganalyst.errors import SourceError, nearest
@@ -48,13 +49,29 @@ READABLE = "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs"
 class Found:
     """The files of one run, sorted by path: logs and configs to read, checkpoints to list.
 
-    `ignored` tells what was left out on purpose, `unread` (path, why) what would have been read.
+    `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
+    the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose, `unread` (path, why) what would have been read.
     """
 
     files: tuple[Path, ...]
     checkpoints: tuple[Path, ...] = ()
     ignored: tuple[str, ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
+    root: Path = Path()
+
+
+def runs(root: Path) -> Iterator[Found]:
+    """Every run below the folder `root` (or the one that the file `root` is), sorted by path, found while walking.
+
+    Raises SourceError where `root` is missing or may not be read; a folder without runs gives none.
+    """
+    if not root.is_dir():
+        yield discover(root)
+        return
+    found = _walk(root)
+    for folder in _run_folders(root, found.files):
+        files = tuple(f for f in found.files if f.is_relative_to(folder))
+        yield replace(found, files=files, root=folder)
 
 
 def discover(path: Path) -> Found:
@@ -67,17 +84,18 @@ def discover(path: Path) -> Found:
     if not path.is_dir():
         if why := no_file(path):
             raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
-        return Found((path,))
+        return Found((path,), root=path)
     found = _walk(path)
     if not found.files:
         what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
         told = "; ".join(f"{file}: {why}" for file, why in found.unread[:3])
         raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
-    runs = _run_folders(path, found.files)
-    if len(runs) > 1:
-        names = ", ".join(str(r.relative_to(path)) for r in runs[:3])
-        raise SourceError(path, f"holds {len(runs)} runs", f"name one of them: {names}{', …' if len(runs) > 3 else ''}")
-    return found
+    inner = _run_folders(path, found.files)
+    if len(inner) > 1:
+        names = ", ".join(str(r.relative_to(path)) for r in inner[:3])
+        what = f"holds {len(inner)} runs"
+        raise SourceError(path, what, f"name one of them: {names}{', …' if len(inner) > 3 else ''}")
+    return replace(found, root=path)
 
 
 def _missing(path: Path) -> tuple[str, str]:
