@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import polars as pl
 
@@ -14,8 +15,10 @@ from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
 from loganalyst.sources import ownjobs
 from loganalyst.sources.discover import READABLE, Found
-from loganalyst.sources.part import Facts, Part, Place, facts, placed
+from loganalyst.sources.part import BIG, Facts, Part, Place, place_rows, placed
 from loganalyst.sources.sessions import shifts
+
+SHORT = timedelta(minutes=10)  # a run that was silent for less is running
 
 
 def run_id(path: Path) -> str:
@@ -42,18 +45,38 @@ def places(files: Sequence[tuple[str, str | None, Facts]]) -> list[Place]:
     return [Place(*both) for both in zip(shift, prefix, strict=True)]
 
 
-def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Run:
+@dataclass(frozen=True)
+class Assembled:
+    """A run whose points, distributions and lines are still with its files; `run` holds everything else."""
+
+    run: Run
+    parts: Sequence[Part]
+    places: Sequence[Place]
+
+    def frames(self, name: str) -> Iterator[pl.DataFrame]:
+        """The rows of a big table as they stand in the run, file after file."""
+        for part, place in zip(self.parts, self.places, strict=True):
+            yield from (place_rows(name, rows, part.source, place) for rows in part.frames(name))
+
+    def whole(self) -> Run:
+        """The run with all its rows."""
+        frames = {name: [*self.frames(name)] for name in BIG}
+        big: dict[str, Any] = {name: pl.concat(rows, rechunk=True) for name, rows in frames.items() if rows}
+        return replace(self.run, **big)
+
+
+def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:
     """One run out of its files. Raises SourceError where none of them gave a row."""
-    where = places([(p.source, p.format, facts(p.tables)) for p in parts])
+    where = places([(p.source, p.format, p.facts) for p in parts])
     unread = [Tables(gaps=table("gaps", {"file": str(f), "offset": [0], "why": [why]})) for f, why in found.unread]
-    rows = [placed(p.tables, p.source, place) for p, place in zip(parts, where, strict=True)]
-    tables = Tables.concat([*rows, *unread])
-    sources = tuple(Source(p.source, p.format, p.bytes, p.tables.points.height, p.tables.lines.height) for p in parts)
-    _refuse_nothing(path, sources, tables)
+    tables = Tables.concat([*(placed(p.tables, p.source, at) for p, at in zip(parts, where, strict=True)), *unread])
+    sources = tuple(Source(p.source, p.format, p.bytes, p.facts.points, p.facts.lines) for p in parts)
+    _refuse_nothing(path, parts, tables)
     own = ownjobs.own(tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"])
     root = path if path.is_dir() else path.parent
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
-    return replace(_run(path, tables, sources, own), basis=tuple(basis), ignored=(*found.ignored, *own.left_out))
+    run = _run(path, tables, parts, sources, own)
+    return Assembled(replace(run, basis=tuple(basis), ignored=(*found.ignored, *own.left_out)), parts, where)
 
 
 def _common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -62,12 +85,9 @@ def _common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return first[:length]
 
 
-def _refuse_nothing(path: Path, sources: Sequence[Source], tables: Tables) -> None:
-    read = [s for s in sources if s.format]
-    rows = sum(
-        getattr(tables, name).height for name in ("points", "distributions", "lines", "config", "jobs", "sessions")
-    )
-    if read and rows:
+def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
+    rows = sum(p.facts.rows + p.facts.lines for p in parts)
+    if any(p.format for p in parts) and rows + sum(t.height for t in (tables.config, tables.jobs, tables.sessions)):
         return
     why = "; ".join(f"{g['file']}: {g['why']}" for g in tables.gaps.head(3).to_dicts()) or "no log rows"
     raise SourceError(path, f"nothing could be read ({why})", READABLE)
@@ -103,28 +123,30 @@ def _step(file: Path) -> int | None:
     return None
 
 
-def _run(path: Path, tables: Tables, sources: tuple[Source, ...], own: ownjobs.Own) -> Run:
-    times = [tables.points["time"], tables.sessions["ended"], tables.lines["time"]]
-    stamps = pl.concat([t.drop_nulls().rename("time") for t in times])
-    starts = tables.sessions["started"].drop_nulls()
-    ended = stamps.max() if len(stamps) else starts.max()  # a start may carry another clock than what was logged
+def _run(path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: ownjobs.Own) -> Run:
+    facts = [p.facts for p in parts]
+    starts, ends = tables.sessions["started"], tables.sessions["ended"]
+    first = _times(*(f.first for f in facts), ends.min(), starts.min())
+    last = _times(*(f.last for f in facts), ends.max())
+    last = last or _times(starts.max())  # a start may carry another clock than what was logged
+    ended = max(last, default=None)
     return Run(
         **vars(tables),
         id=run_id(path),
         path=path,
         name=path.resolve().name,
         sources=sources,
-        status=_status(tables, ended if isinstance(ended, datetime) else None, own),
-        started=_when(pl.concat([stamps, starts.rename("time")]).min()),
-        ended=_when(ended),
+        status=_status(tables, parts, ended, own),
+        started=min(first, default=None),
+        ended=ended,
         host=_config(tables, "host"),
         framework=_config(tables, "framework"),
         job=own.job,
     )
 
 
-def _when(value: object) -> datetime | None:
-    return value if isinstance(value, datetime) else None
+def _times(*values: object) -> list[datetime]:
+    return [value for value in values if isinstance(value, datetime)]
 
 
 def _config(tables: Tables, key: str) -> str | None:
@@ -132,7 +154,7 @@ def _config(tables: Tables, key: str) -> str | None:
     return hit["value"][0] if hit.height else None
 
 
-def _status(tables: Tables, ended: datetime | None, own: ownjobs.Own) -> RunStatus:
+def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: ownjobs.Own) -> RunStatus:
     """What the last session says of a bad end, then what the scheduler says, then the session; `running` where all say
     nothing and the last row is young against the usual pace.
 
@@ -149,7 +171,17 @@ def _status(tables: Tables, ended: datetime | None, own: ownjobs.Own) -> RunStat
         return by_scheduler if by_scheduler != "unknown" else "finished"
     if ended is None:
         return "unknown"
-    pace = tables.points["time"].drop_nulls().unique().sort().diff().median()
-    usual = pace.total_seconds() if isinstance(pace, timedelta) else 0.0
-    age = (datetime.now(UTC) - ended).total_seconds()
-    return "running" if 0 <= age < max(600.0, 5 * usual) else "unknown"
+    age = datetime.now(UTC) - ended
+    return "running" if timedelta(0) <= age and (age < SHORT or age < silence(parts)) else "unknown"
+
+
+def silence(parts: Sequence[Part]) -> timedelta:
+    """How long a run may say nothing and still count as running: five times the usual time between two rows, at least
+    ten minutes. Times are compared to ten seconds, so that a run of any length needs little memory.
+    """
+    whole = pl.col("time").dt.truncate("10s")
+    ticks = [rows.select(whole.unique())["time"] for part in parts for rows in part.frames("points")]
+    if not ticks:
+        return SHORT
+    pace = pl.concat(ticks).drop_nulls().unique().sort().diff().median()
+    return max(SHORT, 5 * pace) if isinstance(pace, timedelta) else SHORT

@@ -1,21 +1,19 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-import polars as pl
-
 import loganalyst.sources
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources import address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
-from loganalyst.sources.part import Part
+from loganalyst.sources.part import Earlier, Gathering, Part, Reading
+from loganalyst.sources.spool import Spool
 
 HEAD = 1 << 16
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
@@ -38,15 +36,17 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
 
 def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
     """Read the run at `path`, with job `logs` that belong to it. Raises SourceError where nothing could be read."""
-    found = discover(path)
+    found, spool = discover(path), Spool()
     root = path if path.is_dir() else path.parent
-    parts = [_part(file, relative(file, root)) for file in dict.fromkeys([*found.files, *logs])]
-    return assemble(path, found, parts, [f"{relative(log, root)}: named beside the run" for log in logs])
+    parts = [part(file, relative(file, root), spool) for file in dict.fromkeys([*found.files, *logs])]
+    return assemble(path, found, parts, [f"{relative(log, root)}: named beside the run" for log in logs]).whole()
 
 
-def _part(named: Path, source: str) -> Part:
-    """One file, or one run of a file (FILE#RUN). Whatever is wrong with it is a gap."""
-    size = 0
+def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:
+    """One file, or one run of a file (FILE#RUN); big tables go to the spool. Where the file only grew since `earlier`
+    and its reader can, just what was appended is read. Whatever is wrong with it is a gap.
+    """
+    size, format_, rows = 0, None, Gathering(spool)
     file, run = address.split(named)
     try:
         if why := no_file(file):
@@ -57,15 +57,26 @@ def _part(named: Path, source: str) -> Part:
             head = _head(inner)
             module = reader(inner, head)
             if module is None:
-                part = _lost(source, _unknown(head), size)
-            else:
-                tables = module.read(inner, run) if run else module.read(inner)
-                part = Part(source, module.NAME, size, Tables.concat(tables))
-        return replace(part, tables=replace(part.tables, gaps=pl.concat([part.tables.gaps, lost])))
+                rows.take([_gap(source, _unknown(head)), Tables(gaps=lost)])
+                return rows.part(source, None, size)
+            format_ = module.NAME
+            known = earlier if earlier and earlier.format == module.NAME else None
+            mark = rows.read(_reading(module, inner, run), known)
+            rows.take([Tables(gaps=lost)])
+        return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
-        return _lost(source, f"cannot be read ({error.strerror})", size)
+        rows.take([_gap(source, f"cannot be read ({error.strerror})")])
+        return rows.part(source, format_ if rows.some else None, size, again=True)
     except Exception as error:  # a reader's defect on one file must not lose the others
-        return _lost(source, f"the reader failed ({type(error).__name__}: {error})", size)
+        rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
+        return rows.part(source, format_ if rows.some else None, size)
+
+
+def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
+    """How the file is read behind a mark (None: from its beginning)."""
+    if run:
+        return lambda _: module.read(file, run)
+    return (lambda mark: module.resume(file, mark)) if hasattr(module, "resume") else lambda _: module.read(file)
 
 
 def _head(file: Path) -> bytes:
@@ -73,9 +84,13 @@ def _head(file: Path) -> bytes:
         return handle.read(HEAD)
 
 
-def _lost(source: str, why: str, size: int = 0) -> Part:
+def _lost(source: str, why: str) -> Part:
     """A file that gave nothing but this gap."""
-    return Part(source, None, size, Tables(gaps=table("gaps", {"file": source, "offset": [0], "why": [why]})))
+    return Part(source, None, 0, _gap(source, why))
+
+
+def _gap(source: str, why: str) -> Tables:
+    return Tables(gaps=table("gaps", {"file": source, "offset": [0], "why": [why]}))
 
 
 def accounting(path: Path) -> bool:
