@@ -1,48 +1,23 @@
-"""Which files make a run. Nothing is opened here: names, folders and links decide; readers look inside."""
+"""Which files make a run, and which runs there are below a folder: names, folders and links decide.
+
+`discoverwalk` holds the rules, `discovernames` what names tell. A file is opened only where its name tells nothing and
+nothing else would make its folder a run. Readers look inside later.
+"""
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from loganalyst.errors import SourceError, nearest
+from loganalyst.sources import address
+from loganalyst.sources.discovercopies import Copies
+from loganalyst.sources.discoverfolder import Candidate, encodable
+from loganalyst.sources.discoverwalk import walk
 
-SKIPPED_FOLDERS = {
-    "__pycache__",
-    ".git",
-    ".ipynb_checkpoints",
-    "node_modules",
-    ".venv",
-    "venv",
-    "site-packages",
-    "code",
-}
-CHECKPOINTS = {".ckpt", ".pt", ".pth", ".safetensors", ".h5", ".keras", ".msgpack"}
-# Folders that hold a part of a run, not a run: their files belong to the folder above.
-PARTS = re.compile(
-    r"train(ing)?|val(id|idation)?|eval(uation)?|test(ing)?|dev|files|logs?|tmp|media|metrics|run_logs|checkpoints?"
-    r"|checkpoint-\d+|tb(_logs)?|tensorboard|runs?|events|summar(y|ies)|slurm(_logs)?|plots?|\.hydra|hydra|config"
-)
-_METRICS = re.compile(
-    r"tfevents|\.(wandb|csv|tsv|jsonl|ndjson|log|out|err)(\.\d+)?$"
-    r"|(metrics|trainer_state|result|history|progress|log|scalars)[^/]*\.json$"
-    r"|(^|[-_.])(log|logs|stdout|stderr|output|train|console)[^/]*\.txt$",
-    re.IGNORECASE,
-)
-_CONFIG = re.compile(
-    r"(config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|training_args|run|flags|sweep)[^/]*\.(ya?ml|json|toml)$"
-    r"|(all|train|eval|test)_results\.json$|wandb-metadata\.json$|(sacct|scontrol)[^/]*\.(psv|txt|json)$|\.psv$",
-    re.IGNORECASE,
-)
-_NOT_LOGS = re.compile(
-    r"^(readme|licen[cs]e|requirements|package(-lock)?|vocab|merges|tokenizer|special_tokens|added_tokens|labels?)\b"
-    r"|^debug(-core|-internal|-cli)?(\.[^.]+)?\.log$|^wandb-summary\.json$|^conda"
-    r"|(generation|tokenizer|preprocessor)_config",
-    re.IGNORECASE,
-)
-MAX_FOLDERS = 100_000
 READABLE = "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs"
+_PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 
 @dataclass(frozen=True)
@@ -50,7 +25,8 @@ class Found:
     """The files of one run, sorted by path: logs and configs to read, checkpoints to list.
 
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
-    the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose, `unread` (path, why) what would have been read.
+    the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
+    `unread` (path, why) what would have been read.
     """
 
     files: tuple[Path, ...]
@@ -61,41 +37,72 @@ class Found:
 
 
 def runs(root: Path) -> Iterator[Found]:
-    """Every run below the folder `root` (or the one that the file `root` is), sorted by path, found while walking.
+    """Every run below the folder `root` (or the one that the file `root` is), found while walking: folder by folder in
+    the order of their names, what lies in a folder itself after the runs below it. No list of them is held.
 
-    Raises SourceError where `root` is missing or may not be read; a folder without runs gives none.
+    A run without files tells in `unread` what of the tree could not be listed and belongs to no run. Raises SourceError
+    where `root` is missing or may not be read; a folder without runs gives none.
     """
     if not root.is_dir():
-        yield discover(root)
+        yield _file(root)
         return
-    found = _walk(root)
-    for folder in _run_folders(root, found.files):
-        files = tuple(f for f in found.files if f.is_relative_to(folder))
-        yield replace(found, files=files, root=folder)
+    copies = Copies()
+    try:
+        for candidate in walk(str(root)):
+            copied = bool(candidate.group.curves)
+            copies.leave_out(candidate.group)
+            if copied and not candidate.group.curves and not candidate.group.logs:
+                continue  # a run that was met before under another name
+            yield _found(candidate)
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        raise SourceError(root, what, "a directory with read permission is needed") from None
 
 
 def discover(path: Path) -> Found:
-    """The files of the run at `path` (a file is a run of its own).
+    """The files of the run at `path` (a file is a run of its own): the one run that `runs` finds there.
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
-    if not os.path.exists(path):  # unlike Path.exists it does not raise on names that are too long
-        raise SourceError(path, *_missing(path))
     if not path.is_dir():
-        if why := no_file(path):
-            raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
-        return Found((path,), root=path)
-    found = _walk(path)
-    if not found.files:
+        return _file(path)
+    every = (found for found in runs(path) if found.files or found.unread)
+    first = list(islice(every, 4))
+    first, unread = [f for f in first if f.files], [u for f in first for u in f.unread]
+    if not first:
         what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
-        told = "; ".join(f"{file}: {why}" for file, why in found.unread[:3])
+        told = "; ".join(f"{file}: {why}" for file, why in unread[:3])
         raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
-    inner = _run_folders(path, found.files)
-    if len(inner) > 1:
-        names = ", ".join(str(r.relative_to(path)) for r in inner[:3])
-        what = f"holds {len(inner)} runs"
-        raise SourceError(path, what, f"name one of them: {names}{', …' if len(inner) > 3 else ''}")
-    return replace(found, root=path)
+    if len(first) > 1:
+        count = len(first) + sum(bool(found.files) for found in every)
+        names = ", ".join(os.path.relpath(found.root, path) for found in first[:3])
+        what = f"holds {count:,} runs"
+        raise SourceError(path, what, f"name one of them: {names}{', …' if count > 3 else ''}")
+    return first[0]
+
+
+def _found(run: Candidate) -> Found:
+    """The run with its files as paths, and the settings that its logger put into the folder above."""
+    root, group = Path(run.root), run.group
+    files = sorted([*map(Path, group.files()), *_settings_above(root)])
+    unread = tuple((Path(path), why) for path, why in group.unread)
+    return Found(tuple(files), tuple(sorted(map(Path, group.checkpoints))), tuple(sorted(group.ignored)), unread, root)
+
+
+def _settings_above(root: Path) -> Iterator[Path]:
+    for name in _PARENT_SETTINGS:
+        if os.path.isfile(file := root.parent / name):
+            yield file
+
+
+def _file(path: Path) -> Found:
+    """The run that one file is, or one of those that it holds. Raises SourceError where there is no such file."""
+    file, _ = address.split(path)
+    if not os.path.exists(file):  # unlike Path.exists it does not raise on names that are too long
+        raise SourceError(path, *_missing(path))
+    if why := no_file(file):
+        raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
+    return Found((path,), root=path)
 
 
 def _missing(path: Path) -> tuple[str, str]:
@@ -117,81 +124,4 @@ def no_file(path: Path) -> str:
     """Why a path that is no folder is not read (empty: it is)."""
     if os.path.exists(path) and not os.path.isfile(path):
         return "is no regular file"
-    return "" if _encodable(path.name) else "its name is not valid UTF-8"
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _walk(root: Path) -> Found:
-    files: list[Path] = []
-    checkpoints: list[Path] = []
-    ignored: list[str] = []
-    unread: list[tuple[Path, str]] = []
-    real_root = os.path.realpath(root)  # unlike Path.resolve it does not raise on links that lead in a circle
-
-    def refuse(error: OSError) -> None:
-        if Path(error.filename) == root:
-            raise SourceError(root, f"cannot be read ({error.strerror})", "a directory with read permission is needed")
-        unread.append((Path(error.filename), f"cannot be read ({error.strerror})"))
-
-    for count, (folder, folders, names) in enumerate(os.walk(root, onerror=refuse)):
-        if count >= MAX_FOLDERS:
-            unread.append((Path(folder), f"it and what follows: more than {MAX_FOLDERS:,} folders"))
-            break
-        here = Path(folder)
-        ignored += [f"{here / f}: a link to another folder" for f in folders if (here / f).is_symlink()]
-        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
-        for path in (here / name for name in sorted(names)):
-            checkpoint = path.suffix in CHECKPOINTS or path.name == "pytorch_model.bin"
-            if not checkpoint and not _may_be_read(path.name):
-                continue
-            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(real_root):
-                ignored.append(f"{path}: a link that leads out of the run")
-            elif why := no_file(path):
-                unread.append((path, why))
-            else:
-                (checkpoints if checkpoint else files).append(path)
-    kept, copies = _without_copies(files)
-    return Found(tuple(kept), tuple(checkpoints), (*ignored, *copies), tuple(unread))
-
-
-def _may_be_read(name: str) -> bool:
-    """Whether a file of this name may be a log or a config."""
-    return bool(_METRICS.search(name) or _CONFIG.search(name)) and not _NOT_LOGS.search(name)
-
-
-def _without_copies(files: list[Path]) -> tuple[list[Path], list[str]]:
-    """Hugging Face writes the whole history into every checkpoint: the longest one counts."""
-    states = [f for f in files if f.name == "trainer_state.json"]
-    if len(states) < 2:
-        return files, []
-    best = min(states, key=lambda f: (len(f.parts), -_number(f.parent.name)))
-    kept = [f for f in files if f.name != "trainer_state.json" or f == best]
-    return kept, [f"{f}: an earlier copy of {best}" for f in states if f != best]
-
-
-def _number(name: str) -> int:
-    digits = re.findall(r"\d+", name)
-    return int(digits[-1]) if digits else -1
-
-
-def _run_folders(root: Path, files: tuple[Path, ...]) -> list[Path]:
-    """The folders below `root` that are runs of their own; `root` itself once it holds metrics directly."""
-    homes = sorted({_home(root, f) for f in files if _METRICS.search(f.name)})
-    if root in homes:
-        inner = [h for h in homes if re.fullmatch(r"(offline-)?run-.+|version_\d+", h.name)]
-        return [root] if len(inner) < 2 else inner
-    return homes
-
-
-def _home(root: Path, file: Path) -> Path:
-    folder = file.parent
-    while folder != root and PARTS.fullmatch(folder.name.lower()):
-        folder = folder.parent
-    return folder
+    return "" if encodable(path.name) else "its name is not valid UTF-8"

@@ -1,45 +1,26 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType
 
-import loganalyst.sources
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources import address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
+from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.part import Earlier, Gathering, Part, Reading
 from loganalyst.sources.spool import Spool
 
-HEAD = 1 << 16
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
-PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
-
-
-@cache
-def formats() -> tuple[ModuleType, ...]:
-    """The readers: modules of this folder with NAME, sniff and read."""
-    names = (m.name for m in iter_modules(loganalyst.sources.__path__))
-    modules = (import_module(f"loganalyst.sources.{name}") for name in names)
-    return tuple(m for m in modules if hasattr(m, "sniff") and hasattr(m, "read"))
-
-
-def reader(path: Path, head: bytes) -> ModuleType | None:
-    """The reader surest of the file, or None."""
-    score, _, best = max((m.sniff(path, head), m.NAME, m) for m in formats())
-    return best if score >= PLAUSIBLE else None
 
 
 def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
     """Read the run at `path`, with job `logs` that belong to it. Raises SourceError where nothing could be read."""
     found, spool = discover(path), Spool()
-    root = path if path.is_dir() else path.parent
+    root = found.root if found.root.is_dir() else found.root.parent
     parts = [part(file, relative(file, root), spool) for file in dict.fromkeys([*found.files, *logs])]
-    return assemble(path, found, parts, [f"{relative(log, root)}: named beside the run" for log in logs]).whole()
+    return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in logs]).whole()
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:

@@ -205,7 +205,7 @@ def digest(columns: Columns) -> dict[str, Any]:
 
 
 def our_reader(path: Path) -> ModuleType:
-    from loganalyst.sources.ingest import HEAD, reader
+    from loganalyst.sources.formats import HEAD, reader
 
     with path.open("rb") as file:
         module = reader(path, file.read(HEAD))
@@ -217,7 +217,7 @@ def our_reader(path: Path) -> ModuleType:
 def ours() -> Take:
     """The format's reader."""
     from loganalyst.model import Tables
-    from loganalyst.sources.ingest import formats
+    from loganalyst.sources.formats import formats
 
     formats()
 
@@ -230,7 +230,8 @@ def ours() -> Take:
 
 def ingest() -> Take:
     """The whole way from a file to a run."""
-    from loganalyst.sources.ingest import formats, ingest
+    from loganalyst.sources.formats import formats
+    from loganalyst.sources.ingest import ingest
 
     formats()
 

@@ -1,0 +1,62 @@
+"""Which job a text log is of, by its name, and which logs of a folder are runs of their own."""
+
+import os
+import re
+from collections.abc import Sequence
+
+_SLURM = re.compile(r"(?:^|[^a-z0-9])slurm[-_.]?(\d+(?:_\d+)?)(?!\d)")
+_PBS = re.compile(r"\.[oe](\d{2,})(?:-(\d+))?(?:\.\d+)?$")
+_LEADING = re.compile(r"^(\d{3,}(?:_\d+)?)(?=[-_.]|$)")
+_TRAILING = re.compile(
+    r"(?<!epoch)(?<!step)(?<!iter)(?<!seed)(?<!fold)(?<!rank)(?<!node)[-_.](?:job[-_.]?)?(\d{3,}(?:_\d+)?)$"
+)
+_SUBMITIT = re.compile(r"^(\d{3,}(?:_\d+)?)_\d+_log$")  # the last number is that of the process
+# a date with or without its time, seconds or milliseconds since 1970
+_CLOCK = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d{2}-?[01]\d-?[0-3]\d(?:[-_t]\d\d[-_:]?\d\d(?:[-_:]?\d\d)?)?|1[4-9]\d{8}(?:\d{3})?)(?!\d)"
+)
+_ENDING = re.compile(r"\.(?:log|out|err|txt)(?=\.|$)", re.IGNORECASE)
+_RANK = r"(?:[-_.]?(?:global|local)?[-_.]?(?:rank|worker|node|proc|process|gpu|env|part)?s?[-_.]?\d*)"
+_GENERAL = re.compile(
+    r"(?:(?:std|slurm|job|my)?[-_.]?(?:train|training|trainer|val|valid|validation|test|eval|evaluation|main|run|app|debug|info"
+    r"|warn|warning|error|errors|err|out|output|log|logs|logger|console|nohup|launch|launcher|metrics|history|rank|worker"
+    r"|node|gpu|system|stderr|stdout)[-_.]?)+" + _RANK + r"|\d{8}[-_]\d{4,6}|\d{4}-\d\d-\d\d.*"
+)  # fmt: skip
+
+
+def job(name: str) -> str:
+    """The id of the scheduler's job in a log's name (`123`, `123_4` for a task of an array), empty where none is told.
+
+    `slurm-123.out`, `train-123.err`, `123_0_log.out`, `train.o123`; dates and times are no ids.
+    """
+    name = os.path.basename(name).lower()
+    if hit := _SLURM.search(name):
+        return hit[1]
+    if hit := _PBS.search(name):
+        return f"{hit[1]}_{hit[2]}" if hit[2] else hit[1]
+    stem = _CLOCK.sub("", stem_of(name))
+    hit = _SUBMITIT.search(stem) or _LEADING.search(stem) or _TRAILING.search(stem)
+    return hit[1] if hit else ""
+
+
+def stem_of(name: str) -> str:
+    """A log's name without what tells its stream: `a.out` and `a.err` are one job's."""
+    return _ENDING.sub("", os.path.basename(name)).lower()
+
+
+def jobs(logs: Sequence[str]) -> list[list[str]]:
+    """The logs job by job, the one named after the standard output first; one group where they are one run's.
+
+    Logs are of several runs where they carry several job ids, or names of which none is the usual one of a run's own
+    log (train.log, stderr.txt, rank_0.log, a date).
+    """
+    groups: dict[str, list[str]] = {}
+    numbers = set()
+    for log in sorted(logs):
+        number = job(log)
+        numbers |= {number} - {""}
+        name = number or stem_of(log)
+        groups.setdefault("" if not number and _GENERAL.fullmatch(name) else name, []).append(log)
+    several = len(numbers) > 1 or (not numbers and "" not in groups)
+    found = list(groups.values()) if several else [sorted(logs)]
+    return [sorted(group, key=lambda log: (not log.endswith((".out", ".log")), log)) for group in found]

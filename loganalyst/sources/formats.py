@@ -1,0 +1,32 @@
+"""The readers there are, and which of them knows a file."""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+import loganalyst.sources
+
+HEAD = 1 << 16  # bytes of a file that a reader is shown to say whether it knows it
+PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
+
+
+@cache
+def formats() -> tuple[ModuleType, ...]:
+    """The readers: modules of this folder with NAME, sniff and read."""
+    names = (m.name for m in iter_modules(loganalyst.sources.__path__))
+    modules = (import_module(f"loganalyst.sources.{name}") for name in names)
+    return tuple(m for m in modules if hasattr(m, "sniff") and hasattr(m, "read"))
+
+
+def likeliest(path: Path, head: bytes) -> tuple[float, ModuleType]:
+    """The reader surest of a file that begins with `head`, and how sure it is (0..1)."""
+    score, _, best = max((m.sniff(path, head), m.NAME, m) for m in formats())
+    return score, best
+
+
+def reader(path: Path, head: bytes) -> ModuleType | None:
+    """The reader surest of the file, or None."""
+    score, best = likeliest(path, head)
+    return best if score >= PLAUSIBLE else None
