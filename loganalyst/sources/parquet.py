@@ -1,0 +1,217 @@
+"""Parquet tables of metrics: exported W&B histories, and any table with a column that counts steps, epochs or time.
+
+A row is a logged step, a column of numbers a metric; in a long table a column of texts names the metric. The fields of
+a struct are columns of their own, joined with ``/``; lists (histograms), texts and truth values are told as a gap. A
+null is no value, NaN is one. Columns are read a few at a time, rows window by window, however large the row groups are.
+Format: https://parquet.apache.org/docs/file-format/
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Tables
+from loganalyst.sources.columns import AXES, NAMES, PARTS, Axes, known, plain
+from loganalyst.sources.textblocks import gap
+
+NAME = "parquet"
+
+WINDOW = 1 << 17  # rows
+VALUES = 1_000_000  # of a batch
+CHUNKS = 96 << 20  # bytes of packed columns at once, for the whole file may be one row group
+MOST_COLUMNS = 20_000
+_SHOWN = 10  # names of columns in a gap
+_ENDS = {b"PAR1": "", b"PARE": "encrypted"}
+_BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+_AXES = ["session", "step", "epoch", "time", "source", "line"]
+
+
+def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
+    """How surely the file is Parquet: it begins with its mark."""
+    return 0.9 if head[:4] in _ENDS else 0.0
+
+
+def read(path: Path) -> Iterator[Tables]:
+    """The table's points, window by window and within it column by column; what is not read as gaps."""
+    if why := _end(path):
+        yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+        return
+    try:
+        table = _Table(path)
+        if why := table.refused():
+            yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+            return
+        yield from table.windows()
+    except _BROKEN as error:
+        yield Tables(gaps=gap(path, f"Parquet: {_short(error)}", 0, path.stat().st_size))
+        return
+    yield from table.left_out()
+
+
+def _end(path: Path) -> str:
+    """What is wrong with the last bytes of the file, where its table of contents stands (empty: nothing)."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 4, 0))
+        end = file.read()
+    return _ENDS.get(end, "Parquet without its end: cut off, nothing of it can be found")
+
+
+@dataclass
+class _Column:
+    """One column of plain values: its name, how it is read, what it holds."""
+
+    name: str
+    read: pl.Expr
+    dtype: pl.DataType
+
+    @property
+    def number(self) -> bool:
+        return self.dtype.is_numeric()
+
+    @property
+    def text(self) -> bool:
+        return isinstance(self.dtype, pl.String | pl.Categorical | pl.Enum)
+
+    @property
+    def moment(self) -> bool:
+        return isinstance(self.dtype, pl.Datetime | pl.Date)
+
+    def expression(self) -> pl.Expr:
+        """The values as text or as Float64; moments as seconds since 1970."""
+        if self.text:
+            return self.read.cast(pl.String).alias(self.name)
+        seconds = self.read.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 1e6
+        return (seconds if self.moment else self.read.cast(pl.Float64)).alias(self.name)
+
+
+@dataclass
+class _Table:
+    """One file: its columns, which of them are axes, and which could not be read."""
+
+    path: Path
+    columns: dict[str, _Column] = field(init=False)
+    rows: int = field(init=False)
+    axes: Axes = field(init=False)
+    broken: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        schema = self._scan().collect_schema()
+        every = [c for name, dtype in schema.items() for c in _flat(name, pl.col(name), dtype)]
+        self.columns = {c.name: c for c in every[:MOST_COLUMNS]}
+        if len(every) > MOST_COLUMNS:
+            self.unread[f"{len(every) - MOST_COLUMNS:,} more"] = "too many"
+        self.rows = self._scan().select(pl.len()).collect().item()
+        self.axes = Axes.choose({name: values for name, values in self._index(0).items() if name not in self._words})
+
+    @property
+    def _words(self) -> list[str]:
+        """The columns of texts that name the metric or part the rows, at most one of each."""
+        texts = [name for name, column in self.columns.items() if column.text]
+        return [*known(texts, NAMES)[:1], *known(texts, PARTS)[:1]]
+
+    @property
+    def _counters(self) -> list[str]:
+        """The columns that may be axes: numbers and times by name, and where no name tells, the first moment."""
+        usable = [n for n, c in self.columns.items() if c.number or c.moment or c.text]
+        named = [n for n in known(usable, AXES) if not (self.columns[n].text and n in self._words)]
+        return named or [n for n, c in self.columns.items() if c.moment][:1]
+
+    def refused(self) -> str:
+        """Why this is no table of metrics (empty: it is)."""
+        if self.axes.time or (self.axes.step and plain(self.axes.step) != "index") or self.axes.epoch:
+            return ""
+        shown = ", ".join(list(self.columns)[:_SHOWN])
+        return f"no table of metrics: no column counts steps, epochs or time (columns: {shown})"
+
+    def windows(self) -> Iterator[Tables]:
+        metrics = [name for name, column in self.columns.items() if column.number and name not in self.axes.used]
+        wide = VALUES // max(min(WINDOW, self.rows), 1)
+        at_once = max(min(wide, CHUNKS * len(self.columns) // self.path.stat().st_size), 1)
+        for start in range(0, self.rows, WINDOW):
+            index = self._placed(start)
+            for i in range(0, len(metrics), at_once):
+                for values in self._values(metrics[i : i + at_once], start):
+                    points = self._points(index, values)
+                    yield from (Tables(points=piece) for piece in points.iter_slices(VALUES))
+
+    def left_out(self) -> Iterator[Tables]:
+        """One gap for the columns that hold no metrics, one for each that is damaged."""
+        used = {*self.axes.used, *self._words}
+        unread = {n: str(c.dtype) for n, c in self.columns.items() if not (c.number or n in used or c.dtype == pl.Null)}
+        unread |= self.unread
+        if unread:
+            shown = ", ".join(f"{name} ({why})" for name, why in list(unread.items())[:_SHOWN])
+            more = ", …" if len(unread) > _SHOWN else ""
+            yield Tables(gaps=gap(self.path, f"{len(unread)} columns hold no numbers: {shown}{more}"[:500]))
+        for why in self.broken.values():
+            yield Tables(gaps=gap(self.path, why))
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False, use_statistics=False)
+
+    def _window(self, names: Sequence[str], start: int) -> pl.DataFrame:
+        rows = self._scan().slice(start, WINDOW).select(self.columns[name].expression() for name in names)
+        return rows.collect(engine="streaming")
+
+    def _index(self, start: int) -> dict[str, pl.Series]:
+        names = [*self._counters, *(name for name in self._words if name not in self._counters)]
+        return {column.name: column for column in self._window(names, start).iter_columns()} if names else {}
+
+    def _placed(self, start: int) -> pl.DataFrame:
+        """Where each row of a window stands, with the texts that name its metrics."""
+        columns = self._index(start)
+        rows = min(WINDOW, self.rows - start)
+        index = self.axes.place(columns, rows)
+        words = [columns[name].alias(f"word {i}") for i, name in enumerate(self._words)]
+        source = pl.lit(self.path.name).alias("source")
+        return index.with_columns(words).with_columns(source, session=pl.lit(0), line=pl.lit(None, pl.Int64))
+
+    def _values(self, names: Sequence[str], start: int) -> Iterator[pl.DataFrame]:
+        """The columns of a window; where one is damaged, the others of it."""
+        try:
+            yield self._window(names, start)
+        except _BROKEN as error:
+            half = len(names) // 2
+            if half:
+                yield from self._values(names[:half], start)
+                yield from self._values(names[half:], start)
+            else:
+                where = f"column {names[0]!r} from row {start:,} on: {_short(error)}"
+                self.broken.setdefault(names[0], where)
+
+    def _points(self, index: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+        words = [name for name in index.columns if name.startswith("word ")]
+        renamed = values.rename({name: f"value {i}" for i, name in enumerate(values.columns)})
+        long = index.hstack(renamed).unpivot(
+            renamed.columns, index=[*_AXES, *words], variable_name="column", value_name="value"
+        )
+        names = dict(zip(renamed.columns, values.columns, strict=True))
+        long = long.drop_nulls("value").with_columns(
+            metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
+        )
+        for word, name in zip(words, self._words, strict=True):
+            metric, told = pl.col("metric"), pl.col(word)
+            if plain(name) in PARTS:
+                value = pl.when(told.is_null()).then(metric).otherwise(told + "/" + metric)
+            else:
+                plain_value = metric.str.to_lowercase().str.ends_with("value") & told.is_not_null()
+                value = pl.when(plain_value).then(told).otherwise(metric)
+            long = long.with_columns(metric=value)
+        return long.select([pl.col(name).cast(dtype) for name, dtype in SCHEMAS["points"].items()])
+
+
+def _flat(name: str, read: pl.Expr, dtype: pl.DataType, depth: int = 8) -> Iterator[_Column]:
+    """A column, or those of the fields of a struct."""
+    if isinstance(dtype, pl.Struct) and depth:
+        for part in dtype.fields:
+            inner = part.dtype if isinstance(part.dtype, pl.DataType) else part.dtype()
+            yield from _flat(f"{name}/{part.name}", read.struct.field(part.name), inner, depth - 1)
+    else:
+        yield _Column(name, read, dtype)
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
