@@ -17,7 +17,14 @@ STEPS = {
     "errors": set(),
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
-    "store": {"errors", "model", "pipeline", "sources"},  # Store.ingest runs the chain on files that changed
+    "store": {
+        "__version__",
+        "errors",
+        "features",
+        "model",
+        "pipeline",
+        "sources",
+    },  # reads what changed, and has it judged
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},

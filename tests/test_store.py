@@ -7,10 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from loganalyst import Store, pipeline
-from loganalyst import store as module
+from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.model import Diagnosis
+from loganalyst.store import reading, tables
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(40))
 
@@ -34,12 +33,12 @@ def test_unchanged_runs_are_not_read_again(tmp_path: Path) -> None:
     """The second time nothing is read; a changed file is."""
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
 
-    assert store.ingest([run]) == {str(run): "new"}
+    assert store.ingest([run]) == {str(run): "read"}
     assert store.ingest([run]) == {str(run): "unchanged"}
 
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
 
-    assert store.ingest([run]) == {str(run): "new"}
+    assert store.ingest([run]) == {str(run): "read"}
     assert store.points.collect().height == 41
 
 
@@ -61,7 +60,7 @@ def test_one_bad_run_never_stops_the_rest(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     done = store.ingest([tmp_path / "b", good])
 
-    assert done[str(good)] == "new"
+    assert done[str(good)] == "read"
     assert "empty directory" in done[str(tmp_path / "b")]
 
 
@@ -71,7 +70,7 @@ def test_many_segments_become_one(tmp_path: Path) -> None:
     for i in range(34):
         store.ingest([make_run(tmp_path, f"run{i:02}")])
 
-    assert len(list((tmp_path / "store/features").glob("*.parquet"))) <= 32
+    assert len(list((tmp_path / "store/tables/features").glob("*.parquet"))) <= 32
     assert store.features.collect()["run_id"].n_unique() == 34
 
 
@@ -109,20 +108,32 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
         Store(tmp_path / "file")
 
 
+def test_a_folder_of_other_files_is_no_store(tmp_path: Path) -> None:
+    """A run's folder that is taken for the store is refused, and nothing is written into it."""
+    run = make_run(tmp_path, "a")
+
+    with pytest.raises(StoreError, match="holds other files"):
+        Store(run)
+    assert [f.name for f in run.iterdir()] == ["metrics.csv"]
+
+
 def test_what_is_written_while_a_run_is_read_counts_as_a_change(tmp_path: Path, monkeypatch) -> None:
     """A file that grows between its reading and the store's note of it is read again the next time."""
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
-    diagnose = pipeline.diagnose
+    read = reading.read
 
-    def slow(path: Path) -> Diagnosis:
-        found = diagnose(path)
+    def slow(task: reading.Task) -> reading.Done:
+        done = read(task)
         make_run(tmp_path, "a", GOOD + "40,0.1\n")
-        return found
+        return done
 
-    monkeypatch.setattr(pipeline, "diagnose", slow)
+    monkeypatch.setattr(reading, "read", slow)
     store.ingest([run])
+    monkeypatch.undo()
 
-    assert store.changed(run)
+    assert store.ingest([run]) == {str(run): "read"}
+    assert store.ingest([run]) == {str(run): "unchanged"}
+    assert store.points.collect().height == 41
 
 
 def test_a_run_is_the_same_by_any_path(tmp_path: Path, monkeypatch) -> None:
@@ -131,7 +142,7 @@ def test_a_run_is_the_same_by_any_path(tmp_path: Path, monkeypatch) -> None:
     store.ingest([run])
     monkeypatch.chdir(tmp_path)
 
-    assert store.ingest(["a"]) == {"a": "unchanged"}
+    assert store.ingest(["a"]) == {str(run): "unchanged"}
 
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
     store.ingest(["a", run])
@@ -144,11 +155,11 @@ def test_a_table_asked_for_before_compaction_can_be_read_after_it(tmp_path: Path
     store = Store(tmp_path / "store")
     for i in range(32):
         store.ingest([make_run(tmp_path, f"run{i:02}")])
-    asked = store.features
+    asked = store.sources
     store.ingest([make_run(tmp_path, "run32")])
 
     assert asked.collect().height == 32
-    assert store.features.collect().height == 33
+    assert store.sources.collect().height == 33
 
 
 def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> None:
@@ -156,21 +167,22 @@ def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> No
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     store.ingest([run])
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
-    write = module._write
+    move = tables.move
 
-    def cut(rows: pl.DataFrame, file: Path) -> None:
-        if file.parent.name == "runs":
+    def cut(file: Path, to: Path) -> None:
+        if to.parent.name == "runs":
             raise OSError(28, "No space left on device")
-        write(rows, file)
+        move(file, to)
 
-    monkeypatch.setattr(module, "_write", cut)
+    monkeypatch.setattr(tables, "move", cut)
     with pytest.raises(StoreError, match="No space left"):
         store.ingest([run])
-    monkeypatch.setattr(module, "_write", write)
+    monkeypatch.undo()
 
-    assert store.features.select("train_loss_points").collect().item() == 40
-    assert store.ingest([run]) == {str(run): "new"}
-    assert store.features.select("train_loss_points").collect().item() == 41
+    assert store.runs.collect()["points"].to_list() == [40]
+    assert store.sources.collect()["points"].to_list() == [40]
+    assert store.ingest([run]) == {str(run): "read"}
+    assert store.sources.collect()["points"].to_list() == [41]
 
 
 def test_two_processes_write_at_once(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ _SOURCE = {"lines": "file", "gaps": "file", "config": "origin", "jobs": "origin"
 
 class Facts(NamedTuple):
     """What must be known of a file to place it: rows of points and distributions, its last session, its start; and
-    what the run is told by: the numbers of rows, the first and last time of a point or line.
+    what the run is told by: the numbers of rows, the first and last time of a point or line; and whether the values of all
+    points are 32-bit numbers.
     """
 
     rows: int = 0
@@ -30,6 +31,7 @@ class Facts(NamedTuple):
     lines: int = 0
     first: datetime | None = None
     last: datetime | None = None
+    single: bool = True
 
 
 class Place(NamedTuple):
@@ -152,7 +154,12 @@ def _more(facts: Facts, batch: Tables) -> Facts:
         lines=facts.lines + batch.lines.height,
         first=min(_known([facts.first, *(t.min() for t in times)]), default=None),
         last=max(_known([facts.last, *(t.max() for t in times)]), default=None),
+        single=facts.single and _single(batch.points["value"]),
     )
+
+
+def _single(values: pl.Series) -> bool:
+    return bool(values.cast(pl.Float32).cast(pl.Float64).eq_missing(values).all())
 
 
 def _known(times: Iterable[object]) -> list[datetime]:

@@ -1,0 +1,230 @@
+"""A cache of what was read and found: Parquet files any tool can open, and fingerprints that say what is unchanged.
+
+Everything here can be deleted and is made again from the runs. See docs/store.md.
+"""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from loganalyst import __version__
+from loganalyst.errors import LogAnalystError, StoreError, nearest
+from loganalyst.model import Diagnosis, Run
+from loganalyst.sources.assemble import run_id
+from loganalyst.sources.discover import Found, discover, runs
+from loganalyst.sources.part import BIG
+from loganalyst.store import judged, lock, reading, runrows
+from loganalyst.store.reading import Done, Task
+from loganalyst.store.state import State, opened
+from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, move
+from loganalyst.store.workers import Ready, each
+
+RUNS = 1000  # runs read, or
+SECONDS = 5.0  # seconds gone by, before what was read is written down
+JUDGED_AT_ONCE = 100
+PATIENCE = 600.0  # seconds to wait for another process that writes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one run: `read`, `unchanged`, or `failed` and why. `points` counts those of a run just read."""
+
+    path: str
+    what: Literal["read", "unchanged", "failed"]
+    why: str = ""
+    points: int = 0
+
+
+class Store:
+    """The store in folder `path`, made on first use. Tables are properties that give polars LazyFrames.
+
+    Raises StoreError where the folder cannot be made or holds something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._folder = Folder(self.path)
+        self._network = False
+        with _told(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            names = {file.name for file in self.path.iterdir()}
+            self._network = lock.on_network(self.path)
+        if names and not names & {"state.sqlite", "lock.sqlite", "lock"}:
+            raise StoreError(self.path, "is no store: it holds other files", "an empty or a new folder is needed")
+
+    def __getattr__(self, name: str) -> pl.LazyFrame:
+        if name in ALL_TABLES:
+            return self.table(name)
+        raise AttributeError(f"a store has no table {name!r}; it has {', '.join(ALL_TABLES)}")
+
+    def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
+        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
+        return {o.path: o.why or o.what for o in self.readings(paths, processes)}
+
+    def readings(self, paths: Iterable[str | Path], processes: int = 1) -> Iterator[Outcome]:
+        """As `ingest`, run by run as they are done. What was read is written down every few seconds, and when the
+        iterator is closed.
+
+        Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+        """
+        with self._writing() as state:
+            batch: list[Done] = []
+            since = time.monotonic()
+            try:
+                for done in each(_read, self._work(paths, state), processes, _died):
+                    if isinstance(done, Done):
+                        batch.append(done)
+                    if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
+                        self._keep(batch, state)
+                        batch, since = [], time.monotonic()
+                    yield _outcome(done) if isinstance(done, Done) else done
+            finally:
+                self._keep(batch, state)
+
+    def _work(self, paths: Iterable[str | Path], state: State) -> Iterator[Task | Ready[Done | Outcome]]:
+        """What is to be read, and the outcome of what is not."""
+        met: set[str] = set()
+        for path in (Path(os.path.abspath(path)) for path in paths):
+            try:
+                for found in _runs(path):
+                    id_ = run_id(found.root)
+                    if id_ not in met:
+                        met.add(id_)
+                        yield self._task(id_, found, state)
+            except (LogAnalystError, OSError) as error:
+                yield Ready(Outcome(str(path), "failed", str(error)))
+
+    def _task(self, id_: str, found: Found, state: State) -> Task | Ready[Done | Outcome]:
+        prints = reading.prints(found)
+        unchanged, why = state.unchanged(id_, __version__, prints, time.time())
+        if unchanged:
+            return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or ""))
+        places = {name: self.run_file(name, id_) for name in BIG}
+        known = state.known(id_, __version__)
+        return Task(id_, found, prints, known, places, self._folder.temporary / id_, __version__)
+
+    def _keep(self, batch: Sequence[Done], state: State) -> None:
+        """Put what was read into its place: big tables, small ones, then the notes. Whoever is killed in between
+        leaves runs that count as changed.
+        """
+        read = [done for done in batch if not done.note.why]
+        for done in read:
+            for name, place in done.task.written.items():
+                if name in done.files:
+                    move(done.files[name], place)
+                else:
+                    place.unlink(missing_ok=True)
+        if read:
+            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ})
+        state.note([done.note for done in batch])
+        for done in batch:
+            shutil.rmtree(done.task.folder, ignore_errors=True)
+
+    def diagnose(self, ids: Iterable[str] | None = None) -> dict[str, str]:
+        """Judge the runs (of `ids`; None: all) that were read and not judged since; run id -> status of the diagnosis.
+
+        Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+        """
+        return self._judge(None if ids is None else set(ids), PATIENCE)
+
+    def _judge(self, ids: set[str] | None, patience: float) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if not self._unjudged(ids).height:
+            return found
+        with self._writing(patience):
+            for batch in self._unjudged(ids).iter_slices(JUDGED_AT_ONCE):
+                stamps = dict(batch.select("run_id", "written").iter_rows())
+                diagnoses = [_diagnosed(run) for run in runrows.load(self._folder, list(stamps))]
+                rows = [judged.rows(d, __version__, stamps[d.run.id]) for d in diagnoses]
+                self._folder.append(JUDGED, {name: [r[name] for r in rows] for name in JUDGED})
+                found |= {d.run.id: d.status for d in diagnoses}
+        return found
+
+    def _unjudged(self, ids: set[str] | None) -> pl.DataFrame:
+        found = self._folder.unjudged(__version__)
+        return found if ids is None else found.filter(pl.col("run_id").is_in(list(ids)))
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """One table over all runs. A judged one (features, feature_sources, findings, diagnoses) judges first what was
+        not judged yet; where the store cannot be written just now, what is there is given.
+        """
+        if name in JUDGED:
+            with suppress(StoreError):
+                self._judge(None, patience=0.0)
+        return self._folder.scan(name)
+
+    def run(self, run_id: str) -> Run:
+        """One run, as `read_run` of its path gives it. Raises StoreError for an id the store does not have."""
+        if found := runrows.load(self._folder, [run_id]):
+            return found[0]
+        known = self.runs.select("run_id").collect()["run_id"].to_list()
+        raise StoreError(self.path, f"has no run {run_id!r}", nearest(run_id, known) or "the table runs has the ids")
+
+    def run_file(self, name: str, run_id: str) -> Path:
+        """Where a big table of one run lies: no folder is scanned to open it."""
+        return self._folder.run_file(name, run_id)
+
+    @contextmanager
+    def _writing(self, patience: float = PATIENCE) -> Iterator[State]:
+        """Be the one who writes. What others left half done is removed."""
+        with _told(self.path), lock.writing(self.path, patience), opened(self.path, network=self._network) as state:
+            shutil.rmtree(self._folder.temporary)
+            yield state
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Whatever keeps the store from being used is a StoreError."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(path, f"cannot be used as a store ({error})", "a folder that can be written") from None
+
+
+def _runs(path: Path) -> Iterator[Found]:
+    """The runs at or below a path. Raises SourceError where there is none."""
+    some = False
+    for found in runs(path):
+        if found.files:
+            some = True
+            yield found
+    if not some:
+        discover(path)  # which says why
+
+
+def _read(task: Task) -> Done | Outcome:
+    return reading.read(task)
+
+
+def _died(task: Task, why: str) -> Done | Outcome:
+    return Outcome(str(task.found.root), "failed", why)
+
+
+def _outcome(done: Done) -> Outcome:
+    path = str(done.task.found.root)
+    if done.note.why:
+        return Outcome(path, "failed", done.note.why)
+    return Outcome(path, "read", points=done.points)
+
+
+def _diagnosed(run: Run) -> Diagnosis:
+    """The diagnosis of a run; where that fails, of status `unreadable`."""
+    from loganalyst import pipeline
+
+    try:
+        return pipeline.diagnose(run)
+    except Exception as error:  # a defect that one run shows must not lose the others
+        told = (
+            error
+            if isinstance(error, LogAnalystError)
+            else LogAnalystError(run.path, f"{type(error).__name__}: {error}")
+        )
+        return Diagnosis(run=run, status="unreadable", confidence=1.0, summary={"why": str(told)})

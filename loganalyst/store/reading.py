@@ -1,0 +1,202 @@
+"""One run from its files, of which only what changed is read; its big tables end as files to be put in place.
+
+What did not change is taken from what was written the last time, with its place in the run undone, and everything is
+put together anew by the code that reads a run for the first time: what is stored is the same, table for table.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from loganalyst.errors import LogAnalystError
+from loganalyst.model import SCHEMAS, Run, Tables
+from loganalyst.sources import address
+from loganalyst.sources.assemble import Assembled, assemble, relative, silence
+from loganalyst.sources.discover import Found
+from loganalyst.sources.ingest import part
+from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, unplace_rows
+from loganalyst.sources.spool import GROUP, Spool, slices
+from loganalyst.store import runrows
+from loganalyst.store.state import Known, Note, Print, Seen, packed, stat_of, unpacked
+
+HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by which it is known again
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to read: its files, their prints before that, what is known of it, where to write, and by which version."""
+
+    id: str
+    found: Found
+    prints: Mapping[str, Print]
+    known: Known | None
+    written: Mapping[str, Path]
+    folder: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a task: the `files` that its big tables are (by table), the `rows` of the small ones. Neither where
+    nothing could be read, as the note tells.
+    """
+
+    task: Task
+    note: Note
+    files: Mapping[str, Path] = field(default_factory=dict)
+    rows: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    points: int = 0
+
+
+def prints(found: Found) -> dict[str, Print]:
+    """The prints of a run's files and checkpoints by their path in it; files that are gone are left out."""
+    stats = (
+        (relative(file, home(found)), stat_of(address.split(file)[0])) for file in (*found.files, *found.checkpoints)
+    )
+    return {path: stat for path, stat in stats if stat}
+
+
+def home(found: Found) -> Path:
+    """The folder that the run's files are named from."""
+    return found.root if found.root.is_dir() else found.root.parent
+
+
+def read(task: Task) -> Done:
+    """Read the run. Whatever is wrong with it is in the note."""
+    if task.known is not None and not _untouched(task):  # what was written stayed without its note
+        task = replace(task, known=None)
+    note = Note(task.id, task.version, task.prints)
+    try:
+        spool = Spool(task.folder)
+        parts = [_part(task, file, spool) for file in task.found.files]
+        run = assemble(task.found.root, task.found, parts)
+        files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
+    except LogAnalystError as error:
+        return Done(task, replace(note, why=str(error)))
+    except Exception as error:  # a full disk, or a defect that one run shows, must not lose the others
+        return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
+    heights = {name: sum(p.height(name) for p in parts) for name in BIG}
+    rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
+    return Done(task, _noted(note, run, files), files, rows, heights["points"])
+
+
+def _noted(note: Note, run: Assembled, files: Mapping[str, Path]) -> Note:
+    again = {p.source for p in run.parts if p.again}
+    known = Known(
+        [_seen(p, place, note.prints, run.run) for p, place in zip(run.parts, run.places, strict=True)],
+        {name: stat for name, file in files.items() if (stat := stat_of(file))},
+    )
+    until = None
+    if run.run.status == "running" and run.run.ended is not None:
+        until = (run.run.ended + silence(run.parts)).timestamp()
+    kept = {path: stat for path, stat in note.prints.items() if path not in again}
+    return replace(note, prints=kept, known=known, until=until if until and until > time.time() else None)
+
+
+def _seen(part_: Part, place: Any, stats: Mapping[str, Print], run: Run) -> Seen:
+    file = _file(run.path, part_.source)
+    stat = stats.get(part_.source, Print(-1, -1, -1))
+    return Seen(
+        path=part_.source,
+        print=stat,
+        format=part_.format,
+        length=part_.bytes,
+        head=_hash(file, 0, min(HASHED, stat.size)),
+        tail=_hash(file, part_.mark.offset - HASHED, part_.mark.offset) if part_.mark else "",
+        mark=part_.mark,
+        rows={name: height for name in (*BIG, *SMALL) if (height := part_.height(name))},
+        place=place,
+        small=packed({name: getattr(part_.tables, name) for name in SMALL}),
+    )
+
+
+def _file(root: Path, source: str) -> Path:
+    return (root if root.is_dir() else root.parent) / source
+
+
+def _hash(file: Path, start: int, end: int) -> str:
+    """Of bytes `start` (at least 0) to `end`; empty where they cannot be read."""
+    try:
+        with address.split(file)[0].open("rb") as handle:
+            handle.seek(max(start, 0))
+            return blake2b(handle.read(end - max(start, 0)), digest_size=8).hexdigest()
+    except OSError:
+        return ""
+
+
+def _part(task: Task, file: Path, spool: Spool) -> Part:
+    source = relative(file, home(task.found))
+    seen = next((s for s in task.known.files if s.path == source), None) if task.known else None
+    stat = task.prints.get(source)
+    if seen is None or stat is None:
+        return part(file, source, spool)
+    if stat == seen.print:
+        rows = Gathering(spool)
+        rows.take(_stored(task, seen, seen.rows))
+        return rows.part(source, seen.format, seen.length, seen.mark)
+    if seen.format and seen.mark and _grown(file, stat, seen, seen.mark.offset):
+        return part(file, source, spool, Earlier(seen.format, seen.mark, partial(_stored, task, seen, seen.mark.kept)))
+    return part(file, source, spool)
+
+
+def _grown(file: Path, stat: Print, seen: Seen, offset: int) -> bool:
+    """Whether the file is the one that was read, and longer."""
+    return (
+        stat.inode == seen.print.inode
+        and stat.size > seen.print.size
+        and stat.size >= offset
+        and _hash(file, 0, min(HASHED, seen.print.size)) == seen.head
+        and _hash(file, offset - HASHED, offset) == seen.tail
+    )
+
+
+def _stored(task: Task, seen: Seen, rows: Mapping[str, int]) -> Iterator[Tables]:
+    """The first `rows` of each table that the file gave the last time, as its reader gave them."""
+    known = task.known or Known((), {})
+    before = list(islice(known.files, known.files.index(seen)))
+    for name in BIG:
+        start = sum(s.rows.get(name, 0) for s in before)
+        for frame in slices(task.written[name], start, rows.get(name, 0)):
+            found = unplace_rows(name, frame.cast(SCHEMAS[name]), seen.place)
+            yield Tables(**{name: found})
+    yield Tables(**{name: frame.head(rows.get(name, 0)) for name, frame in unpacked(seen.small, seen.rows).items()})
+
+
+def _untouched(task: Task) -> bool:
+    """Whether what we wrote the last time still stands."""
+    known = task.known.written if task.known else {}
+    return all(stat_of(task.written[name]) == known.get(name) for name in BIG)
+
+
+def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:
+    """One big table as a synced file in `folder`; none where it has no rows."""
+    if not any(p.height(name) for p in run.parts):
+        return None
+    single = name == "points" and all(p.facts.single for p in run.parts)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.parquet"
+    frames = (_narrow(frame) if single else frame for frame in run.frames(name) if frame.height)
+    options: dict[str, Any] = {"compression": "zstd", "compression_level": 3, "row_group_size": GROUP}
+    with file.open("wb") as handle:
+        if streamed:
+            schema = _narrow(pl.DataFrame(schema=SCHEMAS[name])).schema if single else SCHEMAS[name]
+            register_io_source(lambda *_: frames, schema=schema, validate_schema=True).sink_parquet(handle, **options)
+        else:
+            pl.concat(list(frames)).write_parquet(handle, **options)
+        handle.flush()
+        os.fsync(handle.fileno())
+    return file
+
+
+def _narrow(points: pl.DataFrame) -> pl.DataFrame:
+    """Values that all fit into 32 bits take half the room; readers get 64 bits back."""
+    return points.with_columns(pl.col("value").cast(pl.Float32))

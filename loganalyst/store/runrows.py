@@ -1,0 +1,58 @@
+"""A run as rows of the small tables that say what was read, and back."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Run, Source
+from loganalyst.sources.part import BIG
+from loganalyst.store.judged import of_run
+from loganalyst.store.tables import READ, Folder, schema
+
+
+def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
+    """The run as one frame of each small table that was read; `heights` are the rows of its big ones."""
+    told = {name: getattr(run, name) for name in ("name", "status", "framework", "host", "started", "ended", "job")}
+    formats = ",".join(sorted({s.format for s in run.sources if s.format}))
+    many = {"basis": list(run.basis), "ignored": list(run.ignored)}
+    one = {"run_id": run.id, "path": str(run.path), "formats": formats, **told, **many, **heights}
+    return {
+        **{name: of_run(run.id, getattr(run, name)) for name in READ if name in SCHEMAS},
+        "sources": pl.DataFrame([{"run_id": run.id, **asdict(s)} for s in run.sources], schema=schema("sources")),
+        "runs": pl.DataFrame([one], schema=schema("runs")),
+    }
+
+
+def load(folder: Folder, run_ids: list[str]) -> list[Run]:
+    """The runs of these ids, as a fresh reading would give them; ids the store does not have are left out."""
+    small = {name: _by_run(folder.scan(name).filter(pl.col("run_id").is_in(run_ids)).collect()) for name in READ}
+    return [_run(folder, run_id, small) for run_id in run_ids if run_id in small["runs"]]
+
+
+def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    return {str(key[0]): rows for key, rows in found.partition_by("run_id", as_dict=True, include_key=False).items()}
+
+
+def _run(folder: Folder, run_id: str, small: Mapping[str, Mapping[str, pl.DataFrame]]) -> Run:
+    row = small["runs"][run_id].row(0, named=True)
+    files = small["sources"].get(run_id, pl.DataFrame()).to_dicts()
+    tables: dict[str, Any] = {n: small[n][run_id] for n in READ if n in SCHEMAS and run_id in small[n]}
+    tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
+    told = {name: row[name] for name in ("name", "status", "framework", "host", "started", "ended", "job")}
+    return Run(
+        **tables,
+        **told,
+        id=run_id,
+        path=Path(row["path"]),
+        sources=tuple(Source(**file) for file in files),
+        basis=tuple(row["basis"]),
+        ignored=tuple(row["ignored"]),
+    )
+
+
+def big(file: Path, name: str) -> pl.DataFrame:
+    """One big table of one run."""
+    return pl.read_parquet(file, hive_partitioning=False).cast(SCHEMAS[name])

@@ -1,0 +1,211 @@
+"""What is remembered of files that were read: one SQLite file, touched only by who holds the store's lock."""
+
+import io
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from loganalyst.sources.mark import Mark
+from loganalyst.sources.part import SMALL, Place
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY, version TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS files (
+    run TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
+    position INTEGER, seen TEXT, small BLOB, PRIMARY KEY (run, path)
+) WITHOUT ROWID;
+"""
+
+
+class Print(NamedTuple):
+    """What a `stat` tells of a file; `mtime` in nanoseconds."""
+
+    size: int
+    mtime: int
+    inode: int
+
+
+def stat_of(file: Path) -> Print | None:
+    """None where there is no such file."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return Print(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file as it was read: what of it was hashed (`head` its beginning, `tail` what stands before the mark), how many
+    rows of each table it gave, where they stand in the run, and its rows of small tables as the reader gave them
+    (`packed`).
+    """
+
+    path: str
+    print: Print
+    format: str | None
+    length: int
+    head: str
+    tail: str
+    mark: Mark | None
+    rows: Mapping[str, int]
+    place: Place
+    small: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A run as it was read: its files in order, and what we wrote of it (by table)."""
+
+    files: Sequence[Seen]
+    written: Mapping[str, Print]
+
+
+@dataclass(frozen=True)
+class Note:
+    """What to remember of a run: `prints` of all its files (by path; what is missing there counts as changed), `why` it
+    could not be read, `until` when (seconds since the epoch) its status holds without another row.
+    """
+
+    run: str
+    version: str
+    prints: Mapping[str, Print]
+    why: str | None = None
+    until: float | None = None
+    known: Known = Known((), {})
+
+
+class State:
+    """The SQLite file in `folder`; made anew where it is damaged, for all it holds can be found again."""
+
+    def __init__(self, folder: Path, *, network: bool) -> None:
+        self._file = folder / "state.sqlite"
+        self._network = network
+        try:
+            self._database = self._opened()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self._file}{suffix}").unlink(missing_ok=True)
+            self._database = self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        uri = self._file.resolve().as_uri() + ("?nolock=1" if self._network else "")
+        database = sqlite3.connect(uri, uri=True, isolation_level=None)
+        database.execute(f"PRAGMA journal_mode = {'DELETE' if self._network else 'WAL'}")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.executescript(_TABLES)
+        return database
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def unchanged(self, run: str, version: str, prints: Mapping[str, Print], now: float) -> tuple[bool, str | None]:
+        """Whether what is remembered of the run still holds; and why it could not be read (None: it could)."""
+        row = self._database.execute("SELECT version, why, until FROM runs WHERE run = ?", [run]).fetchone()
+        if row is None or row[0] != version or (row[2] is not None and row[2] < now):
+            return False, None
+        files = self._database.execute("SELECT path, size, mtime, inode FROM files WHERE run = ?", [run])
+        return {path: Print(*rest) for path, *rest in files} == prints, row[1]
+
+    def known(self, run: str, version: str) -> Known | None:
+        """What was read of the run, None where nothing was by this version of the program."""
+        row = self._database.execute("SELECT version, written FROM runs WHERE run = ?", [run]).fetchone()
+        if row is None or row[0] != version:
+            return None
+        query = (
+            "SELECT path, seen, small, size, mtime, inode FROM files WHERE run = ? AND seen NOT NULL ORDER BY position"
+        )
+        files = [
+            _seen(path, text, small, Print(*stat)) for path, text, small, *stat in self._database.execute(query, [run])
+        ]
+        return Known(files, {name: Print(*rest) for name, rest in json.loads(row[1]).items()})
+
+    def note(self, notes: Sequence[Note]) -> None:
+        """Remember these runs in place of what was known of them, all or none."""
+        with self._transaction() as database:
+            for note in notes:
+                database.execute("DELETE FROM files WHERE run = ?", [note.run])
+                written = json.dumps(note.known.written)
+                row = (note.run, note.version, note.why, note.until, written)
+                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+                database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(note))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._database
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+
+def _rows(note: Note) -> Iterator[tuple[Any, ...]]:
+    seen = {file.path: (i, file) for i, file in enumerate(note.known.files)}
+    for path in dict.fromkeys([*note.prints, *seen]):
+        position, file = seen.get(path, (None, None))
+        stat = note.prints.get(path, Print(-1, -1, -1))
+        if file is None:
+            yield (note.run, path, *stat, None, None, None)
+        else:
+            yield (note.run, path, *stat, position, _text(file), file.small)
+
+
+def _text(seen: Seen) -> str:
+    mark = [seen.mark.offset, dict(seen.mark.kept), dict(seen.mark.state)] if seen.mark else None
+    return json.dumps([seen.format, seen.length, seen.head, seen.tail, mark, dict(seen.rows), seen.place])
+
+
+def _seen(path: str, text: str, small: bytes | None, stat: Print) -> Seen:
+    format_, length, head, tail, mark, rows, place = json.loads(text)
+    return Seen(
+        path,
+        stat,
+        format_,
+        length,
+        head,
+        tail,
+        Mark(*mark) if mark else None,
+        rows,
+        Place(*place),
+        small,
+    )
+
+
+def packed(small: Mapping[str, pl.DataFrame]) -> bytes | None:
+    """Frames one after another, each behind its length; in the order of SMALL, empty ones left out."""
+    out = io.BytesIO()
+    for name in SMALL:
+        if name in small and small[name].height:
+            data = io.BytesIO()
+            small[name].write_ipc(data, compression="zstd")
+            out.write(data.tell().to_bytes(8, "little") + data.getvalue())
+    return out.getvalue() or None
+
+
+def unpacked(blob: bytes | None, rows: Mapping[str, int]) -> dict[str, pl.DataFrame]:
+    """What was `packed`: of frames with these numbers of rows."""
+    data, frames = io.BytesIO(blob or b""), {}
+    for name in SMALL:
+        if rows.get(name):
+            length = int.from_bytes(data.read(8), "little")
+            frames[name] = pl.read_ipc(io.BytesIO(data.read(length)))
+    return frames
+
+
+def opened(folder: Path, *, network: bool) -> "closing[State]":
+    """The state, closed after the block."""
+    return closing(State(folder, network=network))

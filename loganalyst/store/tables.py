@@ -1,0 +1,176 @@
+"""How tables lie in a store's folder.
+
+    runs/ab/run_id=ab12…/points.parquet    big tables: one file a run and table (none where it has no rows)
+    tables/config/<stamp>.parquet          small tables: one segment a batch of runs
+
+A segment is named after its batch's stamp, which its rows carry as `written`. The stamp in a run's newest row of `runs`
+says which rows of the tables that were read count for it; that in its newest row of `diagnoses`, which of those that
+were judged. These two are written last, so that a batch is seen whole or not at all, and readers need no lock.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from time import time_ns
+
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Time
+from loganalyst.sources.part import BIG
+
+SEGMENTS = 32  # more than this many segments of a table are compacted into one
+ALL = "-all"  # ends the name of a compacted segment: it stands for all before it
+
+
+def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
+    return pl.Schema(columns)
+
+
+# fmt: off
+_OWN = {
+    # one row a run; the last three are its rows in the big tables
+    "runs": _schema(
+        path=pl.String, name=pl.String, status=pl.String, formats=pl.String, framework=pl.String, host=pl.String,
+        started=Time, ended=Time, job=pl.String, basis=pl.List(pl.String), ignored=pl.List(pl.String),
+        points=pl.Int64, distributions=pl.Int64, lines=pl.Int64,
+    ),
+    # one row a file of a run
+    "sources": _schema(path=pl.String, format=pl.String, bytes=pl.Int64, points=pl.Int64, lines=pl.Int64),
+    # one row a run; `json` is the whole diagnosis, `version` the program's, `reading` the stamp of what it judged
+    "diagnoses": _schema(
+        status=pl.String, label=pl.String, confidence=pl.Float64, json=pl.String, version=pl.String, reading=pl.Int64,
+    ),
+}
+# fmt: on
+READ = ("config", "jobs", "checkpoints", "gaps", "sessions", "sources", "runs")  # small tables; the last makes it count
+JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
+ALL_TABLES = (*BIG, *READ, *JUDGED)
+
+
+def schema(name: str) -> pl.Schema:
+    """The columns of a table of the store, `run_id` first."""
+    columns = _features() if name == "features" else _OWN.get(name) or SCHEMAS[name]
+    return pl.Schema([("run_id", pl.String()), *columns.items()])
+
+
+def _features() -> pl.Schema:
+    from loganalyst.features import declared
+
+    dtypes = {"float": pl.Float64(), "int": pl.Int64(), "bool": pl.Boolean(), "text": pl.String()}
+    return pl.Schema({feature.name: dtypes[feature.dtype] for feature in declared().values()})
+
+
+class Folder:
+    """A store's folder as tables."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def run_file(self, name: str, run_id: str) -> Path:
+        """Where a big table of one run lies: no folder is scanned to open it."""
+        return self.path / "runs" / run_id[:2] / f"run_id={run_id}" / f"{name}.parquet"
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table over all runs; of what was written twice the newest counts."""
+        return self._big(name) if name in BIG else self._newest(name).select(schema(name).names())
+
+    def _big(self, name: str) -> pl.LazyFrame:
+        """Only the files of runs that a filter on `run_id` leaves are opened: it is in their paths."""
+        runs = self._newest("runs").filter(pl.col(name) > 0).select("run_id").collect()["run_id"]
+        columns = schema(name)
+        if not len(runs):
+            return pl.LazyFrame(schema=columns)
+        found = pl.scan_parquet(
+            [self.run_file(name, run) for run in runs.sort()],
+            hive_partitioning=True,
+            hive_schema={"run_id": pl.String},
+            schema={k: t for k, t in columns.items() if k != "run_id"},
+            cast_options=pl.ScanCastOptions(float_cast="upcast"),
+            glob=False,
+        )
+        return found.select(columns.names())
+
+    def _newest(self, name: str) -> pl.LazyFrame:
+        """The rows that count, with their stamp."""
+        marker = READ[-1] if name in READ else JUDGED[-1]
+        counts = self._all(marker).group_by("run_id").agg(newest=pl.col("written").max()).collect()  # before the rows
+        rows = self._all(name).join(counts.lazy(), on="run_id", maintain_order="left")
+        return rows.filter(pl.col("written") == pl.col("newest")).drop("newest")
+
+    def _all(self, name: str) -> pl.LazyFrame:
+        columns = pl.Schema([*schema(name).items(), ("written", pl.Int64())])
+        if not (segments := self.segments(name)):
+            return pl.LazyFrame(schema=columns)
+        return pl.scan_parquet(
+            segments, schema=columns, missing_columns="insert", extra_columns="ignore", glob=False,
+            hive_partitioning=False,
+        )  # fmt: skip
+
+    def unjudged(self, version: str) -> pl.DataFrame:
+        """`run_id` and `written` of what was read and not judged since by this version of the program."""
+        judged = self._newest("diagnoses").filter(version=version).select("run_id", written="reading")
+        read = self._newest("runs").select("run_id", "written", "path")
+        return read.join(judged, on=["run_id", "written"], how="anti").sort("path").drop("path").collect()
+
+    def segments(self, name: str) -> list[Path]:
+        """The segments that count, oldest first: the last compacted one and those after it."""
+        files = sorted((self.path / "tables" / name).glob("*.parquet"), key=lambda f: f.stem)  # 12 < 12-all < 13
+        start = max((i for i, f in enumerate(files) if f.stem.endswith(ALL)), default=0)
+        return files[start:]
+
+    def append(self, names: Sequence[str], batch: Mapping[str, Sequence[pl.DataFrame]]) -> None:
+        """Write one segment of each table, in this order. Only for who holds the lock."""
+        last = max((_stamp(f) for name in names for f in self.segments(name)), default=0)
+        stamp = max(time_ns(), last + 1)  # later than all before it, even where the clock was set back
+        for name in names:
+            rows = pl.concat(batch[name]) if batch[name] else pl.DataFrame(schema=schema(name))
+            if rows.height:
+                self._write(rows.with_columns(written=pl.lit(stamp)), name, f"{stamp}.parquet")
+        for name in names:
+            self._compact(name)
+
+    def _compact(self, name: str) -> None:
+        """Put many segments into one. They stay for those who read them right now, until the next write."""
+        segments = self.segments(name)
+        for file in set((self.path / "tables" / name).glob("*.parquet")).difference(segments):
+            file.unlink()
+        if len(segments) > SEGMENTS:
+            self._write(self._newest(name).collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
+
+    def _write(self, rows: pl.DataFrame, name: str, file: str) -> None:
+        """Whole or not at all: a temporary file, synced, then renamed."""
+        temporary = self.temporary / f"{name}-{file}"
+        with temporary.open("wb") as handle:
+            rows.write_parquet(handle, compression="zstd", compression_level=3)
+            handle.flush()
+            os.fsync(handle.fileno())
+        move(temporary, self.path / "tables" / name / file)
+
+    @property
+    def temporary(self) -> Path:
+        """Where files are until they are whole; emptied before every write."""
+        folder = self.path / "tmp"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+def move(file: Path, to: Path) -> None:
+    """Put a synced file in its place for good."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    file.replace(to)
+    sync_folders([to.parent])
+
+
+def sync_folders(folders: Iterable[Path]) -> None:
+    """Make renames in these folders last (where the system can: not on Windows)."""
+    for folder in folders:
+        if hasattr(os, "O_DIRECTORY"):
+            handle = os.open(folder, os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _stamp(segment: Path) -> int:
+    return int(segment.stem.partition("-")[0])

@@ -1,0 +1,112 @@
+"""A function over many items in several processes, of which any may die: that costs the item it was at."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Worker(Generic[Item]):
+    """A process that does one item after another. It is started anew ("spawn"): a fork of a process with threads, as
+    polars has them, may hang.
+    """
+
+    def __init__(self, function: Callable[[Item], Any]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(target=_work, args=(function, theirs), daemon=True)
+        with _one_thread():
+            self.process.start()
+        theirs.close()
+
+    def give(self, item: Item) -> None:
+        """Let it do this next."""
+        with suppress(OSError):  # it died; that shows when its answer is waited for
+            self.pipe.send(item)
+
+    def end(self) -> str:
+        """Why it gave no answer; it is gone then."""
+        self.pipe.close()
+        self.process.join()
+        code = self.process.exitcode or 0
+        return f"the process that read it died ({f'signal {-code}' if code < 0 else f'exit code {code}'})"
+
+    def stop(self) -> None:
+        """Whatever it is at is lost."""
+        self.process.terminate()
+        self.process.join()
+
+
+@dataclass(frozen=True)
+class Ready(Generic[Result]):
+    """An item whose result is known already."""
+
+    value: Result
+
+
+def each(
+    function: Callable[[Item], Result],
+    items: Iterable[Item | Ready[Result]],
+    processes: int,
+    died: Callable[[Item, str], Result],
+) -> Iterator[Result]:
+    """`function` of each item, in the order they are done; `died(item, why)` where its process did.
+
+    Items are taken as they are needed. With one process it is this one. Programs that ask for more must not do so while
+    they are imported (``if __name__ == "__main__":``), for the processes import them too.
+    """
+    if processes < 2:
+        yield from (item.value if isinstance(item, Ready) else function(item) for item in items)
+        return
+    idle: list[_Worker[Item]] = []
+    busy: dict[Connection, tuple[_Worker[Item], Item]] = {}
+    left = iter(items)
+    try:
+        while True:
+            while len(busy) < processes and (item := next(left, None)) is not None:
+                if isinstance(item, Ready):
+                    yield item.value
+                else:
+                    worker = idle.pop() if idle else _Worker(function)
+                    busy[worker.pipe] = (worker, item)
+                    worker.give(item)
+            if not busy:
+                return
+            for pipe in [p for p in wait(list(busy)) if isinstance(p, Connection)]:
+                worker, item = busy.pop(pipe)
+                try:
+                    result: Result = pipe.recv()
+                    idle.append(worker)
+                except (EOFError, OSError):
+                    result = died(item, worker.end())
+                yield result
+    finally:
+        for worker in [*idle, *(worker for worker, _ in busy.values())]:
+            worker.stop()
+
+
+def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
+    with suppress(EOFError, OSError, KeyboardInterrupt):  # whoever started us is gone, or stops
+        while True:
+            pipe.send(function(pipe.recv()))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Processes started in here give polars one thread each."""
+    before = os.environ.get("POLARS_MAX_THREADS")
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["POLARS_MAX_THREADS"]
+        else:
+            os.environ["POLARS_MAX_THREADS"] = before
