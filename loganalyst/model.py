@@ -7,6 +7,7 @@ NaN and ±Inf are data and stay.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,13 +93,19 @@ def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
         k: pl.Series(k, v, strict=False) for k, v in columns.items() if hasattr(v, "__len__") and not isinstance(v, str)
     }
     if not columns or any(not len(v) for v in series.values()):
-        return pl.DataFrame(schema=schema)
+        return _blank(name).clone()
     given = [pl.col(k).cast(t) if k in series else pl.lit(columns.get(k), dtype=t).alias(k) for k, t in schema.items()]
     return (pl.DataFrame(series) if series else pl.DataFrame({"": [None]})).select(given)
 
 
+@cache
+def _blank(name: str) -> pl.DataFrame:
+    """The table without rows: made once, for every batch of a reader has several."""
+    return pl.DataFrame(schema=SCHEMAS[name])
+
+
 def _empty(name: str) -> Any:
-    return field(default_factory=lambda: table(name))
+    return field(default_factory=lambda: _blank(name).clone())
 
 
 @dataclass(frozen=True)
