@@ -46,14 +46,14 @@ def runs(root: Path) -> Iterator[Found]:
     if not root.is_dir():
         yield _file(root)
         return
-    copies = Copies()
+    copies, settings = Copies(), _SettingsAbove()
     try:
         for candidate in walk(str(root)):
             copied = bool(candidate.group.curves)
             copies.leave_out(candidate.group)
             if copied and not candidate.group.curves and not candidate.group.logs:
                 continue  # a run that was met before under another name
-            yield _found(candidate)
+            yield _found(candidate, settings)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
         raise SourceError(root, what, "a directory with read permission is needed") from None
@@ -81,18 +81,29 @@ def discover(path: Path) -> Found:
     return first[0]
 
 
-def _found(run: Candidate) -> Found:
-    """The run with its files as paths, and the settings that its logger put into the folder above."""
-    root, group = Path(run.root), run.group
-    files = sorted([*map(Path, group.files()), *_settings_above(root)])
-    unread = tuple((Path(path), why) for path, why in group.unread)
-    return Found(tuple(files), tuple(sorted(map(Path, group.checkpoints))), tuple(sorted(group.ignored)), unread, root)
+class _SettingsAbove:
+    """The settings that a logger put into the folder above a run; runs that lie side by side are asked for in turn."""
+
+    def __init__(self) -> None:
+        self._folder, self._files = "/", list[str]()
+
+    def of(self, root: str) -> list[str]:
+        if (folder := os.path.dirname(root)) != self._folder:
+            files = (os.path.join(folder, name) for name in _PARENT_SETTINGS)
+            self._folder, self._files = folder, [file for file in files if os.path.isfile(file)]
+        return self._files
 
 
-def _settings_above(root: Path) -> Iterator[Path]:
-    for name in _PARENT_SETTINGS:
-        if os.path.isfile(file := root.parent / name):
-            yield file
+def _found(run: Candidate, settings: _SettingsAbove) -> Found:
+    """The run with its files as paths."""
+    group = run.group
+    return Found(
+        files=tuple(map(Path, sorted([*group.files(), *settings.of(run.root)]) if group.curves else group.files())),
+        checkpoints=tuple(map(Path, sorted(group.checkpoints))),
+        ignored=tuple(sorted(group.ignored)),
+        unread=tuple((Path(path), why) for path, why in group.unread),
+        root=Path(run.root),
+    )
 
 
 def _file(path: Path) -> Found:

@@ -26,7 +26,7 @@ def walk(root: str) -> Iterator[Candidate]:
     Memory: one path of folders, their names, and the files of the runs not decided on. Raises OSError for `root`.
     """
     real_root = os.path.realpath(root)
-    stack = [scan(root, "", 0, "", real_root)]
+    stack = [scan(root, os.path.basename(real_root), 0, "", real_root)]
     while stack:
         top = stack[-1]
         if top.inner:
@@ -43,7 +43,7 @@ def walk(root: str) -> Iterator[Candidate]:
 
 def _closed(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
     """What a folder that was walked wholly gives; the rest goes to the folder `above`."""
-    for database in folder.databases:
+    for database in sorted(folder.databases):
         for run in _runs_in(Path(database)):
             yield from _offer(Candidate(run, folder.depth + 1, Group(tables=[run]), sure=True), folder)
     if folder.several:
@@ -153,11 +153,11 @@ def _without(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
     if above and (above.claims or is_part(folder.name, above.name)):
         above.group.take(group)
         return
-    told = [path for path in folder.notes if _tells_of_training(path)]
+    told = [path for path in sorted(folder.notes) if _tells_of_training(path)]
     for path in told:
         yield from _offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True), above)
     named = above is None and not told and (group.tables or group.settings or group.unread)  # its user is told of it
-    if named or any(_holds_metrics(path) for path in group.tables[:PROBES]):
+    if named or any(_holds_metrics(path) for path in sorted(group.tables)[:PROBES]):
         yield from _offer(Candidate(folder.path, folder.depth, group), above)
     elif above:
         above.group.unread += group.unread
