@@ -1,36 +1,46 @@
-"""Settings of a run: YAML (Lightning's hparams, W&B's config), JSON and TOML, as rows with dotted keys.
+"""Settings of a run: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI and printed options, as rows with
+dotted keys.
 
-Files are other people's: no tag builds an object, aliases are not multiplied, size, depth and number are bounded.
+Files are other people's: no tag builds an object, aliases are not multiplied, size, depth and number are bounded, no
+pickle is opened, and what looks like a secret is left out.
 """
 
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Tables
-from loganalyst.sources import yamltree
-from loganalyst.sources.flatten import TooLargeError, config_of
+from loganalyst.sources import confidential, configtexts, yamltree
+from loganalyst.sources.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.jsonshape import loaded, settings_name, shape
 from loganalyst.sources.textblocks import binary, gap, text
 
 NAME = "config"
 
 LARGEST = 5_000_000  # bytes; no settings are larger
+_MOST_ITEMS = 20_000  # of a plain text
 _MOST_DOTS = 1000  # in a line of TOML: time and memory of a dotted key grow with their square
 _OTHERS = re.compile(  # the environment's, the vocabulary's, another reader's, this tool's own
     r"wandb-summary\.json|loganalyst\.ya?ml|conda.*\.ya?ml|environment\.ya?ml|pyproject\.toml|tokenizer.*\.json"
     r"|.*vocab\.json|special_tokens_map\.json|added_tokens\.json|.*\.index\.json|package(-lock)?\.json"
 )
 _RESULTS = re.compile(r"(all|train|eval|test|predict)_results\.json|wandb-metadata\.json")
+_HYDRA = ("job", "runtime", "sweep", "launcher")  # of hydra.yaml; the rest is how Hydra itself prints and logs
 _TOLD_OF_WANDB = {"python_version", "framework", "cli_version"}
 _LEFT_OUT = {"cpu_freq", "cpu_freq_per_core", "disk", "email", "username"}  # of W&B's metadata
 
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely the file holds settings: by its name, and for JSON that it holds one object and no metrics."""
-    name, kind, opening = path.name.lower(), path.suffix.lower(), text(head)
+    name, kind = path.name.lower(), path.suffix.lower()
+    if configtexts.PICKLES.fullmatch(name):
+        return 0.9
+    opening = text(head)
+    if _plain_text(name) and not binary(head):
+        return 0.8 if kind != ".txt" or configtexts.dump(name, opening).items else 0.0
     if _OTHERS.fullmatch(name) or binary(head) or kind not in {".yaml", ".yml", ".json", ".toml"}:
         return 0.0
     if kind == ".json" and shape(path, opening) != "object":
@@ -46,14 +56,35 @@ def read(path: Path) -> Iterator[Tables]:
     if size > LARGEST:
         yield Tables(gaps=gap(path, f"config refused: larger than {LARGEST // 1_000_000} MB", 0, size))
         return
-    try:
-        data, why = _parsed(path, text(path.read_bytes()))
-    except TooLargeError as error:
-        data, why = {}, f"config refused: {error}"
-    prefix = f"{path.stem}." if _RESULTS.fullmatch(path.name.lower()) else ""
-    yield config_of(_told(path, data), path, prefix=prefix)
+    if configtexts.PICKLES.fullmatch(path.name.lower()):
+        if not path.with_suffix(".json").is_file():  # Ray writes both
+            yield Tables(gaps=gap(path, "a pickle, which may run any code: never opened", 0, size))
+        return
+    found, why = _found(path, text(path.read_bytes()))
+    yield replace(found, config=confidential.masked(found.config))
     if why:
         yield Tables(gaps=gap(path, why))
+
+
+def _plain_text(name: str) -> bool:
+    return name.endswith((".ini", ".cfg")) or bool(configtexts.DUMPS.fullmatch(name))
+
+
+def _found(path: Path, content: str) -> tuple[Tables, str]:
+    """The settings in a file, and what is wrong with it (empty: nothing)."""
+    name = path.name.lower()
+    if _plain_text(name):
+        items, why = configtexts.ini(content) if name.endswith((".ini", ".cfg")) else configtexts.dump(name, content)
+        return Tables(config=config_table(items[:_MOST_ITEMS], path.name)), why
+    if name == "overrides.yaml":
+        items = [(f"hydra.overrides.{i}", item) for i, item in enumerate(configtexts.overrides(content)[:_MOST_ITEMS])]
+        return Tables(config=config_table(items, path.name)), ""
+    try:
+        data, why = _parsed(path, content)
+    except TooLargeError as error:
+        data, why = {}, f"config refused: {error}"
+    prefix = f"{path.stem}." if _RESULTS.fullmatch(name) else ""
+    return config_of(_told(path, data), path, prefix=prefix), why
 
 
 def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
@@ -80,6 +111,8 @@ def _told(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     """The part that is the run's settings: W&B wraps each in {desc, value} and adds its own facts."""
     if path.name == "wandb-metadata.json":
         return {key: value for key, value in data.items() if key not in _LEFT_OUT}
+    if path.name == "hydra.yaml" and isinstance(own := data.get("hydra"), dict):
+        return {"hydra": {key: own[key] for key in _HYDRA if key in own}}
     wrapped = {key: value for key, value in data.items() if key != "wandb_version"}
     if not wrapped or not all(
         isinstance(v, dict) and "value" in v and v.keys() <= {"desc", "value"} for v in wrapped.values()

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
 
+from loganalyst.sources.configtexts import DUMPS, PICKLES
+
 
 class Kind(IntEnum):
     """What a file of this name may hold."""
@@ -57,7 +59,7 @@ _WEAK_JSON = re.compile(r"metrics|result|history|progress|log|scalars")
 _LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm")
 _SETTINGS = re.compile(
     r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^meta$|^wandb-metadata$"
-    r"|^(?:all|train|eval|test)_results$"
+    r"|^(?:all|train|eval|test)_results$|^hydra$|^overrides$"
 )
 _NOT_LOGS = re.compile(
     r"^(?:readme|licen[cs]e|requirements|package(?:-lock)?|vocab|merges|tokenizer|special_tokens|added_tokens|labels?)\b"
@@ -88,6 +90,8 @@ def kind(name: str) -> Kind:
 def _by_suffix(name: str, stem: str, suffix: str) -> Kind:
     if name == "pytorch_model.bin":
         return Kind.CHECKPOINT
+    if PICKLES.fullmatch(name):
+        return Kind.SETTINGS
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix](stem)
     return Kind.LOG if _is_log(name, suffix) else Kind.NOTHING
@@ -114,7 +118,7 @@ def _json(stem: str) -> Kind:
 
 
 def _text(stem: str) -> Kind:
-    if _JOBS.match(stem):
+    if _JOBS.match(stem) or DUMPS.fullmatch(f"{stem}.txt"):
         return Kind.SETTINGS
     return Kind.LOG if _LOG_WORDS.search(stem) else _notes(stem)
 
@@ -125,8 +129,8 @@ def _notes(stem: str) -> Kind:
 
 _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     **dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson"), _table),
-    **dict.fromkeys((".yaml", ".yml", ".toml"), _settings),
-    **dict.fromkeys((".db", ".sqlite"), lambda _: Kind.DATABASE),
+    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg"), _settings),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), lambda _: Kind.DATABASE),
     **dict.fromkeys((".log", ".out", ".err"), lambda _: Kind.LOG),
     **dict.fromkeys([".ckpt", ".pt", ".pth", ".safetensors", ".h5", ".keras", ".msgpack"], lambda _: Kind.CHECKPOINT),
     ".wandb": lambda _: Kind.CURVES,

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import SCHEMAS, table
+from loganalyst.sources.confidential import masked
 from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.timestamps import from_seconds
 
@@ -34,7 +35,7 @@ def config(source: str, params: Iterable[tuple[str, Leaf]], tags: Iterable[tuple
     """`config` rows: a parameter under its own name, a user's tag under ``tags.``; nested names are dotted."""
     named = [(name if name.startswith("mlflow.") else f"tags.{name}", value) for name, value in tags]
     kept = [*params, *((name, value) for name, value in named if name not in _LEFT_OUT)]
-    return config_table(((name.replace("/", "."), value) for name, value in kept), source)
+    return masked(config_table(((name.replace("/", "."), value) for name, value in kept), source))
 
 
 def facts(source: str, run: Mapping[str, Any]) -> pl.DataFrame:

@@ -191,12 +191,105 @@ def test_broken_end_keeps_the_beginning(tmp_path):
         ("data.yaml", 0.5),
         ("loganalyst.yaml", 0.0),
         ("conda-environment.yaml", 0.0),
-        ("config.txt", 0.0),
+        ("config.txt", 0.8),
+        ("notes.txt", 0.0),
+        ("environment.txt", 0.0),
+        ("darknet.cfg", 0.8),
+        ("training_args.bin", 0.9),
     ],
 )
 def test_sniff(tmp_path, name, score):
     """Names that say settings are likely, other YAML plausible; the environment's and the tool's own are none."""
     assert config.sniff(tmp_path / name, b"a: 1\n") == score
+
+
+def test_options_as_text(tmp_path):
+    """Lines of name and value however they are parted, CycleGAN's marks of defaults, a printed Namespace."""
+    text = "----- Options -----\n  batch_size: 1   \t[default: 4]\n name: a b\n--lr=0.1\n seed ..... 3\n gpu:\n----\n"
+
+    assert rows(read(tmp_path, text, "train_opt.txt")) == [
+        ("batch_size", "1", 1.0),
+        ("name", "a b", None),
+        ("lr", "0.1", 0.1),
+        ("seed", "3", 3.0),
+        ("gpu", "", None),
+    ]
+    assert rows(read(tmp_path, "Namespace(lr=0.1, act='relu',\n  sizes=[1, 2])\n", "args.txt")) == [
+        ("lr", "0.1", 0.1),
+        ("act", "relu", None),
+        ("sizes", "[1, 2]", None),
+    ]
+    assert read(tmp_path, "Namespace(lr=0.1, act='re", "args.txt").gaps.height == 1
+    assert "most lines" in read(tmp_path, "We trained\nfor long\nlr: 1\n", "params.txt").gaps["why"][0]
+
+
+def test_ini(tmp_path):
+    """Sections before their options; of one repeated the last counts; without a section lines of options."""
+    text = "[DEFAULT]\nseed = 1\n[net]\nLR = 1e-4\nflag\n[net]\nLR = 1e-5\n"
+
+    assert rows(read(tmp_path, text, "config.ini")) == [
+        ("seed", "1", 1.0),
+        ("net.LR", "1e-5", 1e-5),
+        ("net.flag", "", None),
+    ]
+    assert rows(read(tmp_path, "lr = 2\n", "train.cfg")) == [("lr", "2", 2.0)]
+    assert "not valid INI" in read(tmp_path, "[a]\n  = 3\n[", "config.ini").gaps["why"][0]
+
+
+def test_hydra(tmp_path):
+    """The overrides as they were given, and of Hydra's own settings those of the job."""
+    text = "- lr=0.1\n- 'model.act=relu'\n"
+    own = "hydra:\n  run: {dir: x}\n  job: {name: train}\n  runtime: {version: 1.3.2}\n  help: {template: y}\n"
+
+    assert rows(read(tmp_path, text, "overrides.yaml")) == [
+        ("hydra.overrides.0", "lr=0.1", None),
+        ("hydra.overrides.1", "model.act=relu", None),
+    ]
+    assert read(tmp_path, "[]\n", "overrides.yaml").gaps.height == 0
+    assert [key for key, *_ in rows(read(tmp_path, own, "hydra.yaml"))] == ["hydra.job.name", "hydra.runtime.version"]
+
+
+def test_environment(tmp_path):
+    """SLURM's variables and others of a training are kept, a person's counted, secrets never stored."""
+    text = (
+        "SLURM_JOB_ID=17\nexport CUDA_VISIBLE_DEVICES='0,1'\nHOME=/home/me\nWANDB_API_KEY=abc123\nHF_TOKEN=hf_xyz\n"
+        "WORLD_SIZE=8\nrubbish\nSLURM_JWT=eyJ\n"
+    )
+    found = read(tmp_path, text, "env.txt")
+
+    assert rows(found) == [
+        ("SLURM_JOB_ID", "17", 17.0),
+        ("env.CUDA_VISIBLE_DEVICES", "0,1", None),
+        ("env.WORLD_SIZE", "8", 8.0),
+    ]
+    assert found.gaps["why"].to_list() == ["variables left out: 3 that look like secrets, 1 of a person or a shell"]
+
+
+def test_secrets_are_left_out_of_settings(tmp_path):
+    """Keys, tokens and passwords by name, and URLs with a password; numbers and words that only sound alike stay."""
+    text = (
+        "wandb_api_key: abc\nhub_token: hf_x\ndb: {password: p, url: 'postgres://me:pw@host/db'}\ntoken: null\n"
+        "max_tokens: 512\nkey_dim: 64\npad_token: <pad>\nurl: https://host/a\n"
+    )
+    found = {key: value for key, value, _ in rows(read(tmp_path, text))}
+
+    assert [key for key, value in found.items() if "left out" in value] == [
+        "wandb_api_key",
+        "hub_token",
+        "db.password",
+        "db.url",
+    ]
+    assert found["pad_token"] == "<pad>"
+    assert found["token"] == "null"
+
+
+def test_a_pickle_is_never_opened(tmp_path):
+    """It may run any code; where the same stands beside it as JSON (Ray) nothing is lost."""
+    assert read(tmp_path, b"\x80\x04.", "training_args.bin").gaps["why"].to_list() == [
+        "a pickle, which may run any code: never opened"
+    ]
+    (tmp_path / "params.json").write_text("{}")
+    assert read(tmp_path, b"\x80\x04.", "params.pkl").gaps.height == 0
 
 
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
