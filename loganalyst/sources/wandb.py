@@ -1,27 +1,29 @@
 """W&B run files (`run-*.wandb`): history, system metrics, config, summary and how the run ended."""
 
-import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from loganalyst.model import Tables, table
 from loganalyst.sources import wandbproto
-from loganalyst.sources.flatten import Leaf, TooLargeError, config_table, leaves
+from loganalyst.sources.flatten import config_table
 from loganalyst.sources.gaps import Gap, gap_table
-from loganalyst.sources.leveldb import Record, records
+from loganalyst.sources.leveldb import Batch, batches
+from loganalyst.sources.mark import Mark, StartAgainError
 from loganalyst.sources.timestamps import from_seconds
-from loganalyst.sources.wandbcolumns import columns
-from loganalyst.sources.wandbplain import Chunk, Ints, Mask
-from loganalyst.sources.wandbrows import Columns, Rows
+from loganalyst.sources.wandbcolumns import Found, columns
+from loganalyst.sources.wandbfacts import Facts
+from loganalyst.sources.wandbplain import Chunk, Mask
+from loganalyst.sources.wandbrows import Rows
+from loganalyst.sources.wandbvalues import unused_told
 
 NAME = "wandb"
-INTERRUPTED = 255  # exit code after Ctrl-C; an uncaught exception gives 1
 FILE_HEADER = b":W&B\xe1\xbe\x00"  # name, magic number 0xBEE1, version 0
-BATCH = 4 << 20  # bytes of records decoded at once
-OWN = "_wandb"  # prefix of what W&B says of the run, and its key among the user's settings
+CONSOLE = "files/output.log"  # beside the file: the console's output as text
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -31,187 +33,161 @@ def sniff(path: Path, head: bytes) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """The file's tables in batches; config, session and metrics of the summary come with the last. Raises OSError."""
-    run, held, size = _Run(path.name), list[Record](), 0
+    yield from resume(path, None)
+
+
+def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
+    """The tables of what stands behind `mark`; see `loganalyst.sources.mark`. Raises OSError, StartAgainError."""
+    run = _Run(path, mark.state if mark else {})
+    kept = Counter(mark.kept if mark else {})
     with path.open("rb") as file:
         header = file.read(len(FILE_HEADER))
-        for found in records(file, len(header)):
-            if isinstance(found, Gap):
-                run.gaps.append(found)
-                continue
-            held.append(found)
-            size += len(found.data)
-            if size >= BATCH:
-                run.add(held)
-                yield run.batch()
-                held, size = [], 0
-    run.add(held)
-    yield run.ending(header)
+        at = mark.offset if mark else len(FILE_HEADER)
+        if mark and path.stat().st_size < at:
+            raise StartAgainError(f"{path}: shorter than what was read of it")
+        for batch in batches(file, at):
+            tables = run.batch(batch)
+            kept += {"points": tables.points.height, "distributions": tables.distributions.height}
+            kept += {"gaps": tables.gaps.height}
+            yield tables
+    told = Mark(batch.behind, dict(kept), run.state())
+    yield run.ending(header, batch.unfinished)
+    return told
 
 
 class _Run:
     """What the records of a file have said so far."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.rows = Rows(name)
-        self.gaps: list[Gap] = []
-        self.config: dict[str, Any] = {}
-        self.facts: dict[str, Leaf] = {}
-        self.summary: dict[bytes, bytes] = {}
-        self.started = self.ended = 0.0
-        self.status: str | None = None
-        self.preempting = self.any = False
+    def __init__(self, path: Path, state: Mapping[str, Any]) -> None:
+        self.path, self.name = path, path.name
+        self.rows, self.facts = Rows(self.name), Facts()
+        self.any = False  # whether a record was understood
+        self.damaged = False
+        if state:
+            self.facts.restore(state["facts"])
+            self.rows.restore(state["rows"])
+            self.any, self.damaged = state["any"], state["damaged"]
 
-    def add(self, records: list[Record]) -> None:
+    def state(self) -> dict[str, Any]:
+        """What must be known to read on, as JSON."""
+        return {"facts": self.facts.state(), "rows": self.rows.state(), "any": self.any, "damaged": self.damaged}
+
+    def batch(self, batch: Batch) -> Tables:
         """Take in records: plain ones side by side, the rest one by one; what cannot be decoded becomes a gap."""
-        chunk = Chunk([record.data for record in records])
+        chunk, gaps = Chunk(batch), list(batch.gaps)
         done = self._history(chunk) | self._stats(chunk) | self._summaries(chunk)
         self.any |= bool(done.any())
         for place in np.flatnonzero(~done).tolist():
-            offset, data = records[place]
+            data = chunk.data[batch.starts[place] : batch.ends[place]]
             try:
                 self._add(place, data, *wandbproto.record(data))
                 self.any = True
             except (ValueError, IndexError, RecursionError) as error:
-                self.gaps.append(Gap(offset, len(data), f"no W&B record ({error})"))
+                gaps.append(Gap(int(batch.offsets[place]), len(data), f"no W&B record ({error})"))
+        self.damaged |= bool(gaps)
+        return self._logged(gaps)
 
     def _history(self, chunk: Chunk) -> Mask:
         """Takes in the plain rows of the history; which records they are."""
         places = chunk.of(wandbproto.HISTORY)
-        items, plain = chunk.items(places, wandbproto.HISTORY_ITEM, wandbproto.HISTORY_STEP)
-        return self._columns(chunk, places, *columns(chunk, items, places, plain))
+        begin, end = chunk.start[places], chunk.end[places]
+        items, plain = chunk.items(begin, end, wandbproto.HISTORY_ITEM, wandbproto.HISTORY_STEP)
+        return self._columns(chunk, columns(chunk, items, places, plain))
 
     def _stats(self, chunk: Chunk) -> Mask:
         """Takes in the plain system metrics; which records they are."""
         places = chunk.of(wandbproto.STATS)
-        items, plain = chunk.items(places, wandbproto.STATS_ITEM, wandbproto.STATS_TIME)
-        times = np.zeros(len(places))
-        for i in np.flatnonzero(plain).tolist():
+        begin, end, times = chunk.start[places], chunk.end[places], np.zeros(len(places))
+        whole = np.ones(len(places), np.bool_)
+        for i in range(len(places)):
             try:
-                at, end = int(chunk.start[places[i]]), int(chunk.end[places[i]])
-                times[i] = wandbproto.time(chunk.data, at, end, wandbproto.STATS_TIME)
+                times[i], begin[i] = wandbproto.stats_head(chunk.data, int(begin[i]), int(end[i]))
             except (ValueError, IndexError):
-                plain[i] = False
-        return self._columns(chunk, places, *columns(chunk, items, places, plain, times))
+                whole[i] = False
+        items, plain = chunk.items(begin, end, wandbproto.STATS_ITEM)
+        return self._columns(chunk, columns(chunk, items, places, plain & whole, times))
 
-    def _columns(self, chunk: Chunk, places: Ints, found: Columns, names: list[str | None], taken: Mask) -> Mask:
-        self.rows.add_columns(found, names)
+    def _columns(self, chunk: Chunk, found: Found) -> Mask:
+        self.rows.add_columns(found.columns, found.names)
+        self.rows.add_unused(found.unused)
         done = np.zeros(len(chunk.tag), np.bool_)
-        done[places[taken]] = True
+        done[found.columns.places] = True
         return done
 
     def _summaries(self, chunk: Chunk) -> Mask:
         """Takes in the summaries if all are plain: only the last value of each key is looked at."""
         places = chunk.of(wandbproto.SUMMARY)
-        items, plain = chunk.items(places, wandbproto.UPDATE)
+        items, plain = chunk.items(chunk.start[places], chunk.end[places], wandbproto.UPDATE)
         done = np.zeros(len(chunk.tag), np.bool_)
         if plain.all():
             done[places] = True
             last = np.zeros(len(items.keys), np.int64)
             last[items.code] = np.arange(len(items.code))  # of several the last one stays
             values = [chunk.data[items.start[i] : items.end[i]] for i in last.tolist()]
-            self.summary |= zip(items.keys, values, strict=True)
+            self.facts.summary |= zip(items.keys, values, strict=True)
         return done
 
     def _add(self, place: int, data: bytes, kind: int, at: int, end: int) -> None:
-        match kind:
-            case wandbproto.HISTORY:
-                keys, values = wandbproto.items(data, at, end, wandbproto.HISTORY_ITEM)
-                layout = self.rows.layout(keys)
-                step = None if "_step" in layout.axes else wandbproto.step(data, at, end)
-                self.rows.add(layout, values, place=place, step=step)
-            case wandbproto.STATS:
-                keys, values = wandbproto.items(data, at, end, wandbproto.STATS_ITEM)
-                time = wandbproto.time(data, at, end, wandbproto.STATS_TIME)
-                self.rows.add(self.rows.layout(keys, "system/"), values, place=place, time=time)
-            case wandbproto.SUMMARY:
-                self.summary |= zip(*wandbproto.items(data, at, end, wandbproto.UPDATE), strict=True)
-                for key in wandbproto.items(data, at, end, wandbproto.REMOVE)[0]:
-                    self.summary.pop(key, None)
-            case wandbproto.OUTPUT:
-                self.ended = max(self.ended, wandbproto.time(data, at, end, wandbproto.OUTPUT_TIME))
-            case wandbproto.CONFIG:
-                self._configure(data, at, end)
-            case wandbproto.RUN:
-                self.started = wandbproto.time(data, at, end, wandbproto.RUN_START)
-                self.facts |= wandbproto.settings(data, at, end, wandbproto.RUN_FIELDS)
-                for a, b in wandbproto.spans(data, at, end, wandbproto.RUN_CONFIG):
-                    self._configure(data, a, b)
-            case wandbproto.ENVIRONMENT:
-                self.facts |= wandbproto.settings(data, at, end, wandbproto.ENVIRONMENT_FIELDS)
-            case wandbproto.PREEMPTING:
-                self.preempting = True
-            case wandbproto.EXIT:
-                code = wandbproto.number(data, at, end, wandbproto.EXIT_CODE)
-                self.facts["exit_code"] = code
-                ended = "preempted" if self.preempting else "cancelled" if code == INTERRUPTED else "failed"
-                self.status = "finished" if code == 0 else ended
+        if kind == wandbproto.HISTORY:
+            keys, values = wandbproto.items(data, at, end, wandbproto.HISTORY_ITEM)
+            layout = self.rows.layout(keys)
+            step = None if "_step" in layout.axes else wandbproto.step(data, at, end)
+            self.rows.add(layout, values, place=place, step=step)
+        elif kind == wandbproto.STATS:
+            keys, values = wandbproto.items(data, at, end, wandbproto.STATS_ITEM)
+            time = wandbproto.time(data, at, end, wandbproto.STATS_TIME)
+            self.rows.add(self.rows.layout(keys, "system/"), values, place=place, time=time)
+        else:
+            self.facts.add(data, kind, at, end)
 
-    def _configure(self, data: bytes, at: int, end: int) -> None:
-        """Follow a ConfigRecord: settings are set, or replaced, or removed under their nested keys."""
-        for key, raw in zip(*wandbproto.items(data, at, end, wandbproto.UPDATE), strict=True):
-            path = wandbproto.path(key)
-            if path and path[0] != OWN:
-                self._place(path)[path[-1]] = json.loads(raw)
-        for key in wandbproto.items(data, at, end, wandbproto.REMOVE)[0]:
-            if path := wandbproto.path(key):
-                self._place(path).pop(path[-1], None)
-
-    def _place(self, path: tuple[str, ...]) -> dict[str, Any]:
-        """The mapping of the config that holds the last name of `path`."""
-        inner = self.config
-        for name in path[:-1]:
-            if not isinstance(inner.get(name), dict):
-                inner[name] = {}
-            inner = inner[name]
-        return inner
-
-    def batch(self) -> Tables:
-        """The metrics read since the last batch."""
+    def _logged(self, gaps: list[Gap]) -> Tables:
+        """The metrics since the last batch."""
         points, distributions = self.rows.take()
-        return Tables(points=points, distributions=distributions)
+        return Tables(points=points, distributions=distributions, gaps=gap_table(gaps, self.name))
 
-    def ending(self, header: bytes) -> Tables:
+    def ending(self, header: bytes, unfinished: Gap | None) -> Tables:
         """What is known at the end of the file, with the metrics that stand in the summary only."""
-        logged = self.batch()
-        self._summarise()
-        rest = Tables.concat([logged, self.batch()])
-        settings = config_table(self._settings(), self.name)
-        if header != FILE_HEADER or not (self.any or self.gaps):
-            self.gaps.append(_header_gap(header))
+        settings, cut = self.facts.settings()
+        gaps = [gap for gap in (unfinished, self._header_gap(header, unfinished)) if gap]
+        gaps += [Gap(0, 0, why) for why in (cut, self._summarise(), *self._passed()) if why]
+        session, logged = self._session(), self._logged(gaps)
         return Tables(
-            points=rest.points,
-            distributions=rest.distributions,
-            config=settings,
-            gaps=gap_table(self.gaps, self.name),
-            sessions=self._session(),
+            points=logged.points,
+            config=config_table(settings, self.name),
+            gaps=logged.gaps,
+            sessions=session,
         )
 
-    def _summarise(self) -> None:
+    def _summarise(self) -> str:
+        """Takes in the numbers that only the summary has; why it cannot be used, if it cannot."""
+        summary = self.facts.summary
         try:
-            self.rows.add(self.rows.layout(list(self.summary)), list(self.summary.values()), new_only=True)
+            self.rows.add(self.rows.layout(list(summary)), list(summary.values()), new_only=True)
         except (ValueError, IndexError, RecursionError) as error:
-            self.gaps.append(Gap(0, 0, f"the summary cannot be used ({error})"))
+            return f"the summary cannot be used ({error})"
+        return ""
 
-    def _settings(self) -> list[tuple[str, Leaf]]:
-        found = [(f"{OWN}.{key}", value) for key, value in self.facts.items()]
-        try:
-            found.extend(leaves(self.config) if self.config else ())
-        except TooLargeError as error:
-            self.gaps.append(Gap(0, 0, f"config not read to its end ({error})"))
-        return found
+    def _passed(self) -> Iterator[str]:
+        """What the file holds that has no place in the tables."""
+        if self.rows.unused:
+            yield unused_told(self.rows.unused)
+        if self.facts.console_lines and not (self.path.parent / CONSOLE).exists():
+            yield f"{self.facts.console_lines} lines of console output are not read (there is no {CONSOLE})"
+        for kind, n in sorted(self.facts.passed.items()):
+            yield f"{n} records of {kind} are not read"
 
-    def _session(self) -> Any:
+    def _session(self) -> pl.DataFrame:
         if not self.any:
             return table("sessions")
-        started, ended = from_seconds([self.started, max(self.ended, self.rows.ended)]).to_list()
-        row = {"session": [0], "source": self.name, "started": started, "ended": ended, "status": self.status}
-        return table("sessions", row | {"job": self.facts.get("slurm.job_id")})
+        started, ended = from_seconds([self.facts.started, max(self.facts.ended, self.rows.ended)]).to_list()
+        row = {"session": [0], "source": self.name, "started": started, "ended": ended, "status": self.facts.status}
+        return table("sessions", row | {"job": self.facts.facts.get("slurm.job_id")})
 
-
-def _header_gap(header: bytes) -> Gap:
-    if len(header) < len(FILE_HEADER):
-        return Gap(0, len(header), "the file ends inside its header" if header else "empty file")
-    if header != FILE_HEADER:
-        return Gap(0, len(header), "no W&B file header")
-    return Gap(len(header), 0, "the file ends behind its header: nothing was logged")
+    def _header_gap(self, header: bytes, unfinished: Gap | None) -> Gap | None:
+        if len(header) < len(FILE_HEADER):
+            return Gap(0, len(header), "the file ends inside its header" if header else "empty file")
+        if header != FILE_HEADER:
+            return Gap(0, len(header), "no W&B file header")
+        if self.any or self.damaged or unfinished:
+            return None
+        return Gap(len(header), 0, "the file ends behind its header: nothing was logged")

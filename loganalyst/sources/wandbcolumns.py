@@ -2,49 +2,62 @@
 
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.sources import wandbproto
-from loganalyst.sources.wandbplain import Chunk, Ints, Items, Mask
-from loganalyst.sources.wandbrows import AXES, NO_STEP, OWN, Columns, leaf
-
-Floats = NDArray[np.float64]
-
-
-@dataclass
-class _Meanings:
-    """What the keys of a chunk are, by code: names of metrics (None: no metric), names of axes, parts of objects."""
-
-    metrics: list[str | None]
-    axes: dict[str, Mask]
-    parts: Mask
+from loganalyst.sources.wandbplain import Chunk, Floats, Ints, Items, Mask
+from loganalyst.sources.wandbrows import AXES, NO_STEP, OWN, Columns
+from loganalyst.sources.wandbvalues import leaf, unused
 
 
-def columns(
-    chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats | None = None
-) -> tuple[Columns, list[str | None], Mask]:
-    """The points of rows side by side, one row a place; the names their codes stand for; which rows were taken.
+class _Key(NamedTuple):
+    """What a key is: the metric it names (None: none), the axis, whether it is read side by side."""
+
+    metric: str | None
+    axis: str | None
+    plain: bool
+
+
+class Found(NamedTuple):
+    """The points of the rows that were `taken`, the names their codes stand for, and what else stood there: how often
+    a kind of value that is no number was logged under a name.
+    """
+
+    columns: Columns
+    names: list[str | None]
+    taken: Mask
+    unused: Counter[tuple[str, str]]
+
+
+def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats | None = None) -> Found:
+    """The points of rows side by side, one row a place.
 
     `times` (seconds) are those of system metrics; rows of the history hold their own, and their step. Of the `plain`
     rows one is not taken where it holds an object, a value that is no JSON, or an axis that is no number.
     """
-    known = _meanings(items.keys, system=times is not None)
-    values, words = chunk.numbers(items)
-    pointed, refused = _words(values, words)
-    refused |= known.parts[items.code]
+    keys = [_key(key, system=times is not None) for key in items.keys]
+    values, odd, texts = chunk.numbers(items)
+    words, refused = _words(texts)
+    values[odd] = [math.nan if isinstance(word, str) else word for word in words]
+    pointed = np.ones(len(values), np.bool_)
+    pointed[odd] = [not isinstance(word, str) for word in words]
+    refusing = ~np.array([key.plain for key in keys], np.bool_)[items.code]
+    refusing[odd[refused]] = True
     axes = {name: np.full(len(places), math.nan) for name in AXES}
-    for name, codes in known.axes.items():
-        of = codes[items.code]
-        refused |= of & words.is_not_null().to_numpy()
-        axes[name][items.record[of]] = values[of]
+    axis = np.array([key.axis is not None for key in keys], np.bool_)[items.code]
+    refusing[odd] |= axis[odd]
+    for code in (code for code, key in enumerate(keys) if key.axis):
+        of = items.code == code
+        axes[str(keys[code].axis)][items.record[of]] = values[of]
     taken = plain & (~np.isnan(axes["_step"]) if times is None else True)
-    taken[items.record[refused]] = False
-    metric = np.array([name is not None for name in known.metrics], np.bool_)
-    kept = pointed & metric[items.code] & taken[items.record]
+    taken[items.record[refusing]] = False
+    kept = np.array([key.metric is not None for key in keys], np.bool_)[items.code] & taken[items.record]
+    told = [(word, keys[items.code[at]].metric) for at, word in zip(odd.tolist(), words, strict=True) if kept[at]]
+    kept &= pointed
     rows = np.cumsum(taken) - 1
     found = Columns(
         places=places[taken],
@@ -55,41 +68,38 @@ def columns(
         codes=items.code[kept],
         values=values[kept],
     )
-    return found, known.metrics, taken
+    lost = Counter((word, metric) for word, metric in told if isinstance(word, str) and word and metric)
+    return Found(found, [key.metric for key in keys], taken, lost)
 
 
-def _meanings(keys: list[bytes], *, system: bool) -> _Meanings:
-    paths = [wandbproto.path(key) for key in keys]
-    names = [".".join(path) if path[:1] and path[0] not in OWN else None for path in paths]
-    return _Meanings(
-        [f"system/{name}" if system and name is not None else name for name in names],
-        {} if system else {axis: np.array([path == (axis,) for path in paths], np.bool_) for axis in AXES},
-        np.array([len(path) > 1 and path[-1] == "_type" for path in paths], np.bool_),
-    )
+@lru_cache(4096)
+def _key(key: bytes, *, system: bool) -> _Key:
+    try:
+        path = wandbproto.path(key)
+    except (ValueError, IndexError):
+        return _Key(None, None, plain=False)
+    axis = path[0] if len(path) == 1 and path[0] in AXES and not system else None
+    metric = ".".join(path) if path and path[0] not in OWN else None
+    metric = f"system/{metric}" if system and metric is not None else metric
+    return _Key(metric, axis, plain=not (len(path) > 1 and path[-1] == "_type"))
 
 
-def _words(values: Floats, words: pl.Series) -> tuple[Mask, Mask]:
-    """Fills in values written as words (NaN, true …); which items are points, and which cannot be told side by side."""
-    pointed, refused = np.ones(len(values), np.bool_), np.zeros(len(values), np.bool_)
-    said: dict[str, float | None] = {}
-    texts = words.to_list()
-    for at in words.is_not_null().arg_true().to_list():
-        word = texts[at]
+def _words(texts: list[str]) -> tuple[list[float | str], Ints]:
+    """What values written as words stand for: a number, or what kind of other value (see `wandbvalues.unused`); the
+    places of those that cannot be told side by side.
+    """
+    said: dict[str, float | str | None] = {}
+    for word in dict.fromkeys(texts):
         try:
-            value = said[word] if word in said else said.setdefault(word, _meaning(word))
+            value = json.loads(word)
         except (ValueError, RecursionError):
-            refused[at] = True
+            said[word] = None
             continue
-        pointed[at] = value is not None
-        values[at] = math.nan if value is None else value
-    return pointed, refused
-
-
-def _meaning(word: str) -> float | None:
-    value = json.loads(word)
-    if isinstance(value, dict):
-        raise ValueError("an object")
-    return leaf(value)
+        number = leaf(value)
+        said[word] = None if isinstance(value, dict) else unused(value) if number is None else number
+    words = [said[word] for word in texts]
+    refused = np.array([at for at, word in enumerate(words) if word is None], np.int64)
+    return ["" if word is None else word for word in words], refused
 
 
 def _whole(values: Floats) -> Ints:

@@ -1,30 +1,32 @@
-"""Plain W&B records side by side: one array operation a field for all records of a chunk.
+"""Plain W&B records side by side: one array operation a field for all records of a batch.
 
 A record is plain where its message holds nothing but items, each a key with JSON behind it, as every wandb writes its
 history, system metrics and summary. The others are left to `wandbproto`, one by one, which tells what is wrong there.
+
+The tag of an item's JSON marks the items: from mark to mark, each begins where the one before ends. What this finds is
+right exactly where the lengths told by the items close the chain from the message's beginning to its end.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.sources.leveldb import PAD, Batch
 from loganalyst.sources.protobuf import BYTES
-from loganalyst.sources.wandbproto import KEY, NESTED_ITEM_TAG, NESTED_KEY, VALUE_JSON_TAG
+from loganalyst.sources.wandbproto import VALUE_JSON_TAG
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
 
-FEW = 64  # records: side by side, fewer gain nothing
-LONGEST_RECORD, LONGEST_KEY, LONGEST_VALUE = 1 << 20, 256, 4096  # bytes; longer ones are not plain
-MOST_NAMES = 8  # nested names of one key
-PAD = 4096  # zero bytes behind the data: looking ahead stays inside
+LONGEST_KEY, LONGEST_VALUE = 256, 4096  # bytes; longer ones are not plain
 FAR = 1 << 40  # in place of a longer length than four bytes hold: no message reaches so far
 NUMBERED = 1 << 3  # tag of Record.num, which stands first
-KEY_TAGS = NESTED_ITEM_TAG[KEY], NESTED_ITEM_TAG[NESTED_KEY]
 LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the slots (Knuth's multiplicative hashing)
+SLOTS = 1 << 16
 JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
 
 
@@ -42,57 +44,86 @@ class Items(NamedTuple):
 
 
 class Chunk:
-    """Some records' data after one another, with the message in each: its tag (0: not told), start and end."""
+    """The records of a batch, with the message in each: its tag (0: not told), start and end."""
 
-    def __init__(self, records: Sequence[bytes]) -> None:
-        held = [data if len(data) <= LONGEST_RECORD else b"" for data in records]
-        self.data = b"".join((*held, bytes(PAD)))
+    def __init__(self, batch: Batch) -> None:
+        self.data = batch.data
         self.bytes = np.frombuffer(self.data, np.uint8)
-        ends = np.cumsum(np.fromiter(map(len, held), np.int64, len(held)))
-        at = np.concatenate([[0], ends[:-1]])[: len(held)]
+        self.last = len(self.data) - PAD
+        marks = np.flatnonzero(self.bytes == VALUE_JSON_TAG[0])
+        self.marks = marks[self.bytes[marks + 1] == VALUE_JSON_TAG[1]]
+        at = batch.starts
         _, behind = _varints(self.bytes, at + 1)
-        at = np.where(self.bytes[at] == NUMBERED, behind, at)
+        at = np.where((self.bytes[at] == NUMBERED) & (behind < batch.ends), behind, at)
         size, self.start = _varints(self.bytes, at + 1)
         self.end = self.start + size
-        self.tag = np.where(self.end <= ends, self.bytes[at], 0)
+        self.tag = np.where(self.end <= batch.ends, self.bytes[at], 0)
 
     def of(self, kind: int) -> Ints:
         """Positions of the records that hold a message of `kind`, a field of Record."""
         return np.flatnonzero(self.tag == (kind << 3 | BYTES))
 
-    def items(self, records: Ints, item: int, other: int = 0) -> tuple[Items, Mask]:
-        """The items (fields numbered `item`) of the plain ones among some records, and which of those are plain.
+    def items(self, begin: Ints, end: Ints, item: int, tail: int = 0) -> tuple[Items, Mask]:
+        """The items (fields numbered `item`) of the plain ones among some messages; which of those are plain.
 
-        Fields numbered `other` are stepped over.
+        The messages stand from `begin` to `end` each; a field numbered `tail` may stand behind the items.
         """
-        tags = item << 3 | BYTES, other << 3 | BYTES
-        (record, *spans), plain = _walk(self.bytes, self.start[records], self.end[records], *tags)
-        order = np.argsort(record, kind="stable")
-        order = order[plain[record[order]]]
-        key, behind, start, end = (span[order] for span in spans)
-        first = _first_alike(self.bytes, key, behind)
-        new = first == np.arange(len(first))
-        keys = [self.data[a:b] for a, b in zip(key[new].tolist(), behind[new].tolist(), strict=True)]
-        return Items(record[order], (np.cumsum(new) - 1)[first], start, end, keys), plain
+        first, behind = np.searchsorted(self.marks, begin), np.searchsorted(self.marks, end)
+        counts = behind - first
+        head = np.cumsum(counts) - counts  # the place of each message's first item
+        record = np.repeat(np.arange(len(begin)), counts)
+        mark = self.marks[np.arange(len(record)) + (first - head)[record]]
+        length, start = self._lengths(mark + len(VALUE_JSON_TAG))
+        stop = np.minimum(start + length, self.last)
+        at = np.append(0, stop[:-1])[: len(stop)]
+        at[head[counts > 0]] = begin[counts > 0]
+        size, key = self._lengths(at + 1)
+        sound = (self.bytes[at] == (item << 3 | BYTES)) & (key + size == stop) & (length <= LONGEST_VALUE)
+        sound &= (key < mark) & (mark - key <= LONGEST_KEY)
+        plain = counts > 0
+        plain[plain] = self._closed(stop[(head + counts - 1)[plain]], end[plain], tail)
+        plain[record[~sound]] = False
+        if not plain.all():
+            kept = plain[record]
+            record, key, mark, start, stop = (part[kept] for part in (record, key, mark, start, stop))
+        alike = _first_alike(self.bytes, key, mark)
+        new = alike == np.arange(len(alike))
+        keys = [self.data[a:b] for a, b in zip(key[new].tolist(), mark[new].tolist(), strict=True)]
+        return Items(record, (np.cumsum(new) - 1)[alike], start, stop, keys), plain
 
-    def numbers(self, items: Items) -> tuple[NDArray[np.float64], pl.Series]:
-        """The values of items; those that are no plain number are NaN, and their texts stand in the second (else NULL).
+    def _closed(self, at: Ints, end: Ints, tail: int) -> Mask:
+        """Which messages end where their items do, or behind one short field numbered `tail`."""
+        tailed = (self.bytes[at] == (tail << 3 | BYTES)) & (at + 2 + self.bytes[at + 1] == end)
+        return (at == end) | (tailed & (tail > 0))
+
+    def _lengths(self, at: Ints) -> tuple[Ints, Ints]:
+        """The varints of one or two bytes at some offsets, FAR where they are longer; the offsets behind them."""
+        value = self.bytes[at].astype(np.int64)
+        if not (long := value >= 0x80).any():
+            return value, at + 1
+        high = self.bytes[at + 1].astype(np.int64)
+        value = np.where(long, np.where(high < 0x80, value & 0x7F | high << 7, FAR), value)
+        return value, at + 1 + long
+
+    def numbers(self, items: Items) -> tuple[Floats, Ints, list[str]]:
+        """The values of items; places and texts of those that are no plain number (NaN in the first).
 
         A text with a byte that is not ASCII, or a line break, holds a NUL in its place: it is no JSON.
         """
         if not len(items.code):
-            return np.zeros(0), pl.Series(dtype=pl.String)
-        joined = self.bytes.copy()
-        joined[joined >= 0x80] = 0
-        joined[joined == ord("\n")] = 0
-        joined[items.end] = ord("\n")  # an item is followed by a tag, or the padding
+            return np.zeros(0), np.zeros(0, np.int64), []
         bounds = np.stack([items.start, items.end + 1], axis=1).ravel()
-        stretches = np.diff(bounds, prepend=0, append=len(joined))
-        lines = joined[np.repeat(np.arange(len(stretches)) % 2 == 1, stretches)].tobytes()
-        texts = pl.Series([lines[:-1].decode()]).str.split("\n").explode()
-        plain = texts.str.contains(JSON_NUMBER) & (texts != "-0")  # JSON's integer has no sign there
-        values = texts.set(~plain, None).cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
-        return values, texts.set(plain, None)
+        inside = np.repeat(np.arange(len(bounds) + 1) % 2 == 1, np.diff(bounds, prepend=0, append=len(self.bytes)))
+        lines = self.bytes[inside]
+        lines[(lines >= 0x80) | (lines == ord("\n"))] = 0
+        lines[np.cumsum(items.end - items.start + 1) - 1] = ord("\n")
+        texts = pl.Series([lines[:-1].tobytes().decode()]).str.split("\n").explode()
+        values = texts.cast(pl.Float64, strict=False)
+        odd = ~texts.str.contains(JSON_NUMBER) | values.is_null() | (texts == "-0")  # JSON's integer has no sign there
+        places = odd.arg_true()
+        if not len(places):
+            return values.to_numpy(writable=True), np.zeros(0, np.int64), []
+        return values.set(odd, np.nan).to_numpy(writable=True), places.to_numpy(), texts.gather(places).to_list()
 
 
 def _varints(data: NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
@@ -108,50 +139,26 @@ def _varints(data: NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
     return np.where(more, FAR, value), at
 
 
-def _walk(data: NDArray[np.uint8], at: Ints, end: Ints, item: int, other: int) -> tuple[Ints, Mask]:
-    """The n-th items of all messages at once, n by n, as rows message, key's start and end, value's start and end.
-
-    With them which messages are plain; the few longest ones are called not plain.
-    """
-    plain, live = np.ones(len(at), np.bool_), np.flatnonzero(at < end)
-    at, found = at[live], [np.zeros((5, 0), np.int64)]
-    while len(live) >= FEW:
-        tag = data[at]
-        size, key = _varints(data, at + 1)
-        stop = key + size
-        behind = _behind_keys(data, key)
-        length, start = _varints(data, behind + 2)
-        ends = (start + length == stop) & (behind - key <= LONGEST_KEY) & (length <= LONGEST_VALUE)
-        valued = (data[behind] == VALUE_JSON_TAG[0]) & (data[behind + 1] == VALUE_JSON_TAG[1]) & ends
-        good = (stop <= end[live]) & np.where(tag == item, valued, tag == other)
-        plain[live[~good]] = False
-        taken = good & (tag == item)
-        found.append(np.stack([live, key, behind, start, stop])[:, taken])
-        at, live = stop[good], live[good]
-        going = at < end[live]
-        at, live = at[going], live[going]
-    plain[live] = False
-    return np.concatenate(found, axis=1), plain
-
-
-def _behind_keys(data: NDArray[np.uint8], at: Ints) -> Ints:
-    for _ in range(MOST_NAMES):
-        tag, length = data[at], data[at + 1].astype(np.int64)
-        names = ((tag == KEY_TAGS[0]) | (tag == KEY_TAGS[1])) & (length < 0x80)
-        if not names.any():
-            break
-        at = at + np.where(names, 2 + length, 0)
-    return at
-
-
 def _first_alike(data: NDArray[np.uint8], start: Ints, end: Ints) -> Ints:
     """For each stretch of bytes the position of the first one equal to it."""
-    if not len(start):
-        return start
-    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes at every offset
+    words = np.ndarray(max(len(data) - 7, 0), "<u8", data, strides=(1,))  # the eight bytes at every offset
     length = end - start
-    columns = {"length": length} | {
-        str(at): words[start + at] & LOW_BYTES[np.clip(length - at, 0, 8)] for at in range(0, int(length.max()), 8)
-    }
-    first = pl.DataFrame({"at": np.arange(len(start)), **columns}).select(pl.col("at").first().over(*columns))
-    return first["at"].to_numpy()
+    columns = [length.astype(np.uint64)]
+    for at in range(0, int(length.max(initial=0)), 8):
+        inside = np.minimum(start + at, len(words) - 1)
+        columns.append(words[inside] & LOW_BYTES[np.clip(length - at, 0, 8)])
+    mixed = np.zeros(len(start), np.uint64)
+    for column in columns:
+        mixed = (mixed ^ column) * MIX
+    slot, table = (mixed >> np.uint64(48)).astype(np.int64), np.empty(SLOTS, np.int64)
+    found, left = np.arange(len(start)), np.arange(len(start))
+    while len(left):  # each slot's first key is told, the others wait for the next round
+        of = slot[left]
+        table[of[::-1]] = left[::-1]
+        first = table[of]
+        same = np.ones(len(left), np.bool_)
+        for column in columns:
+            same &= column[first] == column[left]
+        found[left[same]] = first[same]
+        left = left[~same]
+    return found

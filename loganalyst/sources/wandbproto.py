@@ -9,12 +9,13 @@ from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, double, fields, 
 
 # fields of Record
 HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT = 2, 3, 5, 7, 13, 17, 18, 23, 26
-KINDS = {HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT}
+PASSED = {4: "output", 8: "artifact", 9: "TensorBoard link", 10: "alert", 25: "used artifact", 27: "logger output"}
+KINDS = {HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT, *PASSED}
 # fields of those
 HISTORY_ITEM, HISTORY_STEP = 1, 2
 UPDATE, REMOVE = 1, 2  # of SummaryRecord and ConfigRecord
 STATS_TIME, STATS_ITEM = 2, 3
-OUTPUT_TIME = 2  # of OutputRawRecord
+OUTPUT_TIME, OUTPUT_LINE = 2, 3  # of OutputRawRecord
 RUN_CONFIG, RUN_START = 4, 17
 EXIT_CODE = 1
 # fields of an item; since 0.2x a history item may hold a typed value in place of JSON
@@ -138,6 +139,16 @@ def time(data: bytes, at: int, end: int, wanted: int) -> float:
     """A Timestamp field of a message in seconds since 1970, 0 where it is not set."""
     found = next(spans(data, at, end, wanted), None)
     return number(data, *found, 1) + number(data, *found, 2) / 1e9 if found else 0.0
+
+
+def stats_head(data: bytes, at: int, end: int) -> tuple[float, int]:
+    """The time of a StatsRecord in seconds and the offset of its first item. ValueError, IndexError."""
+    first = at
+    for field, _, _, behind in fields(data, at, end):
+        if field == STATS_ITEM:
+            break
+        first = behind
+    return time(data, at, first, STATS_TIME), first
 
 
 def step(data: bytes, at: int, end: int) -> int | None:

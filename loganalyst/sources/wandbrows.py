@@ -1,8 +1,8 @@
 """Rows of W&B metrics (keys with JSON values) as `points` and `distributions`."""
 
-import json
 import math
 from array import array
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,12 +14,13 @@ from loganalyst.model import table
 from loganalyst.sources import buckets, wandbproto
 from loganalyst.sources.flatten import number
 from loganalyst.sources.timestamps import from_seconds
+from loganalyst.sources.wandbvalues import built, collect, described, loaded, unused
 
 AXES = ("_step", "_timestamp", "epoch")
 OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # keys W&B adds to the user's
-NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # where a writer puts them as text
 NO_STEP = -(2**63)
 MOST_LAYOUTS = 4096  # remembered; runs log few different sets of keys
+MOST_NAMES = 1000  # of metrics whose values are no numbers; the rest are counted under one
 
 
 class Layout(NamedTuple):
@@ -47,7 +48,8 @@ class Columns(NamedTuple):
 class Rows:
     """The rows since the last `take`; `logged` names all metrics that ever had a point.
 
-    `place` is the order of a row among them, whenever it is added.
+    `place` is the order of a row among them, whenever it is added. `unused` counts the values that gave no row, by
+    what they are and the name they were logged under.
     """
 
     def __init__(self, source: str) -> None:
@@ -55,6 +57,7 @@ class Rows:
         self.layouts: dict[tuple[str | bytes, ...], Layout] = {}
         self.codes: dict[str, int] = {}
         self.logged: set[str] = set()
+        self.unused = Counter[tuple[str, str]]()
         self.ended = 0.0  # latest time of a row
         self._clear()
 
@@ -64,6 +67,16 @@ class Rows:
         self.times, self.epochs = array("d"), array("d")
         self.columns: list[Columns] = []
         self.distributions: list[dict[str, Any]] = []
+
+    def state(self) -> dict[str, Any]:
+        """What outlives a `take`, as JSON."""
+        unused = [[what, name, n] for (what, name), n in self.unused.items()]
+        return {"logged": sorted(self.logged), "ended": self.ended, "unused": unused}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Know again what `state` told."""
+        self.logged, self.ended = set(state["logged"]), state["ended"]
+        self.unused.update({(what, name): n for what, name, n in state["unused"]})
 
     def layout(self, keys: list[bytes], prefix: str = "") -> Layout:
         """What raw `keys` mean; metric names get `prefix`. ValueError, IndexError where a key cannot be decoded."""
@@ -88,25 +101,27 @@ class Rows:
 
         `step` and `time` (seconds) hold where the row itself has none. ValueError where a value is no JSON.
         """
-        values = json.loads(b"[" + b",".join(raw) + b"]")
-        if len(values) != len(raw):
-            raise ValueError("a value is not one JSON value")
+        values = loaded(raw)
         axes = {name: number(values[at]) for name, at in layout.axes.items() if isinstance(values[at], int | float)}
         step, time = _whole(axes.get("_step"), step), axes.get("_timestamp") or time
         found: list[tuple[str, float]] = []
-        objects = [(name, _built(parts, values)) for name, parts in layout.objects.items()]
+        lost: list[tuple[str, str]] = []
+        objects = [(name, built(parts, values)) for name, parts in layout.objects.items()]
         for at, name in layout.metrics:
             value = values[at]
             if type(value) is float:
                 found.append((name, value))
             elif value is not None:
-                _collect(name, value, found, objects)
+                collect(name, value, found, objects, lost)
+        rows = [(name, value, described(value)) for name, value in objects]
+        lost += [(unused(value), name) for name, value, row in rows if row is None]
         if new_only:
-            found, objects = [(name, value) for name, value in found if name not in self.logged], []
+            found, rows = [(name, value) for name, value in found if name not in self.logged], []
+            lost = [item for item in lost if item not in self.unused]
         self.places.append(place)
         self._append(found, step, time, axes.get("epoch"))
-        described = [(name, _described(value)) for name, value in objects]
-        self.distributions += [{"metric": n, "step": step, "time": time, **d} for n, d in described if d]
+        self.distributions += [{"metric": n, "step": step, "time": time, **row} for n, _, row in rows if row]
+        self.add_unused(Counter(lost))
 
     def _append(self, found: list[tuple[str, float]], step: int | None, time: float, epoch: float | None) -> None:
         self.metrics.extend([self._code(name) for name, _ in found])
@@ -120,6 +135,12 @@ class Rows:
     def _code(self, name: str) -> int:
         return self.codes.setdefault(name, len(self.codes))
 
+    def add_unused(self, lost: Mapping[tuple[str, str], int]) -> None:
+        """Count values that give no row, by what they are and their names."""
+        for (what, name), n in lost.items():
+            known = (what, name) in self.unused or len(self.unused) < MOST_NAMES
+            self.unused[what, name if known else "…"] += n
+
     def add_columns(self, found: Columns, names: list[str | None]) -> None:
         """Take in many rows; their codes count in `names`."""
         codes = np.array([-1 if name is None else self._code(name) for name in names], np.int64)
@@ -130,14 +151,16 @@ class Rows:
         """The rows as `points` and `distributions` frames; forgets them."""
         names = pl.Series(list(self.codes), dtype=pl.String)
         found = self._joined()
-        self.logged |= set(names.gather(np.unique(found.codes)).to_list())
-        steps = pl.Series(found.steps[found.rows], dtype=pl.Int64)
+        logged = np.zeros(len(names), np.bool_)
+        logged[found.codes] = True
+        self.logged |= set(names.filter(pl.Series(logged)).to_list())
+        steps = pl.Series(found.steps, dtype=pl.Int64)
         points = table("points", {
             "session": np.zeros(len(found.codes), np.int32),
             "metric": names.gather(found.codes),
-            "step": pl.select(pl.when(steps != NO_STEP).then(steps)).to_series(),
-            "epoch": pl.Series(found.epochs[found.rows]).fill_nan(None),
-            "time": from_seconds(found.times[found.rows]),
+            "step": steps.set(steps == NO_STEP, None).gather(found.rows),
+            "epoch": pl.Series(found.epochs).fill_nan(None).gather(found.rows),
+            "time": from_seconds(found.times).gather(found.rows),
             "value": found.values,
             "source": self.source,
         })  # fmt: skip
@@ -149,13 +172,15 @@ class Rows:
         """All rows, and their points in the order of the rows' places."""
         rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
         axes = np.array(self.places), np.array(self.steps), np.array(self.times), np.array(self.epochs)
-        single = Columns(*axes, rows, np.array(self.metrics), np.array(self.values))
-        parts, before = [single], len(self.lengths)
+        parts, before = [Columns(*axes, rows, np.array(self.metrics), np.array(self.values))], len(self.lengths)
         for part in self.columns:
             parts.append(part._replace(rows=part.rows + before))
             before += len(part.places)
         found = Columns(*map(np.concatenate, zip(*parts, strict=True)))
-        order = np.argsort(found.places[found.rows], kind="stable")
+        places = found.places[found.rows]
+        if (places[1:] >= places[:-1]).all():
+            return found
+        order = np.argsort(places, kind="stable")
         return found._replace(rows=found.rows[order], codes=found.codes[order], values=found.values[order])
 
 
@@ -175,60 +200,3 @@ def _layout(paths: list[tuple[str, ...]], prefix: str) -> Layout:
 
 def _whole(value: float | None, otherwise: int | None) -> int | None:
     return int(value) if value is not None and abs(value) < 2**63 else otherwise
-
-
-def _collect(name: str, value: Any, found: list[tuple[str, float]], objects: list[tuple[str, Any]]) -> None:
-    """The numbers in a value that is no float, nested ones under dotted names; texts and lists hold none."""
-    if not isinstance(value, Mapping):
-        known = leaf(value)
-        found += [(name, known)] if known is not None else []
-    elif "_type" in value:
-        objects.append((name, value))
-    else:
-        for key, inner in value.items():
-            _collect(f"{name}.{key}", inner, found, objects)
-
-
-def leaf(value: Any) -> float | None:
-    """The number a JSON value without names stands for, None for null, lists and other texts."""
-    if isinstance(value, float):
-        return value
-    if isinstance(value, int):
-        return _float(value)
-    return NONFINITE.get(value) if isinstance(value, str) else None
-
-
-def _float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _built(parts: list[tuple[int, tuple[str, ...]]], values: list[Any]) -> dict[str, Any]:
-    """The object whose parts were logged under nested keys."""
-    out: dict[str, Any] = {}
-    for at, path in parts:
-        inner = out
-        for name in path[:-1]:
-            inner = inner.setdefault(name, {})
-        inner[path[-1]] = values[at]
-    return out
-
-
-def _described(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A histogram's row; None for other objects (images, tables) and histograms that are not whole."""
-    if value.get("_type") != "histogram":
-        return None
-    try:
-        counts = np.asarray(value["values"], np.float64)
-        if "bins" in value:
-            edges = np.asarray(value["bins"], np.float64)
-        else:
-            packed = value["packedBins"]
-            edges = packed["min"] + packed["size"] * np.arange(len(counts) + 1, dtype=np.float64)
-        if edges.ndim != 1 or edges.shape != (len(counts) + 1,):
-            return None
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    return buckets.describe(edges[:-1], edges[1:], counts)
