@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from enum import StrEnum
@@ -191,6 +192,119 @@ def schema() -> None:
     from loganalyst.report.schema import schema as diagnosis_schema
 
     _emit(json.dumps(diagnosis_schema(), indent=2) + "\n")
+
+
+class Layout(StrEnum):
+    """How the answer to a query is laid out."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.", show_default=False)]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="Runs, files, or folders of runs.", show_default=False, readable=False),
+    ],
+    *,
+    store: StoreDir,
+    processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
+) -> None:
+    """Read every run that changed into a store, which is made if need be.
+
+    Of files that only grew, what was appended is read. Exits with 2 if a PATH could not be read.
+    """
+    from loganalyst.store import Store
+
+    counts = {"read": 0, "unchanged": 0, "failed": 0}
+    points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
+    bar = _Bar()
+    for outcome in Store(store).readings(paths, processes):
+        counts[outcome.what] += 1
+        points += outcome.points
+        if outcome.what == "read":
+            bar.clear()
+            _emit(f"{outcome.path}: {outcome.points:,} points\n")
+        elif outcome.what == "failed":
+            bar.clear()
+            _complain(outcome.why, USAGE)
+            lost |= outcome.path in named
+        bar.show(sum(counts.values()), points)
+    bar.clear()
+    _emit(
+        "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read\n".format(
+            points=points, **counts
+        )
+    )
+    raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)
+
+
+class _Bar:
+    """How far it is, on one line of a terminal's stderr; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._began = time.monotonic()
+
+    def show(self, runs: int, points: int) -> None:
+        """That many runs are done, which gave that many points."""
+        if self._shown:
+            rate = points / max(time.monotonic() - self._began, 0.001)
+            print(
+                f"\r\033[K{runs:,} runs, {points:,} points, {rate:,.0f} points/s", end="", file=sys.stderr, flush=True
+            )
+
+    def clear(self) -> None:
+        """Make room for other lines."""
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+@app.command()
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL", help="A SELECT, or SHOW TABLES. docs/store.md has the columns.", show_default=False
+        ),
+    ],
+    *,
+    store: StoreDir,
+    format_: Annotated[
+        Layout, typer.Option("--format", metavar="table|csv|json|jsonl", help="How the answer is laid out.")
+    ] = Layout.TABLE,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
+    ] = None,
+) -> None:
+    """Ask a store in SQL.
+
+    Naming features, feature_sources, findings or diagnoses judges first what was read and not judged yet.
+    """
+    from loganalyst import query as asking
+    from loganalyst.errors import StoreError
+    from loganalyst.store import Store
+
+    if not store.is_dir():
+        raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` makes one")
+    rows = asking.ask(Store(store), sql)
+    if format_ is Layout.CSV:
+        text = asking.csv(rows)
+    elif format_ is Layout.TABLE:
+        screen = _screen()
+        width = screen["width"] if sys.stdout.isatty() and output is None else 1 << 15
+        text = asking.drawn(rows, width, ascii_only=screen["ascii_only"] and output is None)
+    elif format_ is Layout.JSONL:
+        text = "".join(f"{line}\n" for line in asking.json_lines(rows))
+    else:
+        text = "[" + ",\n".join(asking.json_lines(rows)) + "]\n"
+    _emit(text, output)
 
 
 rules_app = typer.Typer(help="The catalogue of causes: list, explain, check, test.", no_args_is_help=True)

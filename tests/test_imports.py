@@ -25,6 +25,7 @@ STEPS = {
         "pipeline",
         "sources",
     },  # reads what changed, and has it judged
+    "query": {"errors", "store"},
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},
