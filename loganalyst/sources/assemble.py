@@ -68,12 +68,14 @@ class Assembled:
 def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:
     """One run out of its files. Raises SourceError where none of them gave a row."""
     where = places([(p.source, p.format, p.facts) for p in parts])
-    unread = [Tables(gaps=table("gaps", {"file": str(f), "offset": [0], "why": [why]})) for f, why in found.unread]
-    tables = Tables.concat([*(placed(p.tables, p.source, at) for p, at in zip(parts, where, strict=True)), *unread])
+    root = path if path.is_dir() else path.parent
+    gaps = [table("gaps", {"file": relative(f, root), "offset": [0], "why": [why]}) for f, why in found.unread]
+    tables = Tables.concat(
+        [*(placed(p.tables, p.source, at) for p, at in zip(parts, where, strict=True)), *(Tables(gaps=g) for g in gaps)]
+    )
     sources = tuple(Source(p.source, p.format, p.bytes, p.facts.points, p.facts.lines) for p in parts)
     _refuse_nothing(path, parts, tables)
     own = ownjobs.own(tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"])
-    root = path if path.is_dir() else path.parent
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
     run = _run(path, tables, parts, sources, own)
     return Assembled(replace(run, basis=tuple(basis), ignored=(*found.ignored, *own.left_out)), parts, where)

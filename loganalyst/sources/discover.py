@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from loganalyst.errors import SourceError, nearest
-from loganalyst.sources import address
+from loganalyst.sources import address, formats, rotation
 from loganalyst.sources.discovercopies import Copies
 from loganalyst.sources.discoverfolder import Candidate, encodable
 from loganalyst.sources.discoverwalk import walk
@@ -22,7 +22,8 @@ _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.
 
 @dataclass(frozen=True)
 class Found:
-    """The files of one run, sorted by path: logs and configs to read, checkpoints to list.
+    """The files of one run, sorted by path (a rotated log's oldest part first): logs and configs to read, checkpoints to
+    list.
 
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
     the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
@@ -44,7 +45,8 @@ def runs(root: Path) -> Iterator[Found]:
     where `root` is missing or may not be read; a folder without runs gives none.
     """
     if not root.is_dir():
-        yield _file(root)
+        inside = () if address.split(root)[1] else formats.runs_in(root)
+        yield from map(_file, map(Path, inside or (root,)))
         return
     copies, settings = Copies(), _SettingsAbove()
     try:
@@ -97,23 +99,26 @@ class _SettingsAbove:
 def _found(run: Candidate, settings: _SettingsAbove) -> Found:
     """The run with its files as paths."""
     group = run.group
+    above = settings.of(run.root) if group.curves else []
     return Found(
-        files=tuple(map(Path, sorted([*group.files(), *settings.of(run.root)]) if group.curves else group.files())),
+        files=tuple(map(Path, sorted([*group.files(), *above], key=rotation.order))),
         checkpoints=tuple(map(Path, sorted(group.checkpoints))),
         ignored=tuple(sorted(group.ignored)),
-        unread=tuple((Path(path), why) for path, why in group.unread),
+        unread=tuple((Path(path), why) for path, why in sorted(group.unread)),
         root=Path(run.root),
     )
 
 
 def _file(path: Path) -> Found:
     """The run that one file is, or one of those that it holds. Raises SourceError where there is no such file."""
-    file, _ = address.split(path)
+    file, run = address.split(path)
     if not os.path.exists(file):  # unlike Path.exists it does not raise on names that are too long
         raise SourceError(path, *_missing(path))
     if why := no_file(file):
         raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
-    return Found((path,), root=path)
+    named = [Path(inside) for inside in formats.runs_in(file) if inside.startswith(str(path))] if run else []
+    whole = named[0] if len(named) == 1 else path  # a run may be named by the beginning of its id
+    return Found((whole,), root=whole)
 
 
 def _missing(path: Path) -> tuple[str, str]:

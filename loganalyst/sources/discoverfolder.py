@@ -151,19 +151,18 @@ def encodable(name: str) -> bool:
 def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None:
     """A link is read where it gives settings, or a file that the walk does not meet itself."""
     group = folder.group
-    if entry.is_dir():
+    if os.path.isdir(entry.path):  # unlike the entry's own it does not raise on links that lead in a circle
         group.ignored.append(f"{entry.path}: a link to another folder")
         return
     if not (kind := _kind(folder, entry.name)):
         return
-    target = os.path.realpath(entry.path)  # unlike Path.resolve it does not raise on links that lead in a circle
+    target = os.path.realpath(entry.path)
     within = os.path.relpath(target, real_root)
     if within.startswith(os.pardir):
         group.ignored.append(f"{entry.path}: a link that leads out of the run")
-    elif not os.path.isfile(target):
-        why = "is no regular file" if os.path.exists(target) else "a link that leads nowhere"
-        group.unread.append((entry.path, why))
-    elif kind in {Kind.CURVES, Kind.LOG} and _met(within):
+    elif os.path.exists(target) and not os.path.isfile(target):
+        group.unread.append((entry.path, "is no regular file"))
+    elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _met(within):
         group.ignored.append(f"{entry.path}: a link to {target}")
     else:
         _put(folder, kind, entry.path, entry.inode())

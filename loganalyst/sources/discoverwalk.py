@@ -25,52 +25,126 @@ def walk(root: str) -> Iterator[Candidate]:
 
     Memory: one path of folders, their names, and the files of the runs not decided on. Raises OSError for `root`.
     """
-    real_root = os.path.realpath(root)
-    stack = [scan(root, os.path.basename(real_root), 0, "", real_root)]
-    while stack:
-        top = stack[-1]
-        if top.inner:
-            name = top.inner.pop()
-            try:
-                path = os.path.join(top.path, name)
-                stack.append(scan(path, name, top.depth + 1, top.mode_of(name), real_root))
-            except OSError as error:
-                top.group.unread.append((path, f"cannot be read ({error.strerror})"))
+    yield from _Walk(root).runs()
+
+
+class _Walk:
+    """The folders from the root to the one being listed; one that was walked wholly gives what it is to that above."""
+
+    def __init__(self, root: str) -> None:
+        self._real_root = os.path.realpath(root)
+        self._open = [scan(root, os.path.basename(self._real_root), 0, "", self._real_root)]
+
+    def runs(self) -> Iterator[Candidate]:
+        while self._open:
+            top = self._open[-1]
+            if top.inner:
+                self._enter(top, top.inner.pop())
+            else:
+                for database in sorted(top.databases):
+                    for run in _runs_in(Path(database)):
+                        yield from self._offer(Candidate(run, top.depth + 1, Group(tables=[run]), sure=True))
+                self._open.pop()
+                yield from self._closed(top, self._open[-1] if self._open else None)
+
+    def _enter(self, folder: Folder, name: str) -> None:
+        path = os.path.join(folder.path, name)
+        try:
+            self._open.append(scan(path, name, folder.depth + 1, folder.mode_of(name), self._real_root))
+        except OSError as error:
+            folder.group.unread.append((path, f"cannot be read ({error.strerror})"))
+
+    def _closed(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
+        """What a folder that was walked wholly gives; the rest goes to the folder `above`."""
+        if folder.several:
+            yield from self._remains(folder, above)
+        elif folder.held is not None:
+            yield from self._with_one(folder, folder.held, above)
+        elif folder.group.curves or folder.group.logs:
+            yield from self._alone(folder, above)
         else:
-            stack.pop()
-            yield from _closed(top, stack[-1] if stack else None)
+            yield from self._without(folder, above)
 
+    def _offer(self, run: Candidate) -> Iterator[Candidate]:
+        """A run below the open folder: part of it, held until it is known whether it is the only one, or given away."""
+        above = self._open[-1] if self._open else None
+        if above and _absorbs(above, run):
+            above.group.take(run.group)
+        elif above and not above.several and above.held is None:
+            above.held = run
+        else:
+            yield from self._give(run)
 
-def _closed(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
-    """What a folder that was walked wholly gives; the rest goes to the folder `above`."""
-    for database in sorted(folder.databases):
-        for run in _runs_in(Path(database)):
-            yield from _offer(Candidate(run, folder.depth + 1, Group(tables=[run]), sure=True), folder)
-    if folder.several:
-        yield from _remains(folder, above)
-    elif folder.held is not None:
-        yield from _with_one(folder, folder.held, above)
-    elif folder.group.curves or folder.group.logs:
-        yield from _alone(folder, above)
-    else:
-        yield from _without(folder, above)
-
-
-def _offer(run: Candidate, above: Folder | None) -> Iterator[Candidate]:
-    """A run below `above`: part of it, held until it is known whether it is the only one, or given away."""
-    if above is None:
+    def _give(self, run: Candidate) -> Iterator[Candidate]:
+        """A run for good, behind those held above it: all open folders hold several runs."""
+        for folder in self._open:
+            if folder.held:
+                yield folder.held
+            folder.several, folder.held = True, None
         yield run
-    elif _absorbs(above, run):
-        above.group.take(run.group)
-    elif above.several:
-        yield run
-    elif above.held is None:
-        above.held = run
-    else:
-        above.several = True
-        yield above.held
-        yield run
-        above.held = None
+
+    def _alone(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
+        """A folder with metrics or logs and no run below it."""
+        group = folder.group
+        text = above and above.claims and not group.curves
+        if above and (text or (is_part(folder.name, above.name) and not folder.marked)):
+            above.group.take(group)
+        elif group.curves or _tables_hold_metrics(group):
+            yield from self._offer(Candidate(folder.path, folder.depth, group, sure=folder.marked))
+        else:
+            for run in _text_runs(folder):
+                yield from self._offer(run)
+
+    def _with_one(self, folder: Folder, run: Candidate, above: Folder | None) -> Iterator[Candidate]:
+        """A folder with one run below it is that run if it holds metrics, checkpoints or one job's logs too."""
+        group = folder.group
+        own = folder.marked or group.curves or group.checkpoints or group.logs
+        if own and run.depth - folder.depth <= NEAR and len(discoverjobs.jobs(group.logs)) <= 1:
+            group.take(run.group)
+            sure, text = folder.marked or run.sure, run.text and not group.curves
+            yield from self._offer(Candidate(folder.path, folder.depth, group, sure, text))
+        elif group.logs or group.curves:
+            yield from self._give(run)
+            yield from self._remains(folder, above)
+        else:
+            run.group.ignored += group.ignored
+            run.group.unread += group.unread
+            yield from self._offer(run)
+
+    def _remains(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
+        """What lies in a folder with several runs below it: metrics are a run, logs are runs job by job."""
+        group = folder.group
+        if any(not _only_settings(path) for path, _ in group.curves):
+            yield from self._give(Candidate(folder.path, folder.depth, group))
+        elif group.logs:
+            for run in _text_runs(folder):
+                yield from self._give(run)
+        else:
+            yield from self._leave_unread(group, above)
+
+    def _without(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
+        """A folder without metrics or logs: what lies in it belongs above, if that is a run."""
+        group = folder.group
+        if above and (above.claims or is_part(folder.name, above.name)):
+            above.group.take(group)
+            return
+        told = [path for path in sorted(folder.notes) if _tells_of_training(path)]
+        for path in told:
+            yield from self._offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True))
+        named = (
+            above is None and not told and (group.tables or group.settings)
+        )  # its user is told what is wrong with it
+        if named or _tables_hold_metrics(group):
+            yield from self._offer(Candidate(folder.path, folder.depth, group))
+        else:
+            yield from self._leave_unread(group, above)
+
+    def _leave_unread(self, group: Group, above: Folder | None) -> Iterator[Candidate]:
+        """What could not be listed and belongs to no run is told at the end."""
+        if above:
+            above.group.unread += group.unread
+        elif group.unread:
+            yield Candidate(str(self._real_root), 0, Group(unread=group.unread))
 
 
 def _absorbs(above: Folder, run: Candidate) -> bool:
@@ -80,87 +154,15 @@ def _absorbs(above: Folder, run: Candidate) -> bool:
     return run.text or above.marked or bool(above.writers & writers(run.group))
 
 
-def _is_part(folder: Folder, above: Folder | None) -> bool:
-    return above is not None and not folder.marked and is_part(folder.name, above.name)
-
-
-def _alone(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
-    """A folder with metrics or logs and no run below it."""
-    group = folder.group
-    if above and _is_part(folder, above):
-        above.group.take(group)
-        return
-    if group.curves:
-        yield from _offer(Candidate(folder.path, folder.depth, group, sure=folder.marked), above)
-    elif above and above.claims:
-        above.group.take(group)
-    else:
-        for run in _text_runs(folder):
-            yield from _offer(run, above)
-
-
 def _text_runs(folder: Folder) -> list[Candidate]:
     """The runs of a folder that has logs only: job by job where they are several, else the folder (or its one log)."""
     group, jobs = folder.group, discoverjobs.jobs(folder.group.logs)
     alone = len(group.logs) == 1 and discoverjobs.job(group.logs[0]) and not (group.settings or group.checkpoints)
     if len(jobs) == 1 and not alone:
         return [Candidate(folder.path, folder.depth, group, sure=folder.marked, text=True)]
-    rest = Group(unread=group.unread, ignored=group.ignored)
-    runs = [Candidate(logs[0], folder.depth + 1, Group(logs=logs), text=True) for logs in jobs]
-    runs[0].group.take(rest)
-    return runs
-
-
-def _with_one(folder: Folder, run: Candidate, above: Folder | None) -> Iterator[Candidate]:
-    """A folder with one run below it is that run if it holds metrics, checkpoints or one job's logs too."""
-    group = folder.group
-    own = folder.marked or group.curves or group.checkpoints or group.logs
-    if own and run.depth - folder.depth <= NEAR and len(discoverjobs.jobs(group.logs)) <= 1:
-        group.take(run.group)
-        sure, text = folder.marked or run.sure, run.text and not group.curves
-        yield from _offer(Candidate(folder.path, folder.depth, group, sure, text), above)
-    elif group.logs or group.curves:
-        folder.several = True
-        yield run
-        yield from _remains(folder, above)
-    else:
-        run.group.ignored += group.ignored
-        run.group.unread += group.unread
-        yield from _offer(run, above)
-
-
-def _remains(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
-    """What lies in a folder with several runs below it: metrics are a run, logs are runs job by job."""
-    group = folder.group
-    if above and not above.several:
-        above.several = True
-        if above.held:
-            yield above.held
-            above.held = None
-    if any(not _only_settings(path) for path, _ in group.curves):
-        yield Candidate(folder.path, folder.depth, group)
-    elif group.logs:
-        yield from _text_runs(folder)
-    elif above:
-        above.group.unread += group.unread
-    elif group.unread:
-        yield Candidate(folder.path, folder.depth, Group(unread=group.unread))
-
-
-def _without(folder: Folder, above: Folder | None) -> Iterator[Candidate]:
-    """A folder without metrics or logs: what lies in it belongs above, if that is a run."""
-    group = folder.group
-    if above and (above.claims or is_part(folder.name, above.name)):
-        above.group.take(group)
-        return
-    told = [path for path in sorted(folder.notes) if _tells_of_training(path)]
-    for path in told:
-        yield from _offer(Candidate(path, folder.depth + 1, Group(logs=[path]), text=True), above)
-    named = above is None and not told and (group.tables or group.settings or group.unread)  # its user is told of it
-    if named or any(_holds_metrics(path) for path in sorted(group.tables)[:PROBES]):
-        yield from _offer(Candidate(folder.path, folder.depth, group), above)
-    elif above:
-        above.group.unread += group.unread
+    found = [Candidate(logs[0], folder.depth + 1, Group(logs=logs), text=True) for logs in jobs]
+    found[0].group.take(Group(unread=group.unread, ignored=group.ignored))
+    return found
 
 
 def _head(path: str, size: int) -> bytes:
@@ -171,9 +173,10 @@ def _head(path: str, size: int) -> bytes:
         return b""
 
 
-def _holds_metrics(path: str) -> bool:
-    head = _head(path, HEAD)
-    return bool(head) and likeliest(Path(path), head)[0] >= SURE
+def _tables_hold_metrics(group: Group) -> bool:
+    """Whether one of the first tables, whatever its name, has columns of metrics."""
+    heads = ((path, _head(path, HEAD)) for path in sorted(group.tables)[:PROBES])
+    return any(head and likeliest(Path(path), head)[0] >= SURE for path, head in heads)
 
 
 def _tells_of_training(path: str) -> bool:
