@@ -22,7 +22,7 @@ _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.
 
 @dataclass(frozen=True)
 class Found:
-    """The files of one run, sorted by path (a rotated log's oldest part first): logs and configs to read, checkpoints to
+    """The files of one run, by path (of a rotated log the oldest part first): logs and configs to read, checkpoints to
     list.
 
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives

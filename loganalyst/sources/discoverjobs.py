@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Sequence
 
+from loganalyst.sources import rotation
+
 _SLURM = re.compile(r"(?:^|[^a-z0-9])slurm[-_.]?(\d+(?:_\d+)?)(?!\d)")
 _PBS = re.compile(r"\.[oe](\d{2,})(?:-(\d+))?(?:\.\d+)?$")
 _LEADING = re.compile(r"^(\d{3,}(?:_\d+)?)(?=[-_.]|$)")
@@ -40,8 +42,9 @@ def job(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """A log's name without what tells its stream: `a.out` and `a.err` are one job's."""
-    return _ENDING.sub("", os.path.basename(name)).lower()
+    """A log's name without what tells its stream or rotation: `a.out` and `a.err` are one job's, as is `a.log.1`."""
+    log, _ = rotation.part_of(os.path.basename(name))
+    return _ENDING.sub("", log).lower()
 
 
 def jobs(logs: Sequence[str]) -> list[list[str]]:

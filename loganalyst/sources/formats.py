@@ -30,3 +30,14 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
     """The reader surest of the file, or None."""
     score, best = likeliest(path, head)
     return best if score >= PLAUSIBLE else None
+
+
+def runs_in(file: Path) -> tuple[str, ...]:
+    """The addresses (FILE#RUN) of the runs in a file of a format that holds several; empty for any other file."""
+    try:
+        with file.open("rb") as handle:
+            head = handle.read(HEAD)
+    except OSError:
+        return ()
+    several = (m for m in formats() if hasattr(m, "runs") and m.sniff(file, head) >= PLAUSIBLE)
+    return tuple(f"{file}#{run}" for module in several for run in module.runs(file))

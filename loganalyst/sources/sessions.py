@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from loganalyst.sources import rotation
 from loganalyst.sources.part import Facts
 
 Known = tuple[str, str, Facts]  # format, path within the run, facts of a file
@@ -11,10 +12,12 @@ def shifts(files: Sequence[Known]) -> list[int]:
     """What to add to each file's session numbers to make them sessions of the whole run.
 
     A restart in the same folder writes a new event file; a text log may hold several starts one after another. Event
-    files are ordered by their start, folder by folder (train/ and validation/ are one program); everything is aligned
-    at the last session, since the last start is the one that is judged.
+    files are ordered by their start, folder by folder (train/ and validation/ are one program); a part of a rotated log
+    goes on with the last session of the part before it; everything is aligned at the last session, since the last start
+    is the one that is judged.
     """
     numbers = _event_files([(source, known) for fmt, source, known in files if fmt == "tensorboard"])
+    numbers |= _rotated([(source, known) for fmt, source, known in files if fmt == "text"])
     first = [numbers.get(source, 0) for _, source, _ in files]
     last = [(fmt, begin + known.last_session) for begin, (fmt, _, known) in zip(first, files, strict=True)]
     per_format: dict[str, int] = {}
@@ -22,6 +25,17 @@ def shifts(files: Sequence[Known]) -> list[int]:
         per_format[fmt] = max(number, per_format.get(fmt, 0))
     top = max(per_format.values(), default=0)
     return [begin + top - per_format[fmt] for begin, (fmt, _, _) in zip(first, files, strict=True)]
+
+
+def _rotated(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
+    """The first session of each part of a log: the last one of the part written before it."""
+    out: dict[str, int] = {}
+    reached: dict[str, int] = {}
+    for source, known in sorted(files, key=lambda file: rotation.order(file[0])):
+        log, _ = rotation.part_of(source)
+        out[source] = reached.get(log, 0)
+        reached[log] = out[source] + known.last_session
+    return out
 
 
 def _event_files(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
