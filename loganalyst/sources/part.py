@@ -180,7 +180,7 @@ def place_rows(name: str, rows: pl.DataFrame, source: str, place: Place) -> pl.D
     if name in _SESSION:
         columns.append(pl.col("session").fill_null(0) + pl.lit(place.shift, pl.Int32))
     if name in _METRIC and place.prefix:
-        columns.append(pl.lit(place.prefix) + pl.col("metric"))
+        columns.append((pl.lit(place.prefix) + pl.col("metric")).alias("metric"))
     return rows.with_columns(columns)
 
 

@@ -1,0 +1,304 @@
+"""Whatever happens to a run's files: the store holds what a fresh reading gives, and reads no more than it must."""
+
+import os
+import random
+import shutil
+import struct
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loganalyst import Store, read_run
+from loganalyst.errors import SourceError
+from loganalyst.model import Run, Tables, table
+from loganalyst.sources import csv, spool
+from loganalyst.sources.assemble import run_id
+from loganalyst.sources.mark import Mark, StartAgainError
+from loganalyst.store import reading
+from loganalyst.store.state import State
+
+
+def event(step: int, value: float, tag: bytes = b"loss", begin: float = 1.7e9) -> bytes:
+    """One record of an event file: a scalar at a step, ten seconds after the last."""
+    value_bytes = b"\x0a" + bytes([len(tag)]) + tag + b"\x15" + struct.pack("<f", value)
+    summary = b"\x0a" + bytes([len(value_bytes)]) + value_bytes
+    data = b"\x09" + struct.pack("<d", begin + 10 * step) + b"\x10" + bytes([step & 0x7F])
+    data += b"\x2a" + bytes([len(summary)]) + summary
+    header = struct.pack("<Q", len(data))
+    return header + masked(header) + data + masked(data)
+
+
+def masked(data: bytes) -> bytes:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82F63B78 * (crc & 1)
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+# name of a file -> its n-th record
+FILES: dict[str, Callable[[int], bytes]] = {
+    "metrics.csv": lambda i: f"{i},{1 / (i + 1)}\n".encode() if i else b"step,loss\n",
+    "log.jsonl": lambda i: b'{"step": %d, "eval/loss": %r}\n' % (i, 2 / (i + 1)),
+    "train.log": lambda i: b"2026-01-01 00:%02d:00 step %d loss %.3f\n" % (i % 60, i, 3 / (i + 1)),
+    "events.out.tfevents.1.host.1.0": lambda i: event(i, i / 8),
+    "train/events.out.tfevents.2.host.1.0": lambda i: event(i, i / 4, b"acc"),
+    "config.yaml": lambda i: b"key%d: %d\n" % (i, i),
+}
+
+changes = st.lists(
+    st.tuples(
+        st.sampled_from(["append", "append", "cut record", "truncate", "rewrite", "rotate", "remove", "touch"]),
+        st.sampled_from(sorted(FILES)),
+        st.integers(1, 12),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def change(root: Path, what: str, name: str, n: int) -> None:
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    data = file.read_bytes() if file.exists() else b""
+    known = next(i for i in range(1000) if len(b"".join(map(FILES[name], range(i)))) >= len(data))
+    more = b"".join(map(FILES[name], range(known, known + n)))
+    if what == "append":
+        with file.open("ab") as handle:
+            handle.write(more)
+    elif what == "cut record":  # the writer is in the middle of a record
+        with file.open("ab") as handle:
+            handle.write(more[:-3])
+    elif what == "truncate" and data:
+        os.truncate(file, max(len(data) - n, 0))
+    elif what == "rewrite":  # another content, perhaps longer, in the same file
+        file.write_bytes(b"".join(map(FILES[name], range(n))))
+    elif what == "rotate" and data:
+        file.rename(file.with_name(f"{file.name}.1"))
+        file.write_bytes(more)
+    elif what == "touch" and data:
+        os.utime(file, ns=(n, n))
+    elif what == "remove":
+        file.unlink(missing_ok=True)
+
+
+def assert_same(stored: Run, fresh: Run) -> None:
+    for name, value in vars(fresh).items():
+        if isinstance(value, pl.DataFrame):
+            assert getattr(stored, name).schema == value.schema, name
+            assert getattr(stored, name).equals(value), (name, getattr(stored, name), value)
+        else:
+            assert getattr(stored, name) == value, name
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(changes, min_size=2, max_size=4))
+def test_incremental_is_fresh(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str, int]]]
+) -> None:
+    """After any appends, truncations, rotations, new and vanished files, table for table what a fresh reading gives."""
+    root = tmp_path_factory.mktemp("run")
+    store = Store(root / "store")
+    run = root / "a"
+    change(run, "append", "metrics.csv", 5)
+    for round_ in rounds:
+        for step in round_:
+            change(run, *step)
+        (told,) = store.ingest([run]).values()
+        if told in {"read", "unchanged"}:
+            assert_same(store.run(run_id(run)), read_run(run))
+        else:
+            with pytest.raises(SourceError) as unread:
+                read_run(run)
+            assert told == str(unread.value)
+
+
+def test_sessions_and_prefixes_are_placed_anew(tmp_path: Path) -> None:
+    """A second start and a second folder move the rows of files that did not change."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    change(run, "append", "events.out.tfevents.1.host.1.0", 9)
+    store.ingest([run])
+    change(run, "append", "train/events.out.tfevents.2.host.1.0", 9)
+    store.ingest([run])
+    (run / "events.out.tfevents.9.host.1.0").write_bytes(event(100, 1.0) + event(101, 1.0))
+    store.ingest([run])
+    fresh = read_run(run)
+
+    assert {"train/acc", "loss"} == {*fresh.points["metric"]}
+    assert set(fresh.points["session"]) == {0, 1}
+    assert_same(store.run(fresh.id), fresh)
+
+
+def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unchanged run costs stats; of a changed one only changed files are opened."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    for name in FILES:
+        change(run, "append", name, 5)
+    store.ingest([run])
+    opened: list[str] = []
+    open_ = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *a, **k: opened.append(self.name) or open_(self, *a, **k))
+
+    assert set(store.ingest([run]).values()) == {"unchanged"}
+    assert {name.split("/")[-1] for name in FILES} & set(opened) == set()
+
+    change(run, "append", "metrics.csv", 5)
+    store.ingest([run])
+
+    assert {name.split("/")[-1] for name in FILES} & set(opened) == {"metrics.csv"}
+
+
+@pytest.fixture
+def resuming(monkeypatch: pytest.MonkeyPatch) -> list[Mark | None]:
+    """The CSV reader as one that can be resumed; where it was."""
+    asked: list[Mark | None] = []
+
+    def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
+        asked.append(mark)
+        lines = path.read_bytes().splitlines(keepends=True)
+        if mark and b"again\n" in lines:
+            raise StartAgainError
+        begin = mark.state["line"] if mark else 1
+        for number, line in list(enumerate(lines))[begin:]:
+            step, value = line.split(b",") if b"," in line else (b"0", b"0")
+            row = {"session": [0], "metric": "loss", "step": [int(step)], "value": [float(value)], "line": [number + 1]}
+            yield Tables(points=table("points", row))
+        whole = [line for line in lines if line.endswith(b"\n")]
+        yield Tables(sessions=table("sessions", {"session": [0]}))
+        return Mark(sum(map(len, whole)), {"points": len(whole) - 1}, {"line": len(whole)})
+
+    monkeypatch.setattr(csv, "resume", resume, raising=False)
+    return asked
+
+
+def test_a_grown_file_is_read_on(tmp_path: Path, resuming: list[Mark | None]) -> None:
+    """What stands before the mark is kept, the unfinished end is read again."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    run.mkdir()
+    (run / "metrics.csv").write_text("step,loss\n0,1\n1,2\n2,")
+    with (run / "metrics.csv").open("a") as file:
+        file.write("3")
+        file.flush()
+        store.ingest([run])
+        file.write("4\n3,4\n")
+    store.ingest([run])
+
+    assert [mark and mark.kept for mark in resuming] == [None, {"points": 2}]
+    assert store.points.collect()["value"].to_list() == [1.0, 2.0, 34.0, 4.0]
+    assert_same(store.run(read_run(run).id), read_run(run))
+
+
+@pytest.mark.parametrize("how", ["start again", "other head", "other bytes before the mark", "new inode", "shorter"])
+def test_a_file_that_is_another_is_read_anew(tmp_path: Path, resuming: list[Mark | None], how: str) -> None:
+    """A reader that must start again, and a file that did more than grow."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    run.mkdir()
+    file = run / "metrics.csv"
+    lines = ["step,loss", *(f"{i},{i}" for i in range(3000))]
+    file.write_text("\n".join(lines) + "\n")
+    store.ingest([run])
+    if how == "start again":
+        lines.append("again")
+    elif how == "other head":
+        lines[1] = "0,7"
+    elif how == "other bytes before the mark":
+        lines[-5] = lines[-5][:-1] + "0"
+    elif how == "new inode":
+        file.rename(run / "old")
+    elif how == "shorter":
+        lines = lines[:9]
+    file.write_text("\n".join([*lines, "3000,1"]) + "\n")
+    store.ingest([run])
+
+    assert resuming[-1] is None
+    assert_same(store.run(read_run(run).id), read_run(run))
+
+
+def test_what_is_stored_and_what_is_known_may_not_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the notes of what was written are lost in a crash, everything is read anew."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    change(run, "append", "metrics.csv", 5)
+    change(run, "append", "log.jsonl", 5)
+    store.ingest([run])
+    change(run, "append", "log.jsonl", 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "note", lambda *_: None)
+        store.ingest([run])
+    change(run, "append", "metrics.csv", 5)
+    store.ingest([run])
+
+    assert_same(store.run(read_run(run).id), read_run(run))
+
+
+def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
+    """Fingerprints that cannot be read cost a reading, no more."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    change(run, "append", "metrics.csv", 5)
+    store.ingest([run])
+    for file in (tmp_path / "store").glob("state.sqlite*"):
+        file.write_bytes(random.Random(1).randbytes(9000))
+
+    assert set(store.ingest([run]).values()) == {"read"}
+    assert set(store.ingest([run]).values()) == {"unchanged"}
+
+
+def test_big_runs_go_over_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that do not fit into memory are the same, when first read, resumed and kept."""
+    monkeypatch.setattr(spool, "HELD", 100)
+    monkeypatch.setattr(spool, "GROUP", 64)
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    for name in FILES:
+        change(run, "append", name, 100)
+    store.ingest([run])
+    change(run, "append", "log.jsonl", 400)
+    store.ingest([run])
+
+    assert_same(store.run(read_run(run).id), read_run(run))
+    assert list((tmp_path / "store/tmp").iterdir()) == []
+
+
+def test_a_status_that_the_clock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was running when it was read is looked at again when it was silent for too long."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    run.mkdir()
+    now = time.time()
+    (run / "events.out.tfevents.1.host.1.0").write_bytes(b"".join(event(i, 1.0, begin=now - 60) for i in range(3)))
+    store.ingest([run])
+
+    assert store.runs.collect()["status"].to_list() == ["running"]
+    assert set(store.ingest([run]).values()) == {"unchanged"}
+
+    monkeypatch.setattr(time, "time", lambda: now + 3600)
+
+    assert set(store.ingest([run]).values()) == {"read"}
+
+
+def test_what_could_not_be_read_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run without a row is told again, and not read again until it changes."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    run.mkdir()
+    (run / "metrics.csv").write_bytes(b"\0" * 100)
+    (first,) = store.ingest([run]).values()
+    monkeypatch.setattr(reading, "part", lambda *_: pytest.fail("read again"))
+    (second,) = store.ingest([run]).values()
+
+    assert "nothing could be read" in first
+    assert first == second
+
+
+def test_a_run_that_is_gone_stays(tmp_path: Path) -> None:
+    """What was read of a run is kept when its folder is removed."""
+    run, store = tmp_path / "runs/a", Store(tmp_path / "store")
+    change(run, "append", "metrics.csv", 5)
+    store.ingest([tmp_path / "runs"])
+    shutil.rmtree(run)
+    store.ingest([tmp_path / "runs"])
+
+    assert store.points.collect().height == 4
