@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from loganalyst.sources.gaps import Gap
 from loganalyst.sources.leveldbrepair import BLOCK, DAMAGE, FIRST, FULL, HEADER, LAST, MIDDLE, damage, fragments
 
-WINDOW = 64 * BLOCK  # bytes read at a time
+WINDOW = 128 * BLOCK  # bytes read at a time
 LARGEST = 16 << 20  # a longer record is not held: memory stays bounded
-PAD = 16  # zero bytes behind the data of a batch: looking ahead stays inside
+PAD = 512  # zero bytes behind the data of a batch: looking ahead stays inside
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

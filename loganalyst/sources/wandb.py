@@ -36,7 +36,7 @@ def read(path: Path) -> Iterator[Tables]:
     yield from resume(path, None)
 
 
-def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
+def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
     """The tables of what stands behind `mark`; see `loganalyst.sources.mark`. Raises OSError, StartAgainError."""
     run = _Run(path, mark.state if mark else {})
     kept = Counter(mark.kept if mark else {})
@@ -52,7 +52,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
             yield tables
     told = Mark(batch.behind, dict(kept), run.state())
     yield run.ending(header, batch.unfinished)
-    return told
+    return told if len(header) == len(FILE_HEADER) else None
 
 
 class _Run:

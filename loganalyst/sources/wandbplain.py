@@ -24,7 +24,8 @@ Floats: TypeAlias = NDArray[np.float64]
 LONGEST_KEY, LONGEST_VALUE = 256, 4096  # bytes; longer ones are not plain
 FAR = 1 << 40  # in place of a longer length than four bytes hold: no message reaches so far
 NUMBERED = 1 << 3  # tag of Record.num, which stands first
-LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+# by LONGEST_KEY and how many bytes are left of a key: those of its next eight that belong to it
+INSIDE = np.array([(1 << 8 * min(max(n, 0), 8)) - 1 for n in range(-LONGEST_KEY, LONGEST_KEY + 1)], np.uint64)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the slots (Knuth's multiplicative hashing)
 SLOTS = 1 << 16
 JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
@@ -114,16 +115,20 @@ class Chunk:
             return np.zeros(0), np.zeros(0, np.int64), []
         bounds = np.stack([items.start, items.end + 1], axis=1).ravel()
         inside = np.repeat(np.arange(len(bounds) + 1) % 2 == 1, np.diff(bounds, prepend=0, append=len(self.bytes)))
-        lines = self.bytes[inside]
-        lines[(lines >= 0x80) | (lines == ord("\n"))] = 0
-        lines[np.cumsum(items.end - items.start + 1) - 1] = ord("\n")
+        lines, ends = self.bytes[inside], np.cumsum(items.end - items.start + 1) - 1
+        lines[ends] = ord("\n")
+        if lines.max() >= 0x80 or np.count_nonzero(lines == ord("\n")) > len(ends):
+            lines[(lines >= 0x80) | (lines == ord("\n"))] = 0
+            lines[ends] = ord("\n")
         texts = pl.Series([lines[:-1].tobytes().decode()]).str.split("\n").explode()
         values = texts.cast(pl.Float64, strict=False)
-        odd = ~texts.str.contains(JSON_NUMBER) | values.is_null() | (texts == "-0")  # JSON's integer has no sign there
-        places = odd.arg_true()
-        if not len(places):
-            return values.to_numpy(writable=True), np.zeros(0, np.int64), []
-        return values.set(odd, np.nan).to_numpy(writable=True), places.to_numpy(), texts.gather(places).to_list()
+        odd = (~texts.str.contains(JSON_NUMBER) | values.is_null()).to_numpy(writable=True)
+        short = np.flatnonzero(items.end - items.start == 2)
+        odd[short[self.bytes[items.start[short]] == ord("-")]] = True  # -0 is an integer, which has no sign there
+        places = np.flatnonzero(odd)
+        found = values.fill_null(np.nan).to_numpy(writable=True)
+        found[places] = np.nan
+        return found, places, texts.gather(places).to_list()
 
 
 def _varints(data: NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
@@ -140,25 +145,23 @@ def _varints(data: NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
 
 
 def _first_alike(data: NDArray[np.uint8], start: Ints, end: Ints) -> Ints:
-    """For each stretch of bytes the position of the first one equal to it."""
-    words = np.ndarray(max(len(data) - 7, 0), "<u8", data, strides=(1,))  # the eight bytes at every offset
+    """For each stretch of at most LONGEST_KEY bytes the position of the first one equal to it."""
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes at every offset
     length = end - start
     columns = [length.astype(np.uint64)]
     for at in range(0, int(length.max(initial=0)), 8):
-        inside = np.minimum(start + at, len(words) - 1)
-        columns.append(words[inside] & LOW_BYTES[np.clip(length - at, 0, 8)])
+        columns.append(words[start + at] & INSIDE[length + (LONGEST_KEY - at)])
     mixed = np.zeros(len(start), np.uint64)
     for column in columns:
         mixed = (mixed ^ column) * MIX
-    slot, table = (mixed >> np.uint64(48)).astype(np.int64), np.empty(SLOTS, np.int64)
-    found, left = np.arange(len(start)), np.arange(len(start))
+    table, found, left = np.empty(SLOTS, np.int64), np.arange(len(start)), np.arange(len(start))
     while len(left):  # each slot's first key is told, the others wait for the next round
-        of = slot[left]
-        table[of[::-1]] = left[::-1]
-        first = table[of]
-        same = np.ones(len(left), np.bool_)
+        slot = (mixed >> np.uint64(48)).astype(np.int64)
+        table[slot[::-1]] = np.arange(len(slot))[::-1]
+        first = table[slot]
+        found[left] = left[first]
+        other = np.zeros(len(left), np.bool_)
         for column in columns:
-            same &= column[first] == column[left]
-        found[left[same]] = first[same]
-        left = left[~same]
+            other |= column[first] != column
+        left, mixed, columns = left[other], mixed[other] * MIX, [column[other] for column in columns]
     return found
