@@ -145,8 +145,8 @@ class Run(Tables):
     """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
 
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
-    `ignored` names what was left out on purpose, such as copies. `job` is the id of the accounted job (in `jobs`) whose
-    end is the run's, None where it is not known.
+    `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
+    is the id of the accounted job (in `jobs`) whose end is the run's, None where it is not known.
     """
 
     id: str = ""
@@ -159,6 +159,7 @@ class Run(Tables):
     host: str | None = None
     framework: str | None = None
     basis: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     job: str | None = None
 

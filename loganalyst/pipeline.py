@@ -33,12 +33,13 @@ from loganalyst.sources.ingest import accounting, ingest
 __all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run", "rule_tests"]
 
 
-def read_run(path: str | Path, logs: Sequence[str | Path] = ()) -> Run:
-    """Read the run at `path` (a directory, one file or a job log), with job `logs` that belong to it.
+def read_run(path: str | Path, logs: Sequence[str | Path] = (), *, separate: bool = False) -> Run:
+    """Read the run at `path` (a directory, one file or a job log), with job `logs` that belong to it. Job logs near a
+    directory that are surely of its job are read too (`Run.basis` says why), unless `separate`.
 
     Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
     """
-    return ingest(Path(path), [Path(log) for log in logs])
+    return ingest(Path(path), [Path(log) for log in logs], separate=separate)
 
 
 @cache
@@ -73,18 +74,20 @@ def diagnose(
     run: str | Path | Run,
     *,
     logs: Sequence[str | Path] = (),
+    separate: bool = False,
     config: Path | None = None,
     rules: Sequence[Path] = (),
     symptoms: Sequence[str] = (),
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
-    `run` is a path or what `read_run` returned, `logs` job logs that belong to it, `config` a loganalyst.yaml (else the
-    nearest at or above the run), `rules` folders with rules of the user's own, `symptoms` what the user saw, to be
-    checked against the logs (`summary["told_symptoms"]`). Raises SourceError or RuleError.
+    `run` is a path or what `read_run` returned, `logs` job logs that belong to it (`separate`: no others are looked
+    for), `config` a loganalyst.yaml (else the nearest at or above the run), `rules` folders with rules of the user's
+    own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`). Raises SourceError
+    or RuleError.
     """
     if not isinstance(run, Run):
-        run = read_run(run, logs)
+        run = read_run(run, logs, separate=separate)
     corrected = settings.find(run.path, config)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
@@ -134,7 +137,7 @@ def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: 
             groups[-1][1].append(path)
         else:
             groups.append((path, []))
-    return [diagnosis for run, logs in groups for diagnosis in _diagnosed(run, logs, options)]
+    return [d for run, logs in groups for d in _diagnosed(run, logs, {**options, "separate": separate})]
 
 
 def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> list[Diagnosis]:

@@ -363,6 +363,8 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
         at = f", the latest at step {step(latest)}" if latest is not None else ""
         yield Row("Checkpoints", f"{d.run.checkpoints.height}{at}")
     yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
+    for log in d.run.suggested:
+        yield Row("Not joined", clean(f"may belong to this run: {log}; name it after the run to join it"))
     yield from (Row("Left out", clean(ignored)) for ignored in d.run.ignored)
 
 

@@ -78,7 +78,10 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
     own = ownjobs.own(tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"])
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
     run = _run(path, tables, parts, sources, own)
-    return Assembled(replace(run, basis=tuple(basis), ignored=(*found.ignored, *own.left_out)), parts, where)
+    told = replace(
+        run, basis=(*found.basis, *basis), suggested=found.suggested, ignored=(*found.ignored, *own.left_out)
+    )
+    return Assembled(told, parts, where)
 
 
 def _common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

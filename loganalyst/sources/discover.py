@@ -27,7 +27,8 @@ class Found:
 
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
     the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
-    `unread` (path, why) what would have been read.
+    `unread` (path, why) what would have been read. `basis` says why files from elsewhere were added (see `joining`),
+    `suggested` names those that may belong to the run too.
     """
 
     files: tuple[Path, ...]
@@ -35,6 +36,8 @@ class Found:
     ignored: tuple[str, ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
     root: Path = Path()
+    basis: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
 
 
 def runs(root: Path) -> Iterator[Found]:
@@ -66,8 +69,6 @@ def discover(path: Path) -> Found:
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
-    if not path.is_dir():
-        return _file(path)
     every = (found for found in runs(path) if found.files or found.unread)
     first = list(islice(every, 4))
     first, unread = [f for f in first if f.files], [u for f in first for u in f.unread]
@@ -77,7 +78,7 @@ def discover(path: Path) -> Found:
         raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
     if len(first) > 1:
         count = len(first) + sum(bool(found.files) for found in every)
-        names = ", ".join(os.path.relpath(found.root, path) for found in first[:3])
+        names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
         what = f"holds {count:,} runs"
         raise SourceError(path, what, f"name one of them: {names}{', …' if count > 3 else ''}")
     return first[0]

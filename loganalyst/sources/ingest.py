@@ -1,5 +1,6 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -9,18 +10,26 @@ from loganalyst.sources import address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
 from loganalyst.sources.formats import HEAD, reader
+from loganalyst.sources.joining import Joiner
 from loganalyst.sources.part import Earlier, Gathering, Part, Reading
 from loganalyst.sources.spool import Spool
 
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
-def ingest(path: Path, logs: Sequence[Path] = ()) -> Run:
-    """Read the run at `path`, with job `logs` that belong to it. Raises SourceError where nothing could be read."""
+def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> Run:
+    """Read the run at `path`, with job `logs` that belong to it and, unless `separate`, those that are found to.
+
+    Raises SourceError where nothing could be read.
+    """
     found, spool = discover(path), Spool()
+    if not separate:
+        found = Joiner().join(found)
     root = found.root if found.root.is_dir() else found.root.parent
-    parts = [part(file, relative(file, root), spool) for file in dict.fromkeys([*found.files, *logs])]
-    return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in logs]).whole()
+    known = {os.path.realpath(file) for file in found.files}
+    named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
+    parts = [part(file, relative(file, root), spool) for file in (*found.files, *named)]
+    return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:

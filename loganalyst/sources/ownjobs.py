@@ -57,7 +57,8 @@ def status(found: Own) -> RunStatus:
 
 def _told(sessions: pl.DataFrame, config: pl.DataFrame) -> list[str]:
     """The job numbers a run tells of itself, the last session's last."""
-    key = pl.col("key").str.to_lowercase().str.split(".").list.last()
+    named = pl.col("key").str.to_lowercase().str.replace_all("slurm.", "slurm_", literal=True)  # W&B: slurm.job_id
+    key = named.str.split(".").list.last()
     own, array, task = (
         dict(config.filter(key.is_in(names)).select("origin", "value").drop_nulls().rows())
         for names in (["slurm_job_id", "slurm_jobid"], ["slurm_array_job_id"], ["slurm_array_task_id"])

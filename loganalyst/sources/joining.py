@@ -1,0 +1,252 @@
+"""Which job logs and accounting files belong to a run directory, though they lie elsewhere.
+
+Joined is what is sure: (1) the job's id stands in a file of the run; (2) the log prints the run's W&B id, or its path
+in a line that does not speak of loading; (3) it is the only job log beside the only run there and its times span the
+run's start. What is not sure is suggested. Other clusters, other job ids and times days apart speak against a log.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from loganalyst.sources import discoverjobs, discovernames, joiningtold
+from loganalyst.sources.discover import Found, runs
+from loganalyst.sources.discovernames import Kind
+from loganalyst.sources.joiningtold import LogTells, RunTells
+
+LEVELS = 3  # folders above a run whose job logs are looked at; never above the home folder or a repository
+MOST = 200  # jobs near one run whose logs are looked into
+LISTED = 20_000  # entries of a folder
+ACCOUNTS = 4 << 20  # bytes of an accounting file that are looked at
+APART = timedelta(days=2)  # more than time zones and clocks that are set wrong explain
+LOG_FOLDERS = frozenset(
+    {"log", "logs", "slurm", "slurm_log", "slurm_logs", "slurm_out", "slurm_outputs", "job_logs", "jobs"}
+)
+REMEMBERED = 4096  # folders and logs
+
+Job = tuple[Path, ...]
+
+
+class _Near(NamedTuple):
+    """What lies in a folder: the logs job by job, accounting files, and how many folders may be runs."""
+
+    jobs: list[Job]
+    accounts: list[Path]
+    folders: int
+    repository: bool
+
+
+class Joiner:
+    """Joins logs to runs and remembers what it looked at. `logs` are jobs' logs from anywhere, found by their ids."""
+
+    def __init__(self, logs: Iterable[Job] = ()) -> None:
+        self._near: dict[str, _Near] = {}
+        self._told: dict[Path, LogTells] = {}
+        self._by_id: dict[str, list[Job]] = {}
+        for job in logs:
+            for name in {discoverjobs.job(log.name) for log in job} - {""}:
+                self._by_id.setdefault(name, []).append(job)
+
+    def join(self, found: Found) -> Found:
+        """The run with the logs that are its own added to its files, and why (`basis`); unsure ones in `suggested`.
+
+        What is one file is left as it is: so are logs that lie in the run.
+        """
+        if not found.root.is_dir():
+            return found
+        root = Path(os.path.realpath(found.root))
+        tells = joiningtold.of_run(root, found.files)
+        has = {os.path.realpath(file) for file in found.files}
+        files, basis = list[Path](), list[str]()
+        jobs = [job for job in self._candidates(root, tells) if not has & set(map(str, job))]
+        for job in jobs:
+            if why := self._claim(root, tells, job):
+                files += job
+                basis += [f"{_short(log, root)}: {why}" for log in job]
+        for account in self._accounts(root, tells, has):
+            files.append(account)
+            basis.append(f"{_short(account, root)}: accounts for the run's job")
+        suggested: list[str] = []
+        if not tells.jobs and not files and (alone := self._alone(root, tells)):
+            job, sure = alone
+            if sure:
+                files += job
+                basis += [
+                    f"{_short(log, root)}: the only job log beside the run, and it spans its start" for log in job
+                ]
+            else:
+                suggested.append(f"{_short(job[0], root)} (the only job log beside it)")
+        return replace(found, files=(*found.files, *files), basis=tuple(basis), suggested=tuple(suggested))
+
+    def _candidates(self, root: Path, tells: RunTells) -> Iterator[Job]:
+        """Jobs whose name carries one of the run's ids, then those that lie near."""
+        seen: set[Job] = set()
+        named = (job for name in tells.jobs for job in self._by_id.get(name, ()))
+        near = islice((job for folder in self._folders(root) for job in folder.jobs), MOST)
+        for job in (*named, *near):
+            if job not in seen:
+                seen.add(job)
+                yield job
+
+    def _folders(self, root: Path) -> Iterator[_Near]:
+        """The folders above the run and the log folders in them, the nearest first."""
+        home = os.path.realpath(os.path.expanduser("~"))
+        folder = root.parent
+        for _ in range(LEVELS):
+            if folder == folder.parent:
+                return
+            near = self._listed(folder)
+            yield near
+            if near.repository or str(folder) == home:
+                return
+            folder = folder.parent
+
+    def _listed(self, folder: Path) -> _Near:
+        if str(folder) not in self._near:
+            if len(self._near) >= REMEMBERED:
+                self._near.clear()
+            self._near[str(folder)] = _list(str(folder))
+        return self._near[str(folder)]
+
+    def _tells(self, log: Path) -> LogTells:
+        if log not in self._told:
+            if len(self._told) >= REMEMBERED:
+                self._told.clear()
+            self._told[log] = joiningtold.of_log(log)
+        return self._told[log]
+
+    def _claim(self, root: Path, run: RunTells, job: Job) -> str:
+        """Why the job's logs are the run's for sure; empty where they are not."""
+        told = [self._tells(log) for log in job]
+        if any(_contradict(run, log) for log in told):
+            return ""
+        for log in told:
+            if common := sorted(log.jobs & run.jobs.keys()):
+                return f"job id {common[0]} stands in {run.jobs[common[0]]}"
+        for log in told:
+            if run.wandb and run.wandb in log.wandb:
+                return f"prints the run's W&B id {run.wandb}"
+            other_job = run.jobs and log.jobs
+            if not other_job and (path := _printed(root, log.text)):
+                return f"prints the run's path {path}"
+        return ""
+
+    def _alone(self, root: Path, run: RunTells) -> tuple[Job, bool] | None:
+        """The only job log beside a run that is the only one there, and whether its times span the run's start."""
+        near = self._listed(root.parent)
+        if len(near.jobs) != 1 or near.folders != 1:
+            return None
+        told = [self._tells(log) for log in near.jobs[0]]
+        if any(_contradict(run, log) for log in told):
+            return None
+        spans = any(run.started and t.first and t.last and t.first <= run.started <= t.last for t in told)
+        return near.jobs[0], spans
+
+    def _accounts(self, root: Path, run: RunTells, has: set[str]) -> Iterator[Path]:
+        """The accounting files near the run that list one of its jobs."""
+        if not run.jobs:
+            return
+        ids = re.compile(rb"(?<![\w.])(?:%s)(?![\w])" % b"|".join(re.escape(i).encode() for i in run.jobs))
+        for near in self._folders(root):
+            for file in near.accounts:
+                if str(file) not in has and ids.search(_opening(file)):
+                    yield file
+
+
+def joined(root: Path) -> Iterator[Found]:
+    """Every run below `root`, each with the job logs that are its own; the other job logs are runs, at the end.
+
+    The tree is walked twice, for a log may come after its run; only the logs are held in memory. Raises SourceError as
+    `runs` does.
+    """
+    logs = {found.root: found for found in runs(root) if _is_job(found)} if root.is_dir() else {}
+    joiner, taken = Joiner(_real(found.files) for found in logs.values()), set[str]()
+    for found in runs(root):
+        if found.root not in logs:
+            whole = joiner.join(found)
+            taken |= {str(file) for file in whole.files[len(found.files) :]}
+            yield whole
+    for found in logs.values():
+        if not taken.issuperset(map(str, _real(found.files))):
+            yield found
+
+
+def _is_job(found: Found) -> bool:
+    return (
+        bool(found.files)
+        and all(discovernames.kind(file.name) is Kind.LOG for file in found.files)
+        and (found.root in found.files)
+    )
+
+
+def _real(files: Iterable[Path]) -> Job:
+    return tuple(Path(os.path.realpath(file)) for file in files)
+
+
+def _list(folder: str) -> _Near:
+    """What lies in a folder and in the log folders in it."""
+    logs, accounts, folders, repository = list[str](), list[Path](), 0, False
+    inner = [folder]
+    for place in inner:
+        try:
+            with os.scandir(place) as entries:
+                for entry in islice(entries, LISTED):
+                    if entry.is_dir(follow_symlinks=False):
+                        repository |= entry.name == ".git"
+                        if place == folder and entry.name.lower() in LOG_FOLDERS:
+                            inner.append(entry.path)
+                        elif place == folder and not entry.name.startswith("."):
+                            folders += 1
+                    elif entry.is_file(follow_symlinks=False):
+                        _sort(entry, logs, accounts)
+        except OSError:
+            continue
+    by_job: dict[str, list[str]] = {}
+    for log in sorted(logs):
+        name = discoverjobs.job(log) or discoverjobs.stem_of(log)
+        by_job.setdefault(os.path.join(os.path.dirname(log), name), []).append(log)
+    return _Near([tuple(map(Path, job)) for job in by_job.values()], sorted(accounts), folders, repository)
+
+
+def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[Path]) -> None:
+    kind, name = discovernames.kind(entry.name), entry.name.lower()
+    if kind is Kind.LOG and (discoverjobs.job(name) or name.endswith((".out", ".err"))):
+        logs.append(entry.path)
+    elif kind is Kind.SETTINGS and (name.startswith(("sacct", "scontrol")) or name.endswith(".psv")):
+        accounts.append(Path(entry.path))
+
+
+def _contradict(run: RunTells, log: LogTells) -> bool:
+    """Whether the log is of another cluster, or of another time than the run's start."""
+    if run.cluster and log.cluster and run.cluster != log.cluster:
+        return True
+    if run.started is None or log.first is None or log.last is None:
+        return False
+    return run.started < log.first - APART or run.started > log.last + APART
+
+
+def _printed(root: Path, text: str) -> str:
+    """The run's path as a log prints it: whole, or its last two folders where they hold a date or the like."""
+    tail = os.sep.join(root.parts[-2:])
+    distinctive = len(tail) >= 12 and sum(c.isdigit() for c in tail) >= 6
+    for path in (str(root), *([tail] if distinctive else [])):
+        if re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w-]|\.\w)", text):
+            return path
+    return ""
+
+
+def _short(file: Path, root: Path) -> str:
+    return os.path.relpath(file, root)
+
+
+def _opening(file: Path) -> bytes:
+    try:
+        with file.open("rb") as handle:
+            return handle.read(ACCOUNTS)
+    except OSError:
+        return b""
