@@ -35,6 +35,8 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
 def runs_in(file: Path) -> tuple[str, ...]:
     """The addresses (FILE#RUN) of the runs in a file of a format that holds several; empty for any other file."""
     try:
+        if not file.is_file():  # a pipe would be waited for
+            return ()
         with file.open("rb") as handle:
             head = handle.read(HEAD)
     except OSError:
