@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from loganalyst.model import Tables
-from loganalyst.sources import mlflow
+from loganalyst.sources import discover, mlflow
+from loganalyst.sources.ingest import ingest
 from loganalyst.sources.mark import Mark, StartAgainError
 
 META = (
@@ -221,3 +222,16 @@ def _all(path: Path, mark: Mark | None) -> tuple[Tables, Mark | None]:
             batches.append(next(generator))
         except StopIteration as end:
             return Tables.concat(batches), end.value
+
+
+def test_a_run_of_the_store_is_a_run(tmp_path):
+    """All files of its folder make one run that ended as MLflow says; the experiment's own are none."""
+    write(tmp_path, {"metrics/loss": "1700000000000 0.5 7\n", "params/lr": "0.1", "tags/mlflow.source.name": "a.py"}, 4)
+    (tmp_path / "mlruns" / "0" / "meta.yaml").write_text("experiment_id: '0'\nname: Default\n")
+    (found,) = discover.runs(tmp_path)
+    run = ingest(found.root)
+
+    assert found.root == tmp_path / "mlruns" / "0" / "abc"
+    assert (run.points.height, run.status, run.gaps.height) == (1, "failed", 0)
+    assert {s.format for s in run.sources} == {"mlflow"}
+    assert run.config.filter(key="lr")["number"].to_list() == [0.1]

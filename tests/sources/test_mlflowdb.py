@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loganalyst.errors import SourceError
 from loganalyst.model import Tables
-from loganalyst.sources import mlflowdb
+from loganalyst.sources import discover, mlflowdb
+from loganalyst.sources.ingest import ingest
 
 SCHEMA = """
 CREATE TABLE experiments (experiment_id INTEGER PRIMARY KEY, name VARCHAR(256) NOT NULL);
@@ -254,3 +256,18 @@ def test_every_value_comes_back(tmp_path_factory, rows):
     assert repr(found.filter(found["metric"].is_in(list(stepped))).select("metric", "value", "step").rows()) == repr(
         expected
     )
+
+
+def test_a_store_among_the_runs_of_a_folder(tmp_path):
+    """Each run of the file is one of the folder's; it is named by its id or the beginning of it."""
+    path = store(tmp_path / "mlflow.db", metrics(("x", 1.0, 1, 1, 0)), runs=("aa11", "ab22"))
+    one, same = ingest(tmp_path / "mlflow.db#aa11"), ingest(tmp_path / "mlflow.db#aa")
+
+    assert [found.root.name for found in discover.runs(tmp_path)] == ["mlflow.db#aa11", "mlflow.db#ab22"]
+    assert [found.root.name for found in discover.runs(path)] == ["mlflow.db#aa11", "mlflow.db#ab22"]
+    assert (one.id, one.points.height, one.status) == (same.id, 1, "failed")
+    assert [source.path for source in one.sources] == ["mlflow.db#aa11"]
+    with pytest.raises(SourceError, match=r"holds 2 runs; name one of them: mlflow\.db#aa11, mlflow\.db#ab22"):
+        ingest(path)
+    with pytest.raises(SourceError, match=r"holds no run 'zz'; it holds aa11, ab22"):
+        ingest(tmp_path / "mlflow.db#zz")
