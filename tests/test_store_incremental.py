@@ -18,6 +18,7 @@ from loganalyst.errors import SourceError
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources import csv, spool
 from loganalyst.sources.assemble import run_id
+from loganalyst.sources.joining import Joiner
 from loganalyst.sources.mark import Mark, StartAgainError
 from loganalyst.store import reading
 from loganalyst.store.state import State
@@ -137,7 +138,7 @@ def test_sessions_and_prefixes_are_placed_anew(tmp_path: Path) -> None:
 
 
 def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unchanged run costs stats; of a changed one only changed files are opened."""
+    """An unchanged run costs stats; of a changed one only changed files are read."""
     run, store = tmp_path / "a", Store(tmp_path / "store")
     for name in FILES:
         change(run, "append", name, 5)
@@ -150,9 +151,12 @@ def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: p
     assert {name.split("/")[-1] for name in FILES} & set(opened) == set()
 
     change(run, "append", "metrics.csv", 5)
+    read: list[str] = []
+    part = reading.part
+    monkeypatch.setattr(reading, "part", lambda file, *rest: read.append(file.name) or part(file, *rest))
     store.ingest([run])
 
-    assert {name.split("/")[-1] for name in FILES} & set(opened) == {"metrics.csv"}
+    assert read == ["metrics.csv"]
 
 
 @pytest.fixture
@@ -302,3 +306,28 @@ def test_a_run_that_is_gone_stays(tmp_path: Path) -> None:
     store.ingest([tmp_path / "runs"])
 
     assert store.points.collect().height == 4
+
+
+def test_a_job_log_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that is joined to the run counts as one of its files: it is noticed when it appears, and when it grows."""
+    run, store = tmp_path / "runs/a", Store(tmp_path / "store")
+    change(run, "append", "metrics.csv", 5)
+    (run / "config.yaml").write_text("slurm_job_id: 4711\n")
+    store.ingest([run])
+    log = tmp_path / "runs/slurm-4711.out"
+    log.write_text("SLURM_JOB_ID=4711\nstep 1 loss 0.5\n")
+    store.ingest([run])
+    first = store.run(run_id(run))
+
+    assert_same(first, read_run(run))
+    assert "slurm-4711.out" in str(first.basis)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Joiner, "join", lambda *_: pytest.fail("looked into files"))
+
+        assert set(store.ingest([run]).values()) == {"unchanged"}
+
+    log.write_text(log.read_text() + "step 2 loss 0.4\nslurmstepd: error: *** JOB 4711 CANCELLED ***\n")
+
+    assert set(store.ingest([run]).values()) == {"read"}
+    assert_same(store.run(run_id(run)), read_run(run))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +47,7 @@ class Joiner:
 
     def __init__(self, logs: Iterable[Job] = ()) -> None:
         self._near: dict[str, _Near] = {}
+        self._names: dict[int, tuple[_Near, str]] = {}  # by identity; what is named is held, so that it keeps that
         self._told: dict[Path, LogTells] = {}
         self._by_id: dict[str, list[Job]] = {}
         for job in logs:
@@ -82,6 +84,18 @@ class Joiner:
             else:
                 suggested.append(f"{_short(job[0], root)} (the only job log beside it)")
         return replace(found, files=(*found.files, *files), basis=tuple(basis), suggested=tuple(suggested))
+
+    def near(self, root: Path) -> str:
+        """What lies near a run, by names alone: while that is the same, and the run too, so is what `join` finds."""
+        folders = [self._listed_names(folder) for folder in self._folders(Path(os.path.realpath(root)))]
+        return blake2b("".join(folders).encode()).hexdigest()[:16]
+
+    def _listed_names(self, near: _Near) -> str:
+        key = id(near)
+        if key not in self._names:
+            names = repr((near.jobs, near.accounts, near.folders))
+            self._names[key] = (near, blake2b(os.fsencode(names)).hexdigest())
+        return self._names[key][1]
 
     def _candidates(self, root: Path, tells: RunTells) -> Iterator[Job]:
         """Jobs whose name carries one of the run's ids, then those that lie near."""

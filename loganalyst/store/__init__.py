@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,10 +20,11 @@ from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.model import Diagnosis, Run
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discover import Found, discover, runs
+from loganalyst.sources.joining import Joiner
 from loganalyst.sources.part import BIG
 from loganalyst.store import judged, lock, reading, runrows
 from loganalyst.store.reading import Done, Task
-from loganalyst.store.state import State, opened
+from loganalyst.store.state import Joined, Note, State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, move
 from loganalyst.store.workers import Ready, each
 
@@ -92,24 +93,31 @@ class Store:
     def _work(self, paths: Iterable[str | Path], state: State) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
         met: set[str] = set()
+        joiner = Joiner()
         for path in (Path(os.path.abspath(path)) for path in paths):
             try:
                 for found in _runs(path):
                     id_ = run_id(found.root)
                     if id_ not in met:
                         met.add(id_)
-                        yield self._task(id_, found, state)
+                        yield self._task(id_, found, state, joiner)
             except (LogAnalystError, OSError) as error:
                 yield Ready(Outcome(str(path), "failed", str(error)))
 
-    def _task(self, id_: str, found: Found, state: State) -> Task | Ready[Done | Outcome]:
-        prints = reading.prints(found)
-        unchanged, why = state.unchanged(id_, __version__, prints, time.time())
+    def _task(self, id_: str, found: Found, state: State, joiner: Joiner) -> Task | Ready[Done | Outcome]:
+        before, near = state.joined(id_), joiner.near(found.root)
+        if before is not None and before.near == near:  # then nothing need be opened to see that nothing changed
+            joined = replace(found, files=(*found.files, *map(Path, before.files)))
+            note = Note(id_, __version__, reading.prints(joined), before)
+        else:
+            joined, note = _joined(id_, found, joiner, near)
+        unchanged, why = state.unchanged(note, time.time())
         if unchanged:
             return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or ""))
+        joined, note = _joined(id_, found, joiner, near)
         places = {name: self.run_file(name, id_) for name in BIG}
-        known = state.known(id_, __version__)
-        return Task(id_, found, prints, known, places, self._folder.temporary / id_, __version__)
+        folder = self._folder.temporary / f"{id_}-{time.time_ns()}"
+        return Task(joined, note, state.known(id_, __version__), places, folder)
 
     def _keep(self, batch: Sequence[Done], state: State) -> None:
         """Put what was read into its place: big tables, small ones, then the notes. Whoever is killed in between
@@ -173,10 +181,14 @@ class Store:
         return self._folder.run_file(name, run_id)
 
     @contextmanager
-    def _writing(self, patience: float = PATIENCE) -> Iterator[State]:
+    def _writing(self, patience: float | None = None) -> Iterator[State]:
         """Be the one who writes. What others left half done is removed."""
-        with _told(self.path), lock.writing(self.path, patience), opened(self.path, network=self._network) as state:
-            shutil.rmtree(self._folder.temporary)
+        with (
+            _told(self.path),
+            lock.writing(self.path, PATIENCE if patience is None else patience),
+            opened(self.path, network=self._network) as state,
+        ):
+            shutil.rmtree(self._folder.temporary, ignore_errors=True)
             yield state
 
 
@@ -198,6 +210,14 @@ def _runs(path: Path) -> Iterator[Found]:
             yield found
     if not some:
         discover(path)  # which says why
+
+
+def _joined(id_: str, found: Found, joiner: Joiner, near: str) -> tuple[Found, Note]:
+    """The run with files from elsewhere that are its own, and what to remember of it."""
+    joined = joiner.join(found)
+    more = [str(file) for file in joined.files if file not in {*found.files}]
+    note = Note(id_, __version__, reading.prints(joined), Joined(near, more, joined.basis, joined.suggested))
+    return joined, note
 
 
 def _read(task: Task) -> Done | Outcome:

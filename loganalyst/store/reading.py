@@ -18,12 +18,12 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from loganalyst.errors import LogAnalystError
-from loganalyst.model import SCHEMAS, Run, Tables
+from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import address
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
-from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, unplace_rows
+from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
 from loganalyst.store.state import Known, Note, Print, Seen, packed, stat_of, unpacked
@@ -33,15 +33,15 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 
 @dataclass(frozen=True)
 class Task:
-    """A run to read: its files, their prints before that, what is known of it, where to write, and by which version."""
+    """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
+    and a folder to write to.
+    """
 
-    id: str
     found: Found
-    prints: Mapping[str, Print]
+    note: Note
     known: Known | None
     written: Mapping[str, Path]
     folder: Path
-    version: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read(task: Task) -> Done:
     """Read the run. Whatever is wrong with it is in the note."""
     if task.known is not None and not _untouched(task):  # what was written stayed without its note
         task = replace(task, known=None)
-    note = Note(task.id, task.version, task.prints)
+    note = task.note
     try:
         spool = Spool(task.folder)
         parts = [_part(task, file, spool) for file in task.found.files]
@@ -86,13 +86,14 @@ def read(task: Task) -> Done:
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
     heights = {name: sum(p.height(name) for p in parts) for name in BIG}
     rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
-    return Done(task, _noted(note, run, files), files, rows, heights["points"])
+    return Done(task, _noted(note, run, task.known, files), files, rows, heights["points"])
 
 
-def _noted(note: Note, run: Assembled, files: Mapping[str, Path]) -> Note:
+def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str, Path]) -> Note:
+    old = {(s.path, s.print): (s.head, s.tail) for s in (before.files if before else ())}
     again = {p.source for p in run.parts if p.again}
     known = Known(
-        [_seen(p, place, note.prints, run.run) for p, place in zip(run.parts, run.places, strict=True)],
+        [_seen(p, at, note.prints, run.run.path, old) for p, at in zip(run.parts, run.places, strict=True)],
         {name: stat for name, file in files.items() if (stat := stat_of(file))},
     )
     until = None
@@ -102,17 +103,25 @@ def _noted(note: Note, run: Assembled, files: Mapping[str, Path]) -> Note:
     return replace(note, prints=kept, known=known, until=until if until and until > time.time() else None)
 
 
-def _seen(part_: Part, place: Any, stats: Mapping[str, Print], run: Run) -> Seen:
-    file = _file(run.path, part_.source)
+def _seen(
+    part_: Part, place: Place, stats: Mapping[str, Print], root: Path, old: Mapping[tuple[str, Print], tuple[str, str]]
+) -> Seen:
     stat = stats.get(part_.source, Print(-1, -1, -1))
+    mark = part_.mark
+    if (part_.source, stat) in old:
+        head, tail = old[part_.source, stat]
+    else:
+        file = _file(root, part_.source)
+        head = _hash(file, 0, min(HASHED, stat.size))
+        tail = _hash(file, mark.offset - HASHED, mark.offset) if mark else ""
     return Seen(
         path=part_.source,
         print=stat,
         format=part_.format,
         length=part_.bytes,
-        head=_hash(file, 0, min(HASHED, stat.size)),
-        tail=_hash(file, part_.mark.offset - HASHED, part_.mark.offset) if part_.mark else "",
-        mark=part_.mark,
+        head=head,
+        tail=tail,
+        mark=mark,
         rows={name: height for name in (*BIG, *SMALL) if (height := part_.height(name))},
         place=place,
         small=packed({name: getattr(part_.tables, name) for name in SMALL}),
@@ -120,7 +129,7 @@ def _seen(part_: Part, place: Any, stats: Mapping[str, Print], run: Run) -> Seen
 
 
 def _file(root: Path, source: str) -> Path:
-    return (root if root.is_dir() else root.parent) / source
+    return (root if root.is_dir() else root.parent) / source  # joined files have absolute paths
 
 
 def _hash(file: Path, start: int, end: int) -> str:
@@ -136,7 +145,7 @@ def _hash(file: Path, start: int, end: int) -> str:
 def _part(task: Task, file: Path, spool: Spool) -> Part:
     source = relative(file, home(task.found))
     seen = next((s for s in task.known.files if s.path == source), None) if task.known else None
-    stat = task.prints.get(source)
+    stat = task.note.prints.get(source)
     if seen is None or stat is None:
         return part(file, source, spool)
     if stat == seen.print:

@@ -12,12 +12,15 @@ from loganalyst.sources.part import BIG
 from loganalyst.store.judged import of_run
 from loganalyst.store.tables import READ, Folder, schema
 
+TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
+LISTS = ("basis", "suggested", "ignored")
+
 
 def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
     """The run as one frame of each small table that was read; `heights` are the rows of its big ones."""
-    told = {name: getattr(run, name) for name in ("name", "status", "framework", "host", "started", "ended", "job")}
+    told = {name: getattr(run, name) for name in TOLD}
     formats = ",".join(sorted({s.format for s in run.sources if s.format}))
-    many = {"basis": list(run.basis), "ignored": list(run.ignored)}
+    many = {name: list(getattr(run, name)) for name in LISTS}
     one = {"run_id": run.id, "path": str(run.path), "formats": formats, **told, **many, **heights}
     return {
         **{name: of_run(run.id, getattr(run, name)) for name in READ if name in SCHEMAS},
@@ -41,15 +44,13 @@ def _run(folder: Folder, run_id: str, small: Mapping[str, Mapping[str, pl.DataFr
     files = small["sources"].get(run_id, pl.DataFrame()).to_dicts()
     tables: dict[str, Any] = {n: small[n][run_id] for n in READ if n in SCHEMAS and run_id in small[n]}
     tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
-    told = {name: row[name] for name in ("name", "status", "framework", "host", "started", "ended", "job")}
+    told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name]) for name in LISTS}}
     return Run(
         **tables,
         **told,
         id=run_id,
         path=Path(row["path"]),
         sources=tuple(Source(**file) for file in files),
-        basis=tuple(row["basis"]),
-        ignored=tuple(row["ignored"]),
     )
 
 

@@ -17,7 +17,7 @@ from loganalyst.sources.part import SMALL, Place
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
-    run TEXT PRIMARY KEY, version TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL
+    run TEXT PRIMARY KEY, version TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL, joined TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS files (
     run TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -70,6 +70,17 @@ class Known:
     written: Mapping[str, Print]
 
 
+class Joined(NamedTuple):
+    """Files from elsewhere that were joined to a run, why, and what else may belong to it; `near` stands for what lay
+    there then.
+    """
+
+    near: str = ""
+    files: Sequence[str] = ()
+    basis: Sequence[str] = ()
+    suggested: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class Note:
     """What to remember of a run: `prints` of all its files (by path; what is missing there counts as changed), `why` it
@@ -79,6 +90,7 @@ class Note:
     run: str
     version: str
     prints: Mapping[str, Print]
+    joined: Joined = Joined()
     why: str | None = None
     until: float | None = None
     known: Known = Known((), {})
@@ -111,13 +123,24 @@ class State:
         """Let go of the file."""
         self._database.close()
 
-    def unchanged(self, run: str, version: str, prints: Mapping[str, Print], now: float) -> tuple[bool, str | None]:
-        """Whether what is remembered of the run still holds; and why it could not be read (None: it could)."""
-        row = self._database.execute("SELECT version, why, until FROM runs WHERE run = ?", [run]).fetchone()
-        if row is None or row[0] != version or (row[2] is not None and row[2] < now):
+    def joined(self, run: str) -> Joined | None:
+        """What was joined to the run, None where the run is not known."""
+        row = self._database.execute("SELECT joined FROM runs WHERE run = ?", [run]).fetchone()
+        return Joined(*json.loads(row[0])) if row else None
+
+    def unchanged(self, note: Note, now: float) -> tuple[bool, str | None]:
+        """Whether what is remembered of the run is this; and why it could not be read (None: it could)."""
+        row = self._database.execute("SELECT version, why, until FROM runs WHERE run = ?", [note.run]).fetchone()
+        if row is None or row[0] != note.version or (row[2] is not None and row[2] < now):
             return False, None
-        files = self._database.execute("SELECT path, size, mtime, inode FROM files WHERE run = ?", [run])
-        return {path: Print(*rest) for path, *rest in files} == prints, row[1]
+        before = self.joined(note.run) or Joined()
+        if [*map(list, before[1:])] != [*map(list, note.joined[1:])]:
+            return False, None
+        files = self._database.execute("SELECT path, size, mtime, inode FROM files WHERE run = ?", [note.run])
+        same = {path: Print(*rest) for path, *rest in files} == note.prints
+        if same and before.near != note.joined.near:
+            self._database.execute("UPDATE runs SET joined = ? WHERE run = ?", [json.dumps(note.joined), note.run])
+        return same, row[1]
 
     def known(self, run: str, version: str) -> Known | None:
         """What was read of the run, None where nothing was by this version of the program."""
@@ -138,8 +161,8 @@ class State:
             for note in notes:
                 database.execute("DELETE FROM files WHERE run = ?", [note.run])
                 written = json.dumps(note.known.written)
-                row = (note.run, note.version, note.why, note.until, written)
-                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+                row = (note.run, note.version, note.why, note.until, written, json.dumps(note.joined))
+                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
                 database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(note))
 
     @contextmanager

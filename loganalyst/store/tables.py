@@ -31,7 +31,8 @@ _OWN = {
     # one row a run; the last three are its rows in the big tables
     "runs": _schema(
         path=pl.String, name=pl.String, status=pl.String, formats=pl.String, framework=pl.String, host=pl.String,
-        started=Time, ended=Time, job=pl.String, basis=pl.List(pl.String), ignored=pl.List(pl.String),
+        started=Time, ended=Time, job=pl.String, basis=pl.List(pl.String), suggested=pl.List(pl.String),
+        ignored=pl.List(pl.String),
         points=pl.Int64, distributions=pl.Int64, lines=pl.Int64,
     ),
     # one row a file of a run
