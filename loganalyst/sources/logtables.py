@@ -17,13 +17,15 @@ SCHEMA = pl.Schema(
         "value": pl.Float64,
     }
 )
+BLOCK = r"^\s*[|│]|^\s*[-=+─┌└├╭╰┏]{8}"
 _RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
 _BAR = r":?\s+\d+%\|.*$"
-_NAMES = r"^\s*(?i:epoch|step|iter\w*|class)(?:\s+[A-Za-z][\w.,/@:()-]*){2,}\s*$"
+_NAMES = r"^\s*(?i:epoch|step|iter\w*|class)(?:\s+[A-Za-z][\w.,/@:()-]*){2,}\s*"
+HEADER = _NAMES + r"(?:\d+%\|.*)?$"  # with the bar that may follow
 _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
@@ -44,7 +46,7 @@ def _shaped(found: pl.DataFrame) -> pl.DataFrame:
 def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
     """One record a block of `| key | value |` rows; `| train/ | |` opens a section of indented ones."""
     rows = (
-        lines.filter(pl.col("text").str.contains(r"^\s*[|│]|^\s*[-=+─┌└├╭╰┏]{8}"))
+        lines.filter(pl.col("text").str.contains(BLOCK))
         .with_columns(ruler=pl.col("text").str.contains(_RULER))
         .with_columns(block=(pl.col("ruler") | (pl.col("row").diff() != 1).fill_null(True)).cum_sum())
         .filter(~pl.col("ruler"))
@@ -83,7 +85,7 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
 def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     """Rows of numbers under a line of names that starts with epoch, step or class; of a bar's refreshes the last."""
     text = pl.col("text").str.replace(_BAR, "")
-    headers = lines.select("row", "text").filter(text.str.contains(_NAMES)).with_columns(text=text)
+    headers = lines.select("row", "text").filter(text.str.contains(_NAMES + "$")).with_columns(text=text)
     headers = headers.filter(pl.col("text").str.to_lowercase().str.contains(RESULT + r"|\bbox\b.*\bcls\b"))
     if headers.is_empty():
         return pl.DataFrame(schema=SCHEMA)

@@ -36,6 +36,9 @@ SETTING = (
     r"head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|"
     r"using|use|with|for|from)\b"
 )
+WORTH = RESULT + r"|epoch|\bep\b|iou="  # what makes a line worth a look that is printed once or twice
+NUMERIC = r"\d|(?i:nan|inf)"
+BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?\d"
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
 NEVER = re.compile(
     r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"

@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.rulefiles import RuleFile, load_all, rules_dir
@@ -57,8 +59,11 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
-MOST_LITERALS = 200  # of one hyperscan database: compiling the whole catalogue at once takes six times the memory
+MOST_LITERALS = 400  # of one hyperscan database: above it compiling takes several times the time and memory
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
+
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -96,38 +101,76 @@ def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """The pattern that claims each line of `text` (String): row (UInt32, position), pattern (its id), captures (JSON
     object of the regex's named groups that took part). Rows in order, at most one a line.
     """
-    rows = pl.DataFrame({"row": candidates(text, patterns)}, schema={"row": pl.UInt32})
-    rows = rows.with_columns(text=text.gather(rows["row"]))
-    words = pl.col("text").str.extract_many(_literals(patterns), overlapping=True)
-    said = rows.select("row", word=words).explode("word").unique()
-    known = set(said["word"].unique())
-    found = [
-        _hits(
-            rows.filter(pl.col("row").is_in(said.filter(pl.col("word").is_in(p.literals))["row"].implode())), order, p
-        )
-        for order, p in enumerate(patterns)
-        if not known.isdisjoint(p.literals)
-    ]
-    hits = pl.concat(found) if found else pl.DataFrame(schema={**HITS, "order": pl.Int32})
-    return hits.sort("row", "order").unique("row", keep="first", maintain_order=True).select(HITS.names())
+    ends = text.str.len_bytes().cast(pl.Int64).cum_sum() + pl.int_range(len(text), eager=True)
+    rows, literals = candidates("\n".join(text.to_list()).encode(), ends.to_numpy(), patterns)
+    hit, at = np.unique(rows, return_inverse=True)
+    found = claims(text.gather(hit), at, literals, patterns)
+    return found.with_columns(pl.Series("row", hit, pl.UInt32).gather(found["row"]))
 
 
-def candidates(text: pl.Series, patterns: Iterable[Pattern]) -> pl.Series:
-    """Positions (UInt32, ascending) of the lines that hold a literal of any pattern: the fast first look."""
+def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern]) -> tuple[Rows, Rows]:
+    """Where a literal of any pattern stands: the line (position; `ends` are the places of the LF after each in `data`,
+    UTF-8) and the literal (its number), each pair at least once. The fast first look.
+    """
     literals = _literals(patterns)
     scanners = _scanners(tuple(literals))
     if scanners is None:
-        return text.str.contains_any(literals).arg_true()
-    data = "\n".join(text.to_list()).encode()
-    ends: list[int] = []
+        return _searched(data, literals)
+    ids: list[int] = []
+    places: list[int] = []
+
+    def note(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        ids.append(literal)
+        places.append(end)
+
     for scanner in scanners:
-        scanner.scan(data, match_event_handler=lambda _id, _start, end, _flags, _context: ends.append(end))
-    bounds = text.str.len_bytes().cast(pl.Int64).cum_sum() + pl.int_range(len(text), eager=True)
-    return bounds.search_sorted(pl.Series(ends, dtype=pl.Int64), side="left").unique().sort().cast(pl.UInt32)
+        scanner.scan(data, match_event_handler=note)
+    return np.searchsorted(ends, np.array(places, np.int64)), np.array(ids, np.int64)
+
+
+def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
+    """As `match`, for lines in which literals were found: `literals[i]` in line `at[i]` of `text`."""
+    of = _patterns_of(tuple(p.literals for p in patterns))
+    order = np.argsort(literals, kind="stable")
+    bounds = np.flatnonzero(np.diff(literals[order], prepend=-1, append=-1))
+    lines: dict[int, list[Rows]] = {}
+    for first, last in zip(bounds, bounds[1:], strict=False):
+        for number in of[int(literals[order[first]])]:
+            lines.setdefault(number, []).append(at[order[first:last]])
+    free = np.ones(len(text), bool)
+    found = [pl.DataFrame(schema=HITS)]
+    for number in sorted(lines):
+        rows = np.unique(np.concatenate(lines[number]))
+        rows = rows[free[rows]]
+        if len(rows):
+            hits = _hits(text, rows, patterns[number])
+            free[hits["row"].to_numpy()] = False
+            found.append(hits)
+    return pl.concat(found).sort("row")
+
+
+def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
+    """The same without hyperscan."""
+    lines = pl.Series([data.decode()]).str.split("\n").explode()
+    rows = lines.str.contains_any(literals).arg_true()
+    words = lines.gather(rows).str.extract_many(literals, overlapping=True)
+    said = pl.DataFrame({"row": rows, "word": words}).explode("word")
+    number = {word: number for number, word in enumerate(literals)}
+    return said["row"].cast(pl.Int64).to_numpy(), said["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
 
 
 def _literals(patterns: Iterable[Pattern]) -> list[str]:
     return list(dict.fromkeys(literal for p in patterns for literal in p.literals))
+
+
+@cache
+def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> list[list[int]]:
+    """The patterns (positions) that have each literal (by number)."""
+    of: dict[str, list[int]] = {}
+    for number, words in enumerate(literals):
+        for word in dict.fromkeys(words):
+            of.setdefault(word, []).append(number)
+    return list(of.values())
 
 
 @cache
@@ -137,22 +180,26 @@ def _scanners(literals: tuple[str, ...]) -> list[Any] | None:
         import hyperscan
     except ImportError:
         return None
-    expressions = ["".join(f"\\x{byte:02x}" for byte in literal.encode()).encode() for literal in literals]
-    parts = [expressions[at : at + MOST_LITERALS] for at in range(0, len(expressions), MOST_LITERALS)]
-    databases = [hyperscan.Database() for _ in parts]
-    for database, part in zip(databases, parts, strict=True):
-        database.compile(expressions=part, ids=list(range(len(part))), flags=[0] * len(part))
+    databases = []
+    for first in range(0, len(literals), MOST_LITERALS):
+        part = [literal.encode() for literal in literals[first : first + MOST_LITERALS]]
+        numbers = list(range(first, first + len(part)))
+        databases.append(hyperscan.Database())
+        databases[-1].compile(expressions=part, ids=numbers, flags=[0] * len(part), literal=True)
     return databases
 
 
-def _hits(rows: pl.DataFrame, order: int, pattern: Pattern) -> pl.DataFrame:
-    """The rows (row, text; a literal is in each) that the pattern's regexes accept."""
-    text = pl.col("text")
-    rows = rows.filter(text.str.contains(pattern.regex))
+def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
+    """The rows (positions in `text`; a literal is in each) that the pattern's regexes accept."""
+    lines = text.gather(rows)
+    accepted = lines.str.contains(pattern.regex)
     if pattern.exclude:
-        rows = rows.filter(~text.str.contains(pattern.exclude))
-    groups = text.str.extract_groups(pattern.regex).struct.json_encode()
-    return rows.select("row", pattern=pl.lit(pattern.id), captures=groups, order=pl.lit(order, pl.Int32))
+        accepted &= ~lines.str.contains(pattern.exclude)
+    rows, lines = rows[accepted.to_numpy()], lines.filter(accepted)
+    if not len(rows):
+        return pl.DataFrame(schema=HITS)
+    captures = lines.str.extract_groups(pattern.regex).struct.json_encode()
+    return pl.DataFrame({"row": rows, "pattern": pattern.id, "captures": captures}, schema=HITS)
 
 
 def _patterns(file: RuleFile) -> list[Pattern]:

@@ -1,13 +1,20 @@
 """Job logs: SLURM output, stdout and stderr. Metrics, the lines a pattern knows, sessions, printed arguments."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables, table
+from loganalyst.model import SCHEMAS, Tables, Time, table
 from loganalyst.sources import logmetrics, patterns, textargs, textlines, textsniff, tracebacks
+from loganalyst.sources.logsteps import Steps
+from loganalyst.sources.mark import Mark, StartAgainError
+from loganalyst.sources.textkinds import Kinds, Look
 from loganalyst.sources.textsessions import Sessions
 
 NAME = "text"
@@ -15,6 +22,11 @@ CUT = 2000  # characters of a line that are kept
 HELD = 1 << 20  # bytes of an unfinished traceback that wait for the next batch
 KEPT = 100  # matches of one pattern kept at either end of a batch; how many are left out is reported
 
+_MARKS = pl.Schema({
+    "line": pl.Int64, "offset": pl.Int64, "time": Time, "rank": pl.Int64, "node": pl.String, "pattern": pl.String,
+    "label": pl.String, "part": pl.String, "generic": pl.Boolean, "captures": pl.String, "text": pl.String,
+    "block": pl.Int64,
+})  # fmt: skip
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
 
@@ -24,96 +36,180 @@ def sniff(path: Path, head: bytes) -> float:
 
 
 def read(path: Path) -> Iterator[Tables]:
-    """The tables of one log: lines, config and gaps in batches of about 1 MiB, at the end its points and sessions.
+    """The tables of one log: lines, config and gaps batch by batch, at the end its points and sessions.
 
     `lines` holds the lines that a pattern of `rules/text` claims and the last lines of tracebacks (`block`: number of
     their chain). Raises OSError; no content raises.
     """
-    reading = _Reading(path.name)
-    rest: list[pl.DataFrame] = []
-    for batch in textlines.batches(path):
-        rows = pl.concat([*rest, textlines.described(batch)])
-        cut = tracebacks.unfinished(rows)
-        cut = cut if rows[cut:].estimated_size() < HELD else rows.height
-        rest = [rows[cut:]]
-        yield reading.batch(rows[:cut])
-    yield from map(reading.batch, rest)
+    yield from resume(path, None)
+
+
+def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
+    """As `read`, behind `mark`; gives the mark for the next time (None in UTF-16 and in logs below CHUNK).
+
+    Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
+    """
+    reading = _Reading(path.name) if mark is None else _Reading.from_mark(path, mark)
+    rest: textlines.Chunk | None = None
+    for chunk, place in textlines.batches(path, reading.place):
+        rows = chunk.after(rest)
+        cut = _unfinished(rows)
+        rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
+        if len(rows):
+            yield reading.batch(rows)
+        if rest is None:
+            reading.settle(place)
+    if rest is not None:
+        yield reading.batch(rest)
     yield from reading.closing()
+    return reading.mark()
+
+
+def _unfinished(chunk: textlines.Chunk) -> int:
+    """The first row of a traceback that may go on in the next batch (their number if none)."""
+    first = max(len(chunk) - tracebacks.LONGEST, 0)
+    if chunk.data.find(tracebacks.HEADER.encode(), int(chunk.starts[first])) < 0:
+        return len(chunk)
+    return first + tracebacks.unfinished(chunk.rows(np.arange(first, len(chunk))))
 
 
 class _Reading:
-    """What passes from batch to batch: sessions, the number of traceback chains, the rank whose metrics are taken."""
+    """What passes from batch to batch: sessions, the number of traceback chains, the metrics."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.known = patterns.catalogue()
         hit = _JOB_IN_NAME.search(name)
         self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)
-        self.printed = logmetrics.Printed()
-        self.chains = 0
-        self.rank: int | None = None
-        self.last_line = 0
+        self.kinds = Kinds()
+        self.steps = Steps()
+        self.metrics = logmetrics.Reader(self.kinds, self.steps.code)
+        self.place = textlines.Place()
+        self.chains = self.last_line = self.rows = 0
+        self.kept = Counter[str]()
+        self.settled: Mapping[str, Any] | None = None
 
-    def batch(self, rows: pl.DataFrame) -> Tables:
-        if not rows.height:
-            return Tables()
-        self.last_line = int(rows["line"][-1])
-        marks, left_out = self._thinned(self._marks(rows))
-        rows = rows.with_columns(session=self.sessions.number(rows, marks))
-        marks = marks.with_columns(session=self.sessions.at(marks["line"]))
-        numbers = self.printed.add(self._speaking(rows).select("line", "text", "session", "time"))
-        self.sessions.add(marks, numbers, rows.select("session", "line", "time"))
-        lines = marks.filter(pl.col("part") != "start").with_columns(file=pl.lit(self.name))
-        return Tables(
-            lines=lines.select(table("lines").columns).cast(table("lines").schema),
-            config=textargs.arguments(rows["body"], self.name),
-            gaps=left_out,
+    @classmethod
+    def from_mark(cls, path: Path, mark: Mark) -> "_Reading":
+        """One that goes on behind `mark`."""
+        state = mark.state
+        reading = cls(path.name)
+        reading.place = textlines.Place(mark.offset, state["line"], state["read"])
+        if path.stat().st_size < reading.place.read:
+            raise StartAgainError(f"{path}: shorter than it was")
+        reading.sessions = Sessions.from_state(state["sessions"])
+        reading.steps = Steps.from_state(state["steps"], mark.kept["points"])
+        often = set(state["often"])
+        reading.metrics = logmetrics.Reader(reading.kinds, reading.steps.code, often, state["rank"])
+        reading.chains, reading.last_line, reading.rows = state["chains"], state["last_line"], state["rows"]
+        reading.kept = Counter(mark.kept)
+        reading.settled = state
+        return reading
+
+    def batch(self, chunk: textlines.Chunk) -> Tables:
+        self.last_line = int(chunk.line[-1])
+        look = self.kinds.look(chunk)
+        marks, left_out = self._thinned(self._marks(chunk, look))
+        session = self.sessions.number(chunk, look, marks)
+        numbers = self.metrics.read(chunk, look, session)
+        self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
+        self.rows += len(chunk)
+        self.sessions.add(marks, numbers.rows(), chunk, look)
+        tables = Tables(
+            lines=self._lines(marks), config=textargs.arguments(chunk, self.name), gaps=left_out
         )
+        self.kept.update({name: getattr(tables, name).height for name in ("lines", "config", "gaps")})
+        return tables
+
+    def settle(self, place: textlines.Place | None) -> None:
+        """What was read is read for good; a next reading may begin at `place`."""
+        if place is None:
+            return
+        self.steps.settle()
+        self.place = place
+        self.settled = {
+            "line": place.line, "read": place.read, "sessions": self.sessions.state(), "chains": self.chains,
+            "last_line": self.last_line, "rows": self.rows, "rank": self.metrics.rank,
+            "often": sorted(self.metrics.often), "kept": dict(self.kept),
+        }  # fmt: skip
 
     def closing(self) -> Iterator[Tables]:
-        for points in self.printed.points().iter_slices(1_000_000):
+        for points in self.steps.points():
             yield Tables(points=points)
         yield Tables(sessions=self.sessions.summary(self.last_line))
 
-    def _marks(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def mark(self) -> Mark | None:
+        """Where the next reading begins."""
+        if self.settled is None:
+            return None
+        state = {**self.settled, "steps": self.steps.state}
+        kept = {**self.settled["kept"], "points": self.steps.kept}
+        return Mark(self.place.offset, kept, state)
+
+    def _marks(self, chunk: textlines.Chunk, look: Look) -> pl.DataFrame:
         """The matched rows with the columns of `lines`, and generic (Boolean)."""
-        hits = patterns.match(rows["body"], self.known)
-        found = tracebacks.find(rows).with_columns(chain=pl.col("chain") + self.chains)
-        self.chains += found["chain"].n_unique()
-        ends = found.drop_nulls("row").with_columns(pl.col("row").cast(pl.UInt32)).unique("row", keep="first")
-        known = pl.DataFrame(
-            [{"pattern": p.id, "label": p.label, "part": p.part, "generic": p.generic} for p in self.known]
-        )
-        marks = hits.join(ends, on="row", how="full", coalesce=True).with_columns(
+        rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known)
+        hit, at = np.unique(rows, return_inverse=True)
+        placed = chunk.rows(hit)
+        hits = patterns.claims(placed["body"], at, literals, self.known)
+        ends = self._tracebacks(chunk, look)
+        if not hits.height and not ends.height:
+            return pl.DataFrame(schema=_MARKS)
+        hits = hits.with_columns(row=placed["row"].gather(hits["row"]))
+        marks = hits.join(ends, on="row", how="full", coalesce=True).sort("row").with_columns(
             pl.col("pattern").fill_null("python-exception"), captures=_captures()
-        )
-        marks = marks.join(known, on="pattern", how="left").sort("row")
+        )  # fmt: skip
+        marks = marks.join(self._parts, on="pattern", how="left", maintain_order="left")
         marks = marks.with_columns(
             part=pl.when(pl.col("harmless") & pl.col("generic")).then(pl.lit("advice")).otherwise("part")
         )
-        placed = rows.with_row_index("row").rename({"node": "said_node", "rank": "said_rank"})
-        return marks.join(placed, on="row", how="left", maintain_order="left").with_columns(
+        at = marks["row"].to_numpy()
+        said = chunk.rows(at).drop("row").rename({"node": "said_node", "rank": "said_rank"})
+        time = pl.Series("time", look.time[at]).dt.replace_time_zone("UTC")
+        return pl.concat([marks, said], how="horizontal").with_columns(
+            time,
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "said_rank"),
             node=pl.coalesce(_captured("node"), "said_node"),
             text=_shown(pl.col("text")),
             block=pl.col("chain"),
+        ).select(_MARKS.names())  # fmt: skip
+
+    @cached_property
+    def _parts(self) -> pl.DataFrame:
+        """What the patterns say of the lines they claim."""
+        known = [{"pattern": p.id, "label": p.label, "part": p.part, "generic": p.generic} for p in self.known]
+        return pl.DataFrame(known)
+
+    def _tracebacks(self, chunk: textlines.Chunk, look: Look) -> pl.DataFrame:
+        """The tracebacks that end in the batch, by row of their exception; chains numbered over the file."""
+        if (first := chunk.data.find(tracebacks.HEADER.encode())) < 0:
+            return pl.DataFrame(schema=tracebacks.FOUND)
+        start = max(int(np.searchsorted(chunk.starts, first, side="right")) - 2, 0)
+        rows = chunk.rows(np.arange(start, len(chunk)))
+        found = tracebacks.find(rows).with_columns(
+            chain=pl.col("chain") + self.chains, row=pl.col("row") + start, head=pl.col("head") + start
         )
+        self.chains += found["chain"].n_unique()
+        return found.drop_nulls("row").unique("row", keep="first")
+
+    def _lines(self, marks: pl.DataFrame) -> pl.DataFrame:
+        """The `lines` table."""
+        if not marks.height:
+            return table("lines")
+        lines = marks.filter(pl.col("part") != "start")
+        session = pl.Series("session", self.sessions.at(lines["line"].to_numpy()), pl.Int32)
+        lines = lines.with_columns(session, file=pl.lit(self.name))
+        return lines.select(table("lines").columns).cast(SCHEMAS["lines"])
 
     def _thinned(self, marks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """At most KEPT matches of a pattern from either end, and the gaps that says so."""
+        if marks.height <= 2 * KEPT:
+            return marks, table("gaps")
         place = pl.int_range(pl.len()).over("pattern")
         kept = (place < KEPT) | (place >= pl.len().over("pattern") - KEPT)
         lost = marks.filter(~kept).group_by("pattern", maintain_order=True).agg(pl.len(), pl.col("offset").first())
         why = [f"{n} more lines like {pattern!r} not listed" for pattern, n, _ in lost.iter_rows()]
         return marks.filter(kept), table("gaps", {"file": self.name, "offset": lost["offset"], "why": why})
-
-    def _speaking(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows metrics are taken from: one rank of several, without its prefix."""
-        if self.rank is None and rows["rank"].is_not_null().any():
-            speaking = rows.filter(pl.col("rank").is_not_null() & pl.col("body").str.contains(r"\d\.\d"))
-            self.rank = int(speaking["rank"][0]) if speaking.height else None
-        mine = pl.col("rank").is_null() | (pl.col("rank") == self.rank) if self.rank is not None else pl.lit(value=True)
-        return rows.filter(mine).with_columns(text="body")
 
 
 def _captures() -> pl.Expr:

@@ -1,19 +1,19 @@
-"""The lines of a job log: decoded, cleaned of terminal codes, with line numbers, byte offsets, rank, node and time."""
+"""The lines of a job log: decoded, cleaned of terminal codes, with line numbers and byte offsets; rank and node."""
 
 import codecs
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from loganalyst.model import Time
-
-CHUNK = 1 << 20  # bytes a batch; a line longer than this comes in pieces
-ROWS = pl.Schema({"line": pl.Int64, "offset": pl.Int64, "text": pl.String})
+CHUNK = 4 << 20  # bytes a batch; a line longer than this comes in pieces
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
+ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
 _RANK = (
     r"\[rank:? ?\d+\]:? ?"  # torch, lightning
     r"|\[default\d+\]: ?"  # torchrun --tee
@@ -28,58 +28,126 @@ _NO_NODE = (
     r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
 )
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
-_STAMP = r"(\d{4})[-/](\d{2})[-/](\d{2})[T _-](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,6}))?"
-_US_STAMP = r"(\d{2})/(\d{2})/(\d{4}) (\d{2}:\d{2}:\d{2})(?:[.,](\d{1,6}))?"
-_STAMP_WITHIN = 120  # characters at the head of a line where its time stands
 
 
-def batches(path: Path) -> Iterator[pl.DataFrame]:
-    """The rows of a log in whole-line batches: line (Int64, from 1, counted at LF only), offset (Int64, bytes of the
-    line's start; NULL in UTF-16), text (String). A line with CR gives a row for each refresh; so does one above CHUNK.
+@dataclass(frozen=True)
+class Place:
+    """Where a batch begins: `offset` in bytes and `line` (from 1); `read` bytes of the file were taken by then."""
 
-    Raises OSError.
+    offset: int = 0
+    line: int = 1
+    read: int = 0
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The rows of a batch: those of `data`, cleaned UTF-8, between its LF. Arrays of int64: `starts` are the places in
+    `data` where the rows begin (and one more: where the next would), `line` is the number of each row's line, counted
+    at LF of the file only, `offset` the line's start in the file (None in UTF-16).
+
+    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK.
     """
-    line, offset, wide = 1, 0, _is_utf16(path)
-    for data in _whole_lines(_utf8(path, wide)):
-        yield _rows(data, line, None if wide else offset)
-        line += data.count(b"\n")
-        offset += len(data)
+
+    data: bytes
+    starts: NDArray[np.int64]
+    line: NDArray[np.int64]
+    offset: NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def texts(self) -> pl.Series:
+        """The text of all rows."""
+        return split(self.data)
+
+    def some(self, rows: NDArray[np.int64]) -> pl.Series:
+        """The text of the given rows."""
+        if 4 * len(rows) > len(self) or "texts" in self.__dict__:
+            return self.texts.gather(rows)
+        bounds = zip(self.starts[rows].tolist(), (self.starts[rows + 1] - 1).tolist(), strict=True)
+        return pl.Series("", [self.data[a:b].decode() for a, b in bounds], dtype=pl.String)
+
+    def rows(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+        """row, line, offset, text, prefix, body, rank and node of the given rows."""
+        offset = [None] * len(rows) if self.offset is None else self.offset[rows]
+        placed = [pl.Series("row", rows), pl.Series("line", self.line[rows]), pl.Series("offset", offset, pl.Int64)]
+        return described(self.some(rows)).with_columns(placed)
+
+    def cut(self, row: int) -> tuple["Chunk", "Chunk | None"]:
+        """The rows before `row` and those from it on (None: there are none)."""
+        if row >= len(self):
+            return self, None
+        at = int(self.starts[row])
+        return self._part(0, row, 0, max(at - 1, 0)), self._part(row, len(self), at, len(self.data))
+
+    def _part(self, first: int, last: int, start: int, end: int) -> "Chunk":
+        offset = None if self.offset is None else self.offset[first:last]
+        return Chunk(self.data[start:end], self.starts[first : last + 1] - start, self.line[first:last], offset)
+
+    def after(self, before: "Chunk | None") -> "Chunk":
+        """Both as one."""
+        if before is None:
+            return self
+        starts = np.concatenate([before.starts[:-1], self.starts + before.starts[-1]])
+        both = None if self.offset is None or before.offset is None else np.concatenate([before.offset, self.offset])
+        return Chunk(before.data + b"\n" + self.data, starts, np.concatenate([before.line, self.line]), both)
+
+
+def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place | None]]:
+    """The rows of a log from `start` on, and after each batch the place where the next begins (None where the file
+    ended within a block: then it is not known where the next will begin when the file has grown). Raises OSError.
+    """
+    if _is_utf16(path):
+        line = start.line
+        for data, _ in _whole_lines(_utf8(path)):
+            yield _chunk(data, line, None), None
+            line += data.count(b"\n")
+        return
+    with path.open("rb") as file:
+        file.seek(start.offset)
+        rest, place = file.read(start.read - start.offset), start
+        for data, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
+            after = Place(place.offset + len(data), place.line + data.count(b"\n"), read or 0)
+            yield _chunk(data, place.line, place.offset), after if read else None
+            place = after
+
+
+def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
+    """Clean UTF-8 as a batch, with the number of each line."""
+    return Chunk(data, _starts(data), line, None)
 
 
 def head(data: bytes) -> str:
     """The first bytes of a file as text, cleaned."""
-    text = data.decode("utf-16", "replace") if data[:2] in UTF16 else "\n".join(_decoded(data))
+    text = data.decode("utf-16", "replace") if data[:2] in UTF16 else _decoded(data).decode()
     return str(pl.select(_clean(pl.lit(text))).item())
 
 
-def described(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with prefix (String, "" where none), body (text after it), rank, node and time of each."""
-    rows = rows.with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)").fill_null(""))
-    prefix, body = pl.col("prefix"), pl.col("text").str.slice(pl.col("prefix").str.len_chars())
+def split(data: bytes) -> pl.Series:
+    """The text between the LF of `data` (UTF-8)."""
+    return pl.Series("", [data.decode()]).str.split("\n").explode()
+
+
+def described(text: pl.Series) -> pl.DataFrame:
+    """text, prefix (String, "" where none), body (the text after it), rank and node of each row."""
+    rows = pl.DataFrame({"text": text})
+    rows = rows.with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
+    if rows["prefix"].null_count() == rows.height:
+        none = pl.lit(None, pl.String)
+        return rows.with_columns(prefix=pl.lit(""), body="text", rank=none.cast(pl.Int64), node=none)
+    prefix = pl.col("prefix").fill_null("")
+    body = pl.col("text").str.strip_prefix(prefix)
     no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
     rows = rows.with_columns(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
+    prefix = pl.col("prefix")
     return rows.with_columns(
-        body=body,
+        body=pl.col("text").str.strip_prefix(prefix),
         rank=pl.coalesce(
             prefix.str.extract(r"\[(?:rank:? ?|default)(\d+)\]"), prefix.str.extract(r"(?:^| )(\d+): ")
         ).cast(pl.Int64, strict=False),
         node=pl.coalesce(prefix.str.extract(r"ip=([\d.]+)"), prefix.str.extract(rf"({_NODE[:-2]}): ")),
-        time=_time(pl.col("text").str.slice(0, _STAMP_WITHIN)),
     )
-
-
-def _time(text: pl.Expr) -> pl.Expr:
-    """The date and time in a line's head, as written (logs rarely name a zone: taken as UTC)."""
-    iso, us = text.str.extract_groups(_STAMP), text.str.extract_groups(_US_STAMP)
-
-    def stamp(groups: pl.Expr, year: str, month: str, day: str) -> pl.Expr:
-        part = groups.struct.field
-        date = pl.concat_str([part(year), part(month), part(day)], separator="-")
-        fraction = part("5").fill_null("0").str.pad_end(6, "0")
-        return pl.concat_str([date, pl.lit(" "), part("4"), pl.lit("."), fraction])
-
-    written = pl.coalesce(stamp(iso, "1", "2", "3"), stamp(us, "3", "1", "2"))
-    return written.str.to_datetime("%Y-%m-%d %H:%M:%S%.6f", strict=False, time_unit="us").cast(Time)
 
 
 def _is_utf16(path: Path) -> bool:
@@ -87,70 +155,84 @@ def _is_utf16(path: Path) -> bool:
         return file.read(2) in UTF16
 
 
-def _utf8(path: Path, wide: bool) -> Iterator[bytes]:
-    if wide:
-        with path.open(encoding="utf-16", errors="replace", newline="") as text:
-            while part := text.read(CHUNK):
-                yield part.encode("utf-8", "replace")
-        return
-    with path.open("rb") as file:
-        while block := file.read(CHUNK):
-            yield block
+def _utf8(path: Path) -> Iterator[bytes]:
+    with path.open(encoding="utf-16", errors="replace", newline="") as text:
+        while part := text.read(CHUNK):
+            yield part.encode("utf-8", "replace")
 
 
-def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Blocks that end with a line; within a line above CHUNK with a refresh (CR), or where there is none anywhere."""
-    rest = b""
+def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> Iterator[tuple[bytes, int | None]]:
+    """Blocks that end with a line; within a line above CHUNK with a refresh (CR), or where there is none anywhere.
+
+    Beside each the bytes read by then, None where the block was not a full one. `rest` was read before, and not given.
+    """
     for block in blocks:
-        data = rest + block
+        data, read = rest + block, read + len(block)
         cut = data.rfind(b"\n") + 1
         if not cut and len(data) >= CHUNK:
             cut = data.rfind(b"\r") + 1 or len(data)
         if cut:
-            yield data[:cut]
+            yield data[:cut], read if len(block) == CHUNK else None
         rest = data[cut:]
     if rest:
-        yield rest
+        yield rest, None
 
 
-def _rows(data: bytes, line: int, offset: int | None) -> pl.DataFrame:
-    texts = _decoded(data)
-    if data.endswith(b"\n"):
-        texts.pop()
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
-    starts = np.concatenate([[0], ends])[: len(texts)] + (offset or 0)
-    rows = pl.DataFrame(
-        {
-            "line": np.arange(line, line + len(texts)),
-            "offset": starts if offset is not None else [None] * len(texts),
-            "text": texts,
-        },
-        schema=ROWS,
-    )
-    if b"\x1b" in data or b"\x00" in data or b"\x08" in data or data.startswith(codecs.BOM_UTF8):
-        rows = rows.with_columns(_clean(pl.col("text")))
-    return _refreshes(rows) if b"\r" in data or b"\x08" in data else rows
+def _chunk(data: bytes, line: int, offset: int | None) -> Chunk:
+    lines = data.removesuffix(b"\n")
+    starts, body = _starts(lines), _decoded(lines)
+    number = np.arange(line, line + len(starts) - 1)
+    place = None if offset is None else starts[:-1] + offset
+    if any(mark in body for mark in (b"\x1b", b"\x00", b"\x08")) or body.startswith(codecs.BOM_UTF8):
+        body = str(pl.select(_clean(pl.lit(body.decode()))).item()).encode()
+    if b"\r" in body:
+        body, at = _refreshes(body)
+        number, place = number[at], None if place is None else place[at]
+    return Chunk(body, starts if body is lines else _starts(body), number, place)
 
 
-def _refreshes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Every state a line was overwritten with, as a row of its own; empty ones are left out."""
-    pieces = rows.with_columns(pl.col("text").str.strip_chars_end("\r").str.split("\r")).explode("text")
-    return pieces.filter((pl.col("text") != "") | (pl.col("line").len().over("line") == 1))
+def _starts(data: bytes) -> NDArray[np.int64]:
+    feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+    return np.concatenate([[0], feeds + 1, [len(data) + 1]])
 
 
-def _decoded(data: bytes) -> list[str]:
-    """The lines as UTF-8; a line that is not, as Latin-1."""
+def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64]]:
+    """Every state a line was overwritten with as a line of its own, without empty ones (of a line that has only such,
+    one is left); and the position of each one's line.
+    """
+    text = np.frombuffer(data, np.uint8)
+    feed = text == ord("\n")
+    breaks = np.flatnonzero(feed | (text == ord("\r")))
+    at = np.concatenate([[0], np.cumsum(feed[breaks])])
+    filled = np.diff(np.concatenate([[-1], breaks, [len(text)]])) > 1
+    said = np.zeros(at[-1] + 1, bool)
+    said[at[filled]] = True
+    kept = filled | (~said[at] & (np.diff(at, prepend=-1) > 0))
+    # what is dropped goes with the break before it, at the head of the data with the one after it
+    first = int(np.argmax(kept))
+    gone = np.flatnonzero(~kept)
+    left = np.ones(len(text), bool)
+    left[breaks[np.where(gone < first, gone, gone - 1)]] = False
+    return text[left].tobytes().replace(b"\r", b"\n"), at[kept]
+
+
+def _decoded(data: bytes) -> bytes:
+    """The lines as UTF-8; a line that is not is taken for Latin-1."""
+    if data.isascii():
+        return data
     try:
-        return data.decode().split("\n")
+        data.decode()
     except UnicodeDecodeError:
-        return [_line(part) for part in data.split(b"\n")]
+        return b"\n".join(_line(part) for part in data.split(b"\n"))
+    return data
 
 
-def _line(part: bytes) -> str:
+def _line(part: bytes) -> bytes:
     try:
-        return part.decode()
+        part.decode()
     except UnicodeDecodeError:
-        return part.decode("latin-1")
+        return part.decode("latin-1").encode()
+    return part
 
 
 def _clean(text: pl.Expr) -> pl.Expr:

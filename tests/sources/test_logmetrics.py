@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Time
-from loganalyst.sources.logmetrics import Printed, parse
+from loganalyst.sources.logmetrics import parse
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 NAN = math.nan
@@ -402,19 +402,6 @@ def test_sessions_start_anew() -> None:
     both = parse(pl.concat([frame(text, 0), frame(text, 1)]))
 
     assert both["step"].to_list() == [50, 150, 150] * 2
-
-
-def test_batches_are_one_log() -> None:
-    """A log read in pieces gives what it gives as a whole: steps and indexes go on."""
-    pairs = [f"Epoch {e}: {i}/100 loss={e}.{i}" for e in (1, 2, 3) for i in (25, 50, 75)]
-    whole = frame("\n".join([*pairs, "valid loss 0.5"]))
-    printed = Printed()
-    told = [printed.add(whole[i : i + 3]).height for i in range(0, whole.height, 3)]
-
-    assert printed.points().equals(parse(whole))
-    assert printed.points()["step"].to_list() == [25, 50, 75, 125, 150, 175, 225, 250, 275, 275]
-    assert told == [12, 12, 12, 1]
-    assert Printed().points().schema == SCHEMAS["points"]
 
 
 def test_frozen_and_missing_values_stay() -> None:

@@ -66,9 +66,9 @@ def test_prefixes(log: Path, prefix: str, rank: int | None, node: str | None) ->
 def test_what_is_no_node(log: Path, line: str) -> None:
     """A metric, a counter or a daemon's name before a colon is not taken for a node."""
     log.write_text(line)
-    (rows,) = textlines.batches(log)
+    ((chunk, _),) = textlines.batches(log)
 
-    assert textlines.described(rows).select("prefix", "node").rows() == [("", None)]
+    assert textlines.described(chunk.texts).select("prefix", "node").rows() == [("", None)]
 
 
 def test_node_and_rank_named_in_the_line(log: Path) -> None:
