@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,8 @@ def test_unreadable_paths_have_a_line_each_and_the_rest_is_diagnosed(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "zeros.csv").write_bytes(bytes(5000))
     (tmp_path / "nothing.csv").touch()
-    (tmp_path / "packed.csv").write_bytes(b"PK\x03\x04" + TABLE.encode())
+    with zipfile.ZipFile(tmp_path / "packed.csv", "w") as packed:
+        packed.writestr("metrics.csv", TABLE)
     (tmp_path / "seven.wandb").write_bytes(b":W&B\xe1\xbe\x00")
     (tmp_path / "circle").symlink_to("circle")
     os.mkfifo(tmp_path / "pipe.log")

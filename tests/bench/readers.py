@@ -217,12 +217,16 @@ def our_reader(path: Path) -> ModuleType:
 def ours() -> Take:
     """The format's reader."""
     from loganalyst.model import Tables
+    from loganalyst.sources.compressed import unpacked
     from loganalyst.sources.formats import formats
 
     formats()
 
     def take(path: Path) -> Callable[[], Columns]:
-        points = Tables.concat(our_reader(path).read(path)).points
+        with path.open("rb") as file:
+            head = file.read(64)
+        with unpacked(path, head) as (inner, _):
+            points = Tables.concat(our_reader(inner).read(inner)).points
         return lambda: (points["metric"], points["step"], points["value"])
 
     return take
