@@ -45,6 +45,24 @@ def _zeros(states: Checksums, steps: int, table: Checksums, bits: int) -> Checks
 
 
 @cache
+def _by_distance(hundreds: int) -> Checksums:
+    """State (flat: 256 x distance + byte) that a byte leads to with so many zero bytes behind it."""
+    rows = [_by_byte()]
+    while len(rows) < hundreds << 8:
+        rows.append(_zeros(rows[-1], 1, _by_byte(), 8))
+    return np.concatenate(rows)
+
+
+@cache
+def _initial(hundreds: int) -> Checksums:
+    """The state after so many zero bytes at the start of a string."""
+    states = [np.array([0xFFFFFFFF], np.uint32)]
+    while len(states) < hundreds << 8:
+        states.append(_zeros(states[-1], 1, _by_byte(), 8))
+    return np.concatenate(states)
+
+
+@cache
 def _short_table() -> list[int]:
     table: list[int] = _by_byte().tolist()
     return table
@@ -78,6 +96,50 @@ def masked_ranges(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64
         joined = _advance(data, cut - LANE, cut, 0).tolist()
         for i in np.flatnonzero(lanes):
             states[i] = _join(int(states[i]), joined[last[i] - lanes[i] : last[i]])
+    return masked_states(states)
+
+
+def added(byte: Bytes | int, behind: NDArray[np.int64]) -> Checksums:
+    """What each byte (or one of all) adds to the state of its string, by how many bytes stand behind it (from 0)."""
+    places: NDArray[np.int64] = (behind << 8) + byte
+    return _by_distance((int(behind.max(initial=0)) >> 8) + 1).take(places)
+
+
+class States:
+    """The states of strings of given lengths, whose bytes are told in any order; those not told are zero."""
+
+    def __init__(self, lengths: NDArray[np.int64]) -> None:
+        self.lengths = lengths
+        self.most = int(lengths.max(initial=0))
+        hundreds = (self.most >> 8) + 1
+        self.table = _by_distance(hundreds)
+        self.by_length = _initial(hundreds)[: self.most + 1].copy()  # of what is the same in all strings
+        self.behind = (lengths - 1) << 8
+        self.states = np.zeros(len(lengths), np.uint32)
+
+    def add(self, columns: Bytes, offset: int | NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> None:
+        """Tell the bytes (n, k) of each string from `offset` on; of those not `where` they stay zero."""
+        if where is not None and not where.any():
+            return
+        last = columns.shape[1] - 1
+        place = self.behind - ((offset + last) << 8)
+        for i, column in enumerate(columns.T):
+            table = self.table[(last - i) << 8 :]
+            if where is not None and not where.all():
+                self.states[where] ^= table.take(place[where] + column[where])
+            elif isinstance(offset, int) and (column == column[:1]).all():
+                start = offset + i
+                self.by_length[start + 1 :] ^= self.table[int(column[0]) :: 256][: self.most - start]
+            else:
+                self.states ^= table.take(place + column)
+
+    def masked(self, more: Checksums) -> Checksums:
+        """The masked CRC-32C of the strings; `more` is added to their states."""
+        return masked_states(self.states ^ self.by_length.take(self.lengths) ^ more)
+
+
+def masked_states(states: Checksums) -> Checksums:
+    """The masked CRC-32C of final states."""
     crc = states ^ np.uint32(0xFFFFFFFF)
     return (((crc >> 15) | (crc << 17)) + np.uint32(MASK_DELTA)).astype(np.uint32)
 

@@ -6,9 +6,10 @@ has learned; only an event that matches none is decoded message by message.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,15 +19,15 @@ from loganalyst.model import Tables, table
 from loganalyst.sources import buckets, tfevent
 from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.gaps import Gap, gap_table
+from loganalyst.sources.mark import Mark
 from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, fields, single
-from loganalyst.sources.tfrecord import FRAME, HEADER, Block, blocks, payload_length
+from loganalyst.sources.tfrecord import FRAME, HEADER, Block, Mask, payload_length, scan
+from loganalyst.sources.tftemplates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.timestamps import from_seconds
 
 NAME = "tensorboard"
 LONGEST_TEXT = 4096  # characters of a logged text that are kept
-WALL_TIME, STEP = 0x09, 0x10  # first bytes of an event, and of the field behind its wall time
 LEARN = 64  # events of a block that are decoded one by one before templates are tried again; then 4x as many
-REST = 9  # offset of what follows the wall time
 SCALAR_PLUGINS, HISTOGRAM_PLUGINS = ("", "scalars"), ("", "histograms")
 TEXT_SUFFIX = "/text_summary"  # torch adds it to the tag its user gave
 
@@ -41,119 +42,134 @@ def sniff(path: Path, head: bytes) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """The file's tables, block by block; the last batch holds the session. Raises OSError."""
-    decoder = _Decoder(path.name)
+    yield from resume(path, None)
+
+
+def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
+    """What stands behind `mark` (None: everything), and where to go on when the file has grown."""
+    decoder = _Decoder(path.name, mark)
     with path.open("rb") as file:
-        for block in blocks(file):
-            yield decoder.decode(block)
+        records = scan(file, decoder.take, mark.offset if mark else 0)
+        while True:
+            try:
+                gaps = next(records)
+            except StopIteration as done:
+                offset: int = done.value
+                break
+            yield decoder.batch(gaps)
     yield decoder.ending(path.stat().st_size)
+    return decoder.mark(offset)
 
 
 @dataclass
 class _Rows:
-    """What events decoded one by one hold; scalars are (event of the block, tag code, step, wall time, value)."""
+    """What events hold since the last batch; scalars are (event, tag code, step, wall time, value)."""
 
+    events: int = 0
+    fast: list[tuple[NDArray[np.generic], ...]] = field(default_factory=list)
     scalars: list[tuple[int, int, int, float, float]] = field(default_factory=list)
     distributions: list[dict[str, object]] = field(default_factory=list)
     settings: list[tuple[str, Leaf]] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
 
 
 class _Decoder:
-    """What is known of a file from its earlier blocks: tags, their plugins, templates of events with one scalar."""
+    """What is known of a file from its earlier blocks: tags, their plugins, templates, and what stands in the mark."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, mark: Mark | None) -> None:
+        state = mark.state if mark else {}
         self.name = name
         self.codes: dict[str, int] = {}
-        self.plugins: dict[str, str] = {}  # only a tag's first event need name its plugin
-        # length of what stands behind the value -> (bytes around the value -> tag code)
-        self.templates: dict[int, dict[bytes, int]] = {0: {}}
-        self.walls: list[float] = []  # of the first and last event
+        self.templates = Templates()
+        self.rows = _Rows()
+        self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event need name its plugin
+        self.walls: list[float] = state.get("walls", [])  # of the first and last event
+        self.skipped: dict[str, list[Any]] = {k: list(v) for k, v in state.get("skipped", {}).items()}
+        self.kept: dict[str, int] = dict(mark.kept) if mark else {"points": 0, "distributions": 0, "config": 0}
+        self.lost: list[Gap] = []
 
-    def decode(self, block: Block) -> Tables:
-        """The block's tables."""
-        gaps = list(block.gaps)
-        raw, starts, ends = np.frombuffer(block.data, np.uint8), block.starts, block.ends
-        walls, steps, rest = _standard(raw, starts, ends)
-        codes, tails, rows = np.full(len(rest), -1), np.zeros(len(rest), np.int64), _Rows()
-        left, few = self._match(block, rest, (codes, tails), np.arange(len(rest))), LEARN
-        while len(left):  # a few teach the templates that the others are matched by at once
-            for i in left[:few].tolist():
-                start, end, at = int(starts[i]), int(ends[i]), int(rest[i])
-                tails[i], codes[i] = self._look_up(block.data, at, end)
-                if codes[i] < 0:
-                    try:
-                        walls[i] = self._event(block.data, i, (start, end, at), rows)
-                    except (ValueError, IndexError, struct.error, RecursionError) as error:
-                        gaps.append(Gap(block.base + start - HEADER.size, end - start + FRAME, f"no event ({error})"))
-            left, few = self._match(block, rest, (codes, tails), left[few:]), 4 * few
-        known = walls[walls > 0]
-        self.walls = [*self.walls[:1], *known[:1], *known[-1:]] if len(known) else self.walls
-        hit = np.flatnonzero(codes >= 0)
-        values = raw[(ends[hit] - tails[hit] - 4)[:, None] + np.arange(4)].view("<f4")[:, 0]
-        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
-            values = values.astype(np.float64)
-        fast = (hit, codes[hit], steps[hit], walls[hit], values)
-        return Tables(
-            points=self._points(fast, rows.scalars),
+    def take(self, block: Block) -> Mask:
+        """Decode the records of a block whose checksums are right, and say which they are."""
+        known = prefix(block.raw, block.starts, block.ends)
+        intact = np.zeros(len(block.starts), np.bool_)
+        left, few = np.arange(len(intact)), LEARN
+        while len(left):
+            found = self.templates.match(block.raw, block.starts[left], block.ends[left], known.of(left))
+            intact[left] = found.matched
+            event = left[found.events]
+            self.rows.fast.append(
+                (event + self.rows.events, found.codes, known.steps[event], known.walls[event], found.values)
+            )
+            left = left[~found.matched]
+            some, left = left[:few], left[few:]  # a few teach the templates that the others are matched by at once
+            few *= 4
+            intact[some] = good = block.intact(some)
+            for i in some[good].tolist():
+                self._event(block, i, known)
+        self._span(known.walls[intact])
+        self.rows.events += len(intact)
+        return intact
+
+    def _span(self, walls: NDArray[np.float64]) -> None:
+        walls = walls[walls > 0]
+        if len(walls):
+            self.walls = [*self.walls[:1], float(walls[0]), float(walls[-1])]
+            self.walls = [self.walls[0], self.walls[-1]]
+
+    def _event(self, block: Block, i: int, known: Prefix) -> None:
+        """Decode one event, and learn its template if it has one."""
+        start, end = int(block.starts[i]), int(block.ends[i])
+        data, found, places = block.data[start:end], _Rows(), list[int | None]()
+        try:
+            event = tfevent.event(data, 0, len(data))
+            for value in event.values:
+                places.append(self._value(data, value, (self.rows.events + i, event.step, event.wall), found))
+        except (ValueError, IndexError, struct.error, RecursionError) as error:
+            offset = block.base + start - HEADER.size
+            self.rows.gaps.append(Gap(offset, end - start + FRAME, f"no event ({error})"))
+            return
+        known.walls[i] = event.wall
+        body = int(known.bodies[i]) - start
+        whole = [place for place in places if place is not None]
+        if whole and len(whole) == len(places) and known.plain[i] and _is_standard(data, body):
+            codes = [self.codes[value.tag] for value in event.values]
+            self.templates.learn(data[body:], [place - body for place in whole], codes)
+        self.rows.scalars += found.scalars
+        self.rows.distributions += found.distributions
+        self.rows.settings += found.settings
+
+    def batch(self, gaps: list[Gap]) -> Tables:
+        """The tables of what was taken since the last batch, with the gaps that framing found."""
+        rows, self.rows = self.rows, _Rows()
+        tables = Tables(
+            points=self._points(rows),
             distributions=buckets.frame(rows.distributions, self.name),
             config=config_table(rows.settings, self.name),
-            gaps=gap_table(gaps, self.name),
+            gaps=gap_table([*gaps, *rows.gaps], self.name),
         )
+        self.lost += [*gaps, *rows.gaps]
+        for name in ("points", "distributions", "config"):
+            self.kept[name] += getattr(tables, name).height
+        return tables
 
     def ending(self, size: int) -> Tables:
-        """The session's row; for a file without an event the gap that says so."""
+        """The session's row and what was not read; for a file without an event the gap that says so."""
+        told = [
+            Gap(0, 0, f"{n} values of plugin {plugin!r} not read (tag {tag!r}{', …' if n > 1 else ''})")
+            for plugin, (n, tag) in self.skipped.items()
+        ]
         if not self.walls:
             why = "no event is intact" if size else "empty event file"
-            return Tables(gaps=gap_table([Gap(0, size, why)], self.name))
-        times = from_seconds([self.walls[0], self.walls[-1]])
+            return Tables(gaps=gap_table([*told, Gap(0, size, why)], self.name))
+        times = from_seconds(self.walls)
         row = {"session": [0], "source": self.name, "started": times[:1], "ended": times[1:]}
-        return Tables(sessions=table("sessions", row))
+        return Tables(sessions=table("sessions", row), gaps=gap_table(told, self.name))
 
-    def _match(
-        self,
-        block: Block,
-        rest: NDArray[np.int64],
-        found: tuple[NDArray[np.int64], NDArray[np.int64]],
-        left: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Enter into `found` (tag code, length of what stands behind the value) the events of `left` that a template
-        fits; returns the others.
-        """
-        data, (codes, tails) = block.data, found
-        for tail, known in self.templates.items():
-            if not (known and len(left)):
-                continue
-            begin, end = rest[left].tolist(), block.ends[left].tolist()
-            get = known.get
-            if tail:
-                hits = [get(data[a : b - tail - 4] + data[b - tail : b], -1) for a, b in zip(begin, end, strict=True)]
-            else:
-                hits = [get(data[a : b - 4], -1) for a, b in zip(begin, end, strict=True)]
-            codes[left], tails[left] = hits, tail
-            left = left[codes[left] < 0]
-        return left
-
-    def _look_up(self, data: bytes, at: int, end: int) -> tuple[int, int]:
-        """(tail, code) of one event by the templates known by now."""
-        for tail, known in self.templates.items():
-            code = known.get(data[at : end - tail - 4] + data[end - tail : end], -1)
-            if code >= 0:
-                return tail, code
-        return 0, -1
-
-    def _event(self, data: bytes, i: int, place: tuple[int, int, int], rows: _Rows) -> float:
-        """Decode event `i` of the block into `rows`, learn its template if it has one; returns its wall time."""
-        start, end, at = place
-        event = tfevent.event(data, start, end)
-        found = _Rows()
-        for value in event.values:
-            where = self._value(data, value, (i, event.step, event.wall), found)
-            if where is not None and len(event.values) == 1 and _is_standard(data, start, end, at):
-                tail = end - where - 4
-                self.templates.setdefault(tail, {})[data[at:where] + data[where + 4 : end]] = self.codes[value.tag]
-        rows.scalars += found.scalars
-        rows.distributions += found.distributions
-        rows.settings += found.settings
-        return event.wall
+    def mark(self, offset: int) -> Mark:
+        """What is known up to `offset`."""
+        gaps = self.kept.get("gaps", 0) + sum(gap.offset < offset for gap in self.lost)
+        state = {"plugins": self.plugins, "walls": self.walls, "skipped": self.skipped}
+        return Mark(offset, {**self.kept, "gaps": gaps}, state)
 
     def _value(self, data: bytes, value: tfevent.Value, place: tuple[int, int, float], rows: _Rows) -> int | None:
         """Add what a value holds; where it is a float32 scalar, the offset of its four bytes."""
@@ -191,54 +207,36 @@ class _Decoder:
     def _code(self, tag: str) -> int:
         return self.codes.setdefault(tag, len(self.codes))
 
-    def _points(
-        self, fast: tuple[NDArray[np.generic], ...], slow: list[tuple[int, int, int, float, float]]
-    ) -> pl.DataFrame:
-        """Both kinds of rows (event, code, step, wall time, value) in the file's order."""
-        columns = fast
-        if slow:
-            columns = tuple(
-                np.concatenate([a, np.array(b, a.dtype)]) for a, b in zip(fast, zip(*slow, strict=True), strict=True)
-            )
-            order = np.argsort(columns[0], kind="stable")
-            columns = tuple(c[order] for c in columns)
-        _, codes, steps, walls, values = columns
+    def _points(self, rows: _Rows) -> pl.DataFrame:
+        """The scalars in the file's order."""
+        parts = [part for part in rows.fast if len(part[0])]
+        if rows.scalars:
+            parts.append(tuple(np.array(column) for column in zip(*rows.scalars, strict=True)))
+        if not parts:
+            return table("points")
+        events, codes, steps, walls, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if (events[1:] < events[:-1]).any():
+            order = np.argsort(events, kind="stable")
+            codes, steps, walls, values = codes[order], steps[order], walls[order], values[order]
+        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+            values = values.astype(np.float64)
+        n = len(codes)
         names = pl.Series(list(self.codes), dtype=pl.String)
-        return table("points", {
-            "session": np.zeros(len(codes), np.int32),
-            "metric": names.gather(codes),
+        columns = {
+            "session": pl.repeat(0, n, dtype=pl.Int32, eager=True),
+            "metric": names.gather(codes.astype(np.uint32)),
             "step": steps,
+            "epoch": pl.repeat(None, n, dtype=pl.Float64, eager=True),
             "time": from_seconds(walls),
             "value": values,
-            "source": self.name,
-        })  # fmt: skip
+            "source": pl.repeat(self.name, n, dtype=pl.String, eager=True),
+            "line": pl.repeat(None, n, dtype=pl.Int64, eager=True),
+        }
+        return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
 
 
-def _standard(
-    raw: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Wall time and step of events in the order all writers use, and the offset behind them (for others: the end)."""
-    n = len(starts)
-    walls, steps, rest = np.zeros(n), np.zeros(n, np.uint64), ends.copy()
-    fit = np.flatnonzero(ends - starts > REST)
-    fit = fit[raw[starts[fit]] == WALL_TIME]
-    walls[fit] = raw[(starts[fit] + 1)[:, None] + np.arange(8)].view("<f8")[:, 0]
-    at = starts[fit] + REST
-    more = raw[at] == STEP
-    at += more
-    for shift in range(0, 70, 7):
-        if not more.any():
-            break
-        byte = raw[np.minimum(at, len(raw) - 1)]
-        steps[fit] |= np.where(more, (byte & 0x7F).astype(np.uint64) << np.uint64(shift), np.uint64(0))
-        at += more
-        more &= byte >= 0x80
-    rest[fit] = np.where(more | (at > ends[fit]), ends[fit], at)
-    return walls, steps.view(np.int64), rest
-
-
-def _is_standard(data: bytes, start: int, end: int, rest: int) -> bool:
-    """Whether an event is wall time, perhaps step, and one summary with one value, in this order and nothing else."""
-    layout = [(number, wire) for number, wire, *_ in fields(data, start, end)]
+def _is_standard(data: bytes, body: int) -> bool:
+    """Whether an event is wall time, perhaps step, and one summary, in this order and nothing else."""
+    layout = [(number, wire) for number, wire, *_ in fields(data)]
     allowed = [(tfevent.EVENT_WALL_TIME, FIXED64), (tfevent.EVENT_STEP, VARINT), (tfevent.EVENT_SUMMARY, BYTES)]
-    return layout in (allowed, [allowed[0], allowed[2]]) and rest < end
+    return layout in (allowed, [allowed[0], allowed[2]]) and body < len(data)

@@ -6,7 +6,7 @@ for, so every intact record before and behind is found.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from struct import Struct
 from typing import BinaryIO, NamedTuple
 
@@ -15,31 +15,46 @@ from numpy.typing import NDArray
 
 from loganalyst.sources import crc32c
 from loganalyst.sources.gaps import Gap
+from loganalyst.sources.tfframes import ZEROS, Frames
 
 CHUNK = 4 << 20  # bytes read at a time
 LARGEST = 64 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
 HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
+WRONG_PAYLOAD = "a record fails its checksum"
+PADDING = bytes(1 << 13)  # behind the data in hand: readers look at whole words
+
+Spans = NDArray[np.int64]  # (2, n): where payloads start and end
+Mask = NDArray[np.bool_]
 
 
 class Block(NamedTuple):
-    """A stretch of the file: payloads are data[starts[i]:ends[i]] (int64), both checksums proved; `base` is the file
-    offset of data[0].
+    """Records in a row: payloads are data[starts[i]:ends[i]] (int64), their checksums behind them not yet proved.
+
+    `raw` is `data` as numbers, `base` the file offset of data[0]. PADDING bytes at least stand behind the last record.
     """
 
     data: bytes
+    raw: NDArray[np.uint8]
     base: int
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    gaps: list[Gap]
+
+    def intact(self, which: NDArray[np.int64]) -> Mask:
+        """Whether the payloads of these records fit their checksums."""
+        ends = self.ends[which]
+        stored = self.raw[ends[:, None] + np.arange(4)].view("<u4")[:, 0]
+        return crc32c.masked_ranges(self.raw, self.starts[which], ends) == stored
+
+
+Take = Callable[[Block], Mask]  # uses the intact records of a block, and says which they are
 
 
 class _Chain(NamedTuple):
     """Records that follow one another without a break up to `at`; `next` is what stands there."""
 
-    starts: list[int]
-    ends: list[int]
+    spans: Spans
     at: int
     next: str  # "proved": a header whose payload is not complete; "wrong": no header; "cut": fewer than 12 bytes
     length: int = 0  # of the proved header's payload
@@ -53,92 +68,112 @@ def payload_length(header: bytes) -> int | None:
     return int(length) if crc32c.masked(header[:8]) == crc else None
 
 
-def blocks(file: BinaryIO) -> Iterator[Block]:
-    """All intact records of an open binary file, in blocks of about CHUNK bytes. Raises OSError."""
-    scanner, data, more = _Scanner(os.fstat(file.fileno()).st_size), b"", b"?"
+def scan(file: BinaryIO, take: Take, offset: int = 0) -> Generator[list[Gap], None, int]:
+    """Give `take` all records of an open binary file from `offset` (where one begins) on, in blocks of about CHUNK.
+
+    Yields the gaps found in each; returns from where on to read when the file has grown. Raises OSError.
+    """
+    scanner, data, more = _Scanner(os.fstat(file.fileno()).st_size, offset, take), b"", b"?"
+    file.seek(offset)
     while more:
         more = file.read(max(CHUNK, scanner.wanted))
-        block, at = scanner.scan(data + more, final=not more)
-        data = block.data[at:]
+        size = len(data) + len(more)
+        data = b"".join((data, more, PADDING))
+        at = scanner.scan(data, size, final=not more)
+        yield scanner.gaps
+        data = data[at:size]
         scanner.base += at
-        if at > len(block.data):
+        if at > size:
             file.seek(scanner.base)
-        yield block
+    return scanner.unfinished if scanner.unfinished is not None else scanner.base
 
 
 class _Scanner:
-    """Where framing stands: `base` is the file offset of the data in hand; `lost` is where a gap began, and why."""
+    """Where framing stands: `base` is the file offset of the data in hand; `lost` is where a gap began, and why;
+    `unfinished` is where what the end of the file leaves open begins.
+    """
 
-    def __init__(self, size: int) -> None:
-        self.size, self.base, self.wanted = size, 0, 0
+    def __init__(self, size: int, base: int, take: Take) -> None:
+        self.size, self.base, self.take, self.wanted = size, base, take, 0
         self.lost: tuple[int, str] | None = None
+        self.unfinished: int | None = None
         self.gaps: list[Gap] = []
         self.lengths: dict[bytes, int | None] = {}
 
-    def scan(self, data: bytes, *, final: bool) -> tuple[Block, int]:
-        """The intact records of `data`, and from where it is still needed (past its end: skip to there)."""
-        raw, found, at, self.gaps, self.wanted = np.frombuffer(data, np.uint8), [], 0, [], 0
-        headers = None
+    def scan(self, data: bytes, size: int, *, final: bool) -> int:
+        """Take the records of data[:size]; returns from where it is still needed (past its end: skip to there)."""
+        raw = np.frombuffer(data, np.uint8)
+        at, self.gaps, self.wanted = 0, [], 0
+        frames, headers = Frames(raw, size), None
         while True:
             if self.lost:
-                headers = _headers(raw) if headers is None else headers
-                at = self._resume(headers, at, len(raw))
+                headers = _headers(raw[:size]) if headers is None else headers
+                at = self._resume(headers, at, size)
                 if self.lost:
                     break
-            chain = self._walk(data, at)
-            spans, at = self._prove(raw, chain, final)
-            found.append(spans)
+            chain = self._walk(data, size, frames, at)
+            at = self._prove(data, raw, size, chain, final=final)
             if not self.lost:
-                at = self._next(chain, at, final and at < len(raw))
+                at = self._next(chain, at, final and at < size)
             if not self.lost:
                 break
         if final and self.lost:
-            at = len(raw)
+            self.unfinished = self.lost[0]
+            at = size
             self._close(at)
-        starts, ends = np.hstack(found) if found else np.empty((2, 0), np.int64)
-        return Block(data, self.base, starts, ends, self.gaps), at
+        return at
 
-    def _walk(self, data: bytes, at: int) -> _Chain:
-        """Follow the headers from data[at]."""
-        size, lengths = len(data), self.lengths
-        starts: list[int] = []
-        ends: list[int] = []
+    def _walk(self, data: bytes, size: int, frames: Frames, at: int) -> _Chain:
+        """Follow the headers from data[at]: short ones by `frames`, others one by one."""
+        spans = [np.empty((2, 0), np.int64)]
+        next_, length = "cut", 0
         while (begin := at + HEADER.size) <= size:
-            header = data[at:begin]
-            if header not in lengths:
-                if len(lengths) >= CACHED:
-                    lengths.clear()
-                lengths[header] = payload_length(header)
-            length = lengths[header]
-            if length is None:
-                return _Chain(starts, ends, at, "wrong")
-            end = begin + length
+            if data[at + 1 : at + 8] == ZEROS and (run := frames.run(at)).stop:
+                behind = frames.behind[run]
+                spans.append(np.stack([frames.places[run] + HEADER.size, behind - 4]))
+                at = int(behind[-1])
+                continue
+            found = self._length(data[at:begin])
+            if found is None:
+                next_ = "wrong"
+                break
+            end = begin + found
             if end + 4 > size:
-                return _Chain(starts, ends, at, "proved", length)
-            starts.append(begin)
-            ends.append(end)
+                next_, length = "proved", found
+                break
+            spans.append(np.array([[begin], [end]]))
             at = end + 4
-        return _Chain(starts, ends, at, "cut")
+        return _Chain(np.concatenate(spans, axis=1), at, next_, length)
 
-    def _prove(self, raw: NDArray[np.uint8], chain: _Chain, final: bool) -> tuple[NDArray[np.int64], int]:
-        """The chain's records whose payload is intact (2, n), and where to go on.
+    def _length(self, header: bytes) -> int | None:
+        if header not in self.lengths:
+            if len(self.lengths) >= CACHED:
+                self.lengths.clear()
+            self.lengths[header] = payload_length(header)
+        return self.lengths[header]
+
+    def _prove(self, data: bytes, raw: NDArray[np.uint8], size: int, chain: _Chain, *, final: bool) -> int:
+        """Let the intact records of the chain be taken; returns where to go on.
 
         Behind a damaged payload a proved header shows that the length was right. Without one it may have been the
         length: what follows is then looked for from within the record.
         """
-        spans = np.array([chain.starts, chain.ends], np.int64)
-        stored = raw[spans[1][:, None] + np.arange(4)].view("<u4")[:, 0]
-        intact = crc32c.masked_ranges(raw, *spans) == stored
-        at, end_of_file = chain.at, final and chain.at == len(raw)
-        if len(intact) and not intact[-1] and chain.next != "proved" and not end_of_file:
-            at = chain.starts[-1] - HEADER.size
+        spans, at = chain.spans, chain.at
+        if not spans.shape[1]:
+            return at
+        intact = self.take(Block(data, raw, self.base, *spans))
+        last = self.base + int(spans[0, -1]) - HEADER.size
+        if not intact[-1] and final and chain.at == size:
+            self.unfinished = last
+        elif not intact[-1] and chain.next != "proved":
+            at = last - self.base
             if chain.next == "wrong" or final:
-                self.lost = self.base + at, "a record fails its checksum"
+                self.lost = last, WRONG_PAYLOAD
                 at += 1
             spans, intact = spans[:, :-1], intact[:-1]
         for start, end in spans[:, ~intact].T.tolist():
-            self.gaps.append(Gap(self.base + start - HEADER.size, end - start + FRAME, "a record fails its checksum"))
-        return spans[:, intact], at
+            self.gaps.append(Gap(self.base + start - HEADER.size, end - start + FRAME, WRONG_PAYLOAD))
+        return at
 
     def _next(self, chain: _Chain, at: int, cut: bool) -> int:
         """What stands behind the chain: more to come, damage, the end of the file, or a record too long to hold."""
