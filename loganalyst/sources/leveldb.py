@@ -116,7 +116,7 @@ class _Records:
             self.why, self.good = ("", end) if sound else (self.why or why, self.good)
         return found
 
-    def _hold(self, begin: int, parts: list[bytes | memoryview]) -> None:
+    def _hold(self, begin: int, parts: list[bytes]) -> None:
         """Keep what there is of a record for the next window."""
         self.begun = begin, b"".join(parts)
         if len(self.begun[1]) > LARGEST:
@@ -148,16 +148,14 @@ def _reasons(base: int, window: bytes, kinds: Ints, begins: Ints) -> list[str]:
     return out
 
 
-def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes | memoryview]]:
+def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes]]:
     """The fragments of a window that begins at a block's start, from byte `skip` on; type and data of each."""
     padded = np.frombuffer(window + bytes(PAD), np.uint8)
     length = np.ndarray(len(window) + 8, "<u2", padded, 4, (1,))  # by the header's offset
     header = _headers(padded[6:], length, len(window), skip)
     kind, end = padded[header + 6].astype(np.int64), header + HEADER.size + length[header]
     sound = (kind >= FULL) & (kind <= LAST) & (end <= np.minimum(header - header % BLOCK + BLOCK, len(window)))
-    view = memoryview(window)
-    parts: list[bytes | memoryview]
-    parts = [view[a:b] for a, b in zip((header + 6).tolist(), np.where(sound, end, 0).tolist(), strict=True)]
+    parts = [window[a:b] for a, b in zip((header + 6).tolist(), np.where(sound, end, 0).tolist(), strict=True)]
     sums = np.fromiter(map(zlib.crc32, parts), np.uint32, len(parts))
     sound &= sums == np.ndarray(len(window) + 8, "<u4", padded, 0, (1,))[header]
     behind = int(end[-1]) if len(end) else skip
@@ -168,7 +166,7 @@ def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes | memor
         return _Fragments(kind, header, end), parts
     found = _repaired(window, skip, _Fragments(kind, header, end), sorted(damaged))
     spans = zip((found.header + 6).tolist(), found.end.tolist(), strict=True)
-    return found, [view[a:b] for a, b in spans]
+    return found, [window[a:b] for a, b in spans]
 
 
 def _headers(kind: NDArray[np.uint8], length: NDArray[np.uint16], size: int, skip: int) -> Ints:

@@ -148,9 +148,8 @@ def _first_alike(data: NDArray[np.uint8], start: Ints, end: Ints) -> Ints:
     """For each stretch of at most LONGEST_KEY bytes the position of the first one equal to it."""
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes at every offset
     length = end - start
-    columns = [length.astype(np.uint64)]
-    for at in range(0, int(length.max(initial=0)), 8):
-        columns.append(words[start + at] & INSIDE[length + (LONGEST_KEY - at)])
+    eights = range(0, int(length.max(initial=0)), 8)
+    columns = [length.astype(np.uint64), *(words[start + at] & INSIDE[length + (LONGEST_KEY - at)] for at in eights)]
     mixed = np.zeros(len(start), np.uint64)
     for column in columns:
         mixed = (mixed ^ column) * MIX

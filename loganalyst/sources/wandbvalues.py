@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from loganalyst.sources import buckets
+from loganalyst.sources.flatten import printable
 
 NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # where a writer puts them as text
 LONGEST = 1 << 20  # bytes of a value that are looked at
 
 
 def loaded(raw: list[bytes]) -> list[Any]:
-    """JSON values; one that is too long is a text (no number, so it is counted). ValueError where one is no JSON."""
-    short = [value if len(value) <= LONGEST else b'"too long"' for value in raw]
+    """JSON values; one that is too long is an object that says so. ValueError where one is no JSON."""
+    short = [value if len(value) <= LONGEST else b'{"_type": "value too long"}' for value in raw]
     values: list[Any] = json.loads(b"[" + b",".join(short) + b"]")
     if len(values) != len(raw):
         raise ValueError("a value is not one JSON value")
@@ -36,7 +37,7 @@ def collect(
         objects.append((name, value))
     else:
         for key, inner in value.items():
-            collect(f"{name}.{key}", inner, found, objects, lost)
+            collect(f"{name}.{printable(key)}", inner, found, objects, lost)
 
 
 def leaf(value: Any) -> float | None:
@@ -51,7 +52,7 @@ def leaf(value: Any) -> float | None:
 def unused(value: Any) -> str:
     """What a JSON value that gives no row is; empty for null, which says nothing."""
     if isinstance(value, Mapping):
-        return str(value.get("_type", "object"))[:40]
+        return printable(value.get("_type", "object"))[:40]
     return "" if value is None or value == [] else "list" if isinstance(value, list) else "text"
 
 

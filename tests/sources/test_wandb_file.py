@@ -325,6 +325,50 @@ def test_numbers_past_float64(tmp_path):
     assert found.to_list() == [math.inf, -math.inf, 1.0]
 
 
+def test_half_a_surrogate_pair(tmp_path):
+    """A nested name that is no Unicode text is read with a question mark in its place."""
+    found = read(written(tmp_path, [history(0, a='{"\\ud800": 1, "b": {"_type": "\\udfff"}}')]))
+
+    assert found.points["metric"].to_list() == ["a.?"]
+    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 ? (a.b)"]
+
+
+def test_parts_of_what_is_no_object(tmp_path):
+    """A name that is both a value and a mapping inside an object costs that object only."""
+    odd = Record()
+    for key, value in {("h", "_type"): '"histogram"', ("h", "x"): "1", ("h", "x", "y"): "2", ("loss",): "3"}.items():
+        odd.history.item.add(nested_key=key, value_json=value)
+    found = read(written(tmp_path, [odd]))
+
+    assert found.points.select("metric", "value").rows() == [("loss", 3.0)]
+    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 histogram (h)"]
+
+
+def test_console_and_other_records_are_told(tmp_path):
+    """Console output is told as not read unless its text file stands beside; alerts are counted."""
+    said, alert = Record(), Record()
+    said.output_raw.line = "one\ntwo\n"
+    alert.alert.title = "look"
+    path = written(tmp_path, [said, alert, history(0, a=1), said, alert])
+    without = read(path).gaps["why"].to_list()
+    (tmp_path / "files").mkdir(exist_ok=True)
+    (tmp_path / "files/output.log").touch()
+
+    assert without == [
+        "2 records of alert are not read",
+        "4 lines of console output are not read (there is no files/output.log)",
+    ]
+    assert read(path).gaps["why"].to_list() == without[:1]
+
+
+def test_values_too_long(tmp_path):
+    """A list of millions is told, not read; its row is."""
+    found = read(written(tmp_path, [history(0, a=1.0, many="[" + "1," * 600_000 + "1]")]))
+
+    assert found.points["value"].to_list() == [1.0]
+    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 value too long (many)"]
+
+
 def test_nothing_in_it(tmp_path):
     """Empty and header-only files are gaps that say so; a broken header does not hide the records."""
     path = tmp_path / "run-x.wandb"

@@ -1,19 +1,24 @@
 """W&B's own file, written by wandb offline.
 
-wandb ships no reader of its file in Python, so the peer is the shortest loop over its own compiled messages.
+wandb ships no reader of its file in Python any more, so the peers are loops over its own compiled messages: blocks and
+checksums as its former `DataStore` read them, `Record.FromString`, `json.loads` of each item. `wandb_history` leaves
+all but the history aside, and so loses what stands in the summary only; `wandb_messages` takes in every item.
 """
 
 import json
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from formats.case import Case, Columns, Take, transposed, values
 
 BLOCK, HEAD = 32768, struct.Struct("<IHB")
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
-FILE_HEADER = b":W&B\xec!\x00"  # its magic number and the version
+SEEDS = [zlib.crc32(bytes([kind])) for kind in range(LAST + 1)]
+FILE_HEADER = b":W&B\xe1\xbe\x00"  # its magic number and the version
 
 
 def write(folder: Path, rows: int, metrics: int) -> Path:
@@ -28,35 +33,53 @@ def write(folder: Path, rows: int, metrics: int) -> Path:
 
 
 def wandb_messages() -> Take:
+    return messages("history", "summary", "stats")
+
+
+def wandb_history() -> Take:
+    return messages("history")
+
+
+def messages(*kinds: str) -> Take:
     from wandb.proto.wandb_internal_pb2 import Record
 
-    def take(path: Path) -> Callable[[], Columns]:
-        events = []
-        for payload in payloads(path.read_bytes()):
-            record = Record.FromString(payload)
-            if record.HasField("history"):
-                row = {"/".join(i.nested_key) or i.key: json.loads(i.value_json) for i in record.history.item}
-                step = row["_step"]
-                events += [(name, step, value) for name, value in row.items() if name[0] != "_"]
-        return lambda: transposed(events)
-
-    return take
+    return partial(read, Record, kinds)
 
 
-def payloads(data: bytes) -> list[bytes]:
-    """The records of an undamaged .wandb file (LevelDB blocks of 32 KiB)."""
-    at, parts, out = len(FILE_HEADER), b"", []
+def read(message: Any, kinds: tuple[str, ...], path: Path) -> Callable[[], Columns]:
+    events, summary = [], {}
+    for payload in payloads(path.read_bytes()):
+        record = message.FromString(payload)
+        kind = record.WhichOneof("record_type")
+        if kind not in kinds:
+            continue
+        items = record.summary.update if kind == "summary" else getattr(record, kind).item
+        row = {".".join(getattr(i, "nested_key", ())) or i.key: json.loads(i.value_json) for i in items}
+        if kind == "summary":
+            summary |= row
+        elif kind == "stats":
+            events += [(f"system/{name}", None, float(value)) for name, value in row.items()]
+        else:
+            step = row["_step"]
+            events += [(name, step, float(value)) for name, value in row.items() if name[0] != "_"]
+    return lambda: transposed(events)
+
+
+def payloads(data: bytes) -> Iterator[bytes]:
+    """The records of an undamaged .wandb file (LevelDB blocks of 32 KiB), their checksums proven."""
+    at, parts = len(FILE_HEADER), b""
     while at + HEAD.size <= len(data):
         if BLOCK - at % BLOCK < HEAD.size:
             at += BLOCK - at % BLOCK
             continue
-        _, length, kind = HEAD.unpack_from(data, at)
+        crc, length, kind = HEAD.unpack_from(data, at)
         part = data[at + HEAD.size : at + HEAD.size + length]
+        if zlib.crc32(part, SEEDS[kind]) != crc:
+            raise ValueError(f"damage at {at}")
         parts = part if kind in (FULL, FIRST) else parts + part
         if kind in (FULL, LAST):
-            out.append(parts)
+            yield parts
         at += HEAD.size + length
-    return out
 
 
 def framed(records: list[bytes], at: int) -> bytes:
@@ -82,11 +105,11 @@ def framed(records: list[bytes], at: int) -> bytes:
 
 def grow(seed: Path, path: Path, size: int) -> None:
     """The records again and again, in framing that fits where they come to stand."""
-    records = payloads(seed.read_bytes())
+    records = list(payloads(seed.read_bytes()))
     with path.open("wb") as file:
         file.write(seed.read_bytes()[: len(FILE_HEADER)])
         while file.tell() < size:
             file.write(framed(records, file.tell()))
 
 
-CASES = (Case("wandb", write, (wandb_messages,), (23_000, 50), grow=grow),)
+CASES = (Case("wandb", write, (wandb_messages, wandb_history), (23_000, 50), grow=grow),)

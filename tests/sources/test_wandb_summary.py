@@ -1,0 +1,86 @@
+"""W&B's summary file: the only metrics of a run whose history is gone, nothing where the history is there."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loganalyst.model import Tables
+from loganalyst.sources import wandbsummary
+
+SUMMARY = (
+    '{"loss": 0.5, "acc": NaN, "best": "Infinity", "n": 3, "eval": {"f1": 0.25, "note": "good"}, "done": true,'
+    ' "img": {"_type": "image-file", "path": "a.png"}, "_step": 7, "_timestamp": 1.6e9, "_runtime": 9, "_wandb": {}}'
+)
+
+
+def written(folder: Path, content: str = SUMMARY) -> Path:
+    path = folder / "files/wandb-summary.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def read(path: Path) -> Tables:
+    return Tables.concat([Tables(), *wandbsummary.read(path)])
+
+
+def test_last_values_are_points(tmp_path):
+    """Each number is a point at the summary's own step and time; what is no number is told."""
+    tables = read(written(tmp_path))
+    found = {name: "nan" if math.isnan(value) else value for name, value in tables.points["metric", "value"].rows()}
+
+    assert found == {"loss": 0.5, "acc": "nan", "best": math.inf, "n": 3.0, "eval.f1": 0.25, "done": 1.0}
+    assert set(tables.points["step"]) == {7}
+    assert tables.points["time"].dt.epoch("s").unique().to_list() == [1_600_000_000]
+    assert tables.gaps["why"].to_list() == ["2 logged values are no numbers: 1 image-file (img), 1 text (eval.note)"]
+
+
+@pytest.mark.parametrize("history", ["run-1.wandb", "files/wandb-history.jsonl"])
+def test_nothing_beside_a_history(tmp_path, history):
+    """Where the history stands beside it, all its values stand there too."""
+    path = written(tmp_path)
+    (tmp_path / history).touch()
+
+    assert list(wandbsummary.read(path)) == []
+
+
+def test_without_step(tmp_path):
+    """A summary that says neither step nor time gives points without them."""
+    points = read(written(tmp_path, '{"a": 1, "_wandb": {"runtime": 3}}')).points
+
+    assert points.select("metric", "step", "time", "value").rows() == [("a", None, None, 1.0)]
+
+
+@pytest.mark.parametrize("content", ['{"a": 1', "[1]", "", '{"a": ' + "[" * 100_000])
+def test_no_summary(tmp_path, content):
+    """Broken content is a gap of its size."""
+    tables = read(written(tmp_path, content))
+
+    assert (tables.points.height, tables.gaps["bytes"].to_list()) == (0, [len(content)])
+
+
+def test_sniff():
+    """The file is known by its name."""
+    assert wandbsummary.sniff(Path("files/wandb-summary.json"), b"{}") == 1.0
+    assert wandbsummary.sniff(Path("summary.json"), b"{}") == 0.0
+
+
+NESTED = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.dictionaries(st.text() | st.sampled_from(["_step", "_timestamp", "\ud800"]), NESTED, max_size=5))
+def test_any_summary(tmp_path, data):
+    """Whatever JSON it holds, nothing is raised, and every number at the top is a point."""
+    points = read(written(tmp_path, json.dumps(data))).points
+    numbers = [k for k, v in data.items() if isinstance(v, int | float) and not k.startswith("_")]
+
+    assert len(numbers) <= points.height
