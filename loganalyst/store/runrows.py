@@ -31,7 +31,9 @@ def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
 
 def load(folder: Folder, run_ids: list[str]) -> list[Run]:
     """The runs of these ids, as a fresh reading would give them; ids the store does not have are left out."""
-    small = {name: _by_run(folder.scan(name).filter(pl.col("run_id").is_in(run_ids)).collect()) for name in READ}
+    counting = folder.counting("runs").filter(pl.col("run_id").is_in(run_ids))
+    found = pl.collect_all([folder.scan(name, counting) for name in READ])  # the join leaves these runs only
+    small = {name: _by_run(rows) for name, rows in zip(READ, found, strict=True)}
     return [_run(folder, run_id, small) for run_id in run_ids if run_id in small["runs"]]
 
 

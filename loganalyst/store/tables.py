@@ -71,9 +71,14 @@ class Folder:
         """Where a big table of one run lies: no folder is scanned to open it."""
         return self.path / "runs" / run_id[:2] / f"run_id={run_id}" / f"{name}.parquet"
 
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table over all runs; of what was written twice the newest counts."""
-        return self._big(name) if name in BIG else self._newest(name).select(schema(name).names())
+    def scan(self, name: str, counting: pl.DataFrame | None = None) -> pl.LazyFrame:
+        """A table over all runs; of what was written twice the newest counts (by `counting`, if that is known)."""
+        return self._big(name) if name in BIG else self._newest(name, counting).select(schema(name).names())
+
+    def counting(self, name: str) -> pl.DataFrame:
+        """The stamp that counts for each run in a small table: columns `run_id` and `newest`."""
+        marker = READ[-1] if name in READ else JUDGED[-1]
+        return self._all(marker).group_by("run_id").agg(newest=pl.col("written").max()).collect()
 
     def _big(self, name: str) -> pl.LazyFrame:
         """Only the files of runs that a filter on `run_id` leaves are opened: it is in their paths."""
@@ -91,10 +96,9 @@ class Folder:
         )
         return found.select(columns.names())
 
-    def _newest(self, name: str) -> pl.LazyFrame:
+    def _newest(self, name: str, counting: pl.DataFrame | None = None) -> pl.LazyFrame:
         """The rows that count, with their stamp."""
-        marker = READ[-1] if name in READ else JUDGED[-1]
-        counts = self._all(marker).group_by("run_id").agg(newest=pl.col("written").max()).collect()  # before the rows
+        counts = self.counting(name) if counting is None else counting  # before the rows, of which there may be more
         rows = self._all(name).join(counts.lazy(), on="run_id", maintain_order="left")
         return rows.filter(pl.col("written") == pl.col("newest")).drop("newest")
 
