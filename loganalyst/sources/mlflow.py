@@ -78,9 +78,13 @@ def _meta(path: Path, content: str) -> Tables:
         run, broken = yamltree.parse(content)
     except TooLargeError as error:
         return Tables(gaps=gap(path, f"refused: {error}", 0, path.stat().st_size))
-    told = Tables() if broken is None else Tables(gaps=gap(path, f"not valid YAML: {broken}"[:200], 0))
+    gaps = [gap(path, f"not valid YAML: {broken}"[:200], 0)] if broken is not None else []
+    if run.get("lifecycle_stage") == "deleted":
+        gaps.append(gap(path, "this run was deleted in MLflow"))
     return Tables(
-        sessions=mlflowtables.session(path.name, run), config=mlflowtables.facts(path.name, run), gaps=told.gaps
+        sessions=mlflowtables.session(path.name, run),
+        config=mlflowtables.facts(path.name, run),
+        gaps=pl.concat([Tables().gaps, *gaps]),
     )
 
 

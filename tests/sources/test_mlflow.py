@@ -152,6 +152,14 @@ def test_a_run_without_an_end(tmp_path, end):
     assert found.sessions["ended"].to_list() == [None]
 
 
+def test_a_deleted_run_is_told(tmp_path):
+    """MLflow hides it; who names its folder is told."""
+    path = write(tmp_path, {}) / "meta.yaml"
+    path.write_text(path.read_text().replace("active", "deleted"))
+
+    assert Tables.concat(mlflow.read(path)).gaps["why"].to_list() == ["this run was deleted in MLflow"]
+
+
 def test_a_hostile_meta(tmp_path):
     """Broken, huge and deep YAML is a gap."""
     run = write(tmp_path, {})
