@@ -47,10 +47,10 @@ NOISE = (
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
-_MARKS = {BAR: r"\|[^|]*\|", KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
+_MARKS = {JOIN: " ", BAR: r"\|[^|]*\|", KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
 # where a number or a time might end elsewhere than in the form: such forms have no template
 _UNSURE = re.compile(
-    rf"@|IoU|{JOIN}|{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
+    rf"@|IoU|{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
     rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
 )
 
@@ -141,6 +141,7 @@ def _template(form: str, line: str) -> str | None:
 
 
 def _literal(text: str, clocks: list[str]) -> str:
+    text = re.sub(rf"(^| ){JOIN}", r"\1", text)
     return "".join(clocks.pop(0) if c == CLOCK else _MARKS.get(c) or re.escape(c) for c in text)
 
 

@@ -23,7 +23,7 @@ from loganalyst.sources.textlines import Chunk, chunk_of, described
 
 LONGEST = 10_000  # bytes; longer lines are dumps
 FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
-_OPENS = "Traceback (most recent call last):"
+_OPENS = "Traceback (most recent call last)"
 _FLAGS = ("bar", "keras", "held_out", "header")
 _PLACED = ("step", "batch", "epoch")
 
@@ -69,10 +69,13 @@ class Reader:
     forms: dict[str, Form] = field(default_factory=dict)
     of_kind: list[list[Form]] = field(default_factory=list)
 
-    def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64]) -> Numbers:
-        """The numbers of a batch that mean something; `session` is each row's."""
+    def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], *, quotes: bool = True) -> Numbers:
+        """The numbers of a batch that mean something; `session` is each row's. Without `quotes` nowhere in the batch
+        stand tracebacks or examples.
+        """
         self._learn(chunk)
-        mine = self._mine(chunk, look)
+        mine = ~_quoted(chunk, look) if quotes else np.ones(len(chunk), bool)
+        self._choose(chunk, look, mine)
         numeric = look.flags["numeric"] & mine
         alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
         rows = np.flatnonzero(alive & numeric)
@@ -117,9 +120,8 @@ class Reader:
             self.often.add(form.text)
         return shape
 
-    def _mine(self, chunk: Chunk, look: Look) -> Mask:
-        """The rows metrics are taken from: one rank of several, nothing from inside stack traces."""
-        mine = ~_quoted(chunk, look)
+    def _choose(self, chunk: Chunk, look: Look, mine: Mask) -> None:
+        """Leaves of the rows metrics are taken from those of one rank."""
         prefixed = np.flatnonzero(look.flags["prefixed"])
         if len(prefixed):
             rank = chunk.rows(prefixed).select("rank", said=pl.col("body").str.contains(r"\d\.\d"))
@@ -128,7 +130,6 @@ class Reader:
                 self.rank = int(speaking["rank"][0]) if speaking.height else None
             if self.rank is not None:
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
-        return mine
 
     def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> pl.Series:
         text = chunk.some(rows)
@@ -227,12 +228,10 @@ def _long(
 
 def _quoted(chunk: Chunk, look: Look) -> Mask:
     """The rows of stack traces (to the line that is not indented and names the error) and of examples."""
-    if _OPENS.encode() not in chunk.data and b">>>" not in chunk.data:
-        return np.zeros(len(chunk), bool)
     text = described(chunk.texts)["body"] if look.flags["prefixed"].any() else chunk.texts
     text = text.str.replace(r"^\[?(?:rank)?\d+\]?: ?", "").rename("text")
     line = pl.col("text")
-    opens = line.str.starts_with(_OPENS[:-1])
+    opens = line.str.starts_with(_OPENS)
     inside = pl.when(opens).then(True).when(line.str.contains(r"^\S")).then(False).forward_fill().fill_null(False)
     example = line.str.contains(r"^\s*>>>")
     return text.to_frame().select(inside | (inside | example).shift(fill_value=False)).to_series().to_numpy().copy()

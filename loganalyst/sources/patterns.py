@@ -108,11 +108,19 @@ def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
     return found.with_columns(pl.Series("row", hit, pl.UInt32).gather(found["row"]))
 
 
-def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern]) -> tuple[Rows, Rows]:
+def candidates(
+    data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple[str, ...] = ()
+) -> tuple[Rows, Rows]:
     """Where a literal of any pattern stands: the line (position; `ends` are the places of the LF after each in `data`,
-    UTF-8) and the literal (its number), each pair at least once. The fast first look.
+    UTF-8) and the literal (its number), each pair at least once. The fast first look. The texts in `also` are looked
+    for as well: their numbers are -1, -2 and so on.
     """
-    literals = _literals(patterns)
+    literals = [*_literals(patterns), *also]
+    rows, numbers = _found(data, ends, literals)
+    return rows, np.where(numbers < len(literals) - len(also), numbers, len(literals) - len(also) - 1 - numbers)
+
+
+def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
     scanners = _scanners(tuple(literals))
     if scanners is None:
         return _searched(data, literals)

@@ -22,6 +22,8 @@ CUT = 2000  # characters of a line that are kept
 HELD = 1 << 20  # bytes of an unfinished traceback that wait for the next batch
 KEPT = 100  # matches of one pattern kept at either end of a batch; how many are left out is reported
 
+_EXAMPLE = ">>>"
+_WORDS = (tracebacks.HEADER, _EXAMPLE, textargs.CALL, textargs.ENVIRONMENT)  # looked for beside the patterns' literals
 _MARKS = pl.Schema({
     "line": pl.Int64, "offset": pl.Int64, "time": Time, "rank": pl.Int64, "node": pl.String, "pattern": pl.String,
     "label": pl.String, "part": pl.String, "generic": pl.Boolean, "captures": pl.String, "text": pl.String,
@@ -109,15 +111,18 @@ class _Reading:
     def batch(self, chunk: textlines.Chunk) -> Tables:
         self.last_line = int(chunk.line[-1])
         look = self.kinds.look(chunk)
-        marks, left_out = self._thinned(self._marks(chunk, look))
+        rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known, _WORDS)
+        own = literals >= 0
+        said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
+        marks, left_out = self._thinned(self._marks(chunk, look, rows[own], literals[own], said[tracebacks.HEADER]))
         session = self.sessions.number(chunk, look, marks)
-        numbers = self.metrics.read(chunk, look, session)
+        quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
+        numbers = self.metrics.read(chunk, look, session, quotes=quotes)
         self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
         self.rows += len(chunk)
         self.sessions.add(marks, numbers.rows(), chunk, look)
-        tables = Tables(
-            lines=self._lines(marks), config=textargs.arguments(chunk, self.name), gaps=left_out
-        )
+        printed = chunk.some(np.union1d(said[textargs.CALL], said[textargs.ENVIRONMENT]))
+        tables = Tables(lines=self._lines(marks), config=textargs.arguments(printed, self.name), gaps=left_out)
         self.kept.update({name: getattr(tables, name).height for name in ("lines", "config", "gaps")})
         return tables
 
@@ -146,13 +151,14 @@ class _Reading:
         kept = {**self.settled["kept"], "points": self.steps.kept}
         return Mark(self.place.offset, kept, state)
 
-    def _marks(self, chunk: textlines.Chunk, look: Look) -> pl.DataFrame:
-        """The matched rows with the columns of `lines`, and generic (Boolean)."""
-        rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known)
+    def _marks(
+        self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, headers: patterns.Rows
+    ) -> pl.DataFrame:
+        """The matched rows with the columns of `_MARKS`; `literals` were found in `rows`, `headers` open tracebacks."""
         hit, at = np.unique(rows, return_inverse=True)
         placed = chunk.rows(hit)
         hits = patterns.claims(placed["body"], at, literals, self.known)
-        ends = self._tracebacks(chunk, look)
+        ends = self._tracebacks(chunk, headers)
         if not hits.height and not ends.height:
             return pl.DataFrame(schema=_MARKS)
         hits = hits.with_columns(row=placed["row"].gather(hits["row"]))
@@ -180,11 +186,11 @@ class _Reading:
         known = [{"pattern": p.id, "label": p.label, "part": p.part, "generic": p.generic} for p in self.known]
         return pl.DataFrame(known)
 
-    def _tracebacks(self, chunk: textlines.Chunk, look: Look) -> pl.DataFrame:
+    def _tracebacks(self, chunk: textlines.Chunk, headers: patterns.Rows) -> pl.DataFrame:
         """The tracebacks that end in the batch, by row of their exception; chains numbered over the file."""
-        if (first := chunk.data.find(tracebacks.HEADER.encode())) < 0:
+        if not len(headers):
             return pl.DataFrame(schema=tracebacks.FOUND)
-        start = max(int(np.searchsorted(chunk.starts, first, side="right")) - 2, 0)
+        start = max(int(headers[0]) - 1, 0)
         rows = chunk.rows(np.arange(start, len(chunk)))
         found = tracebacks.find(rows).with_columns(
             chain=pl.col("chain") + self.chains, row=pl.col("row") + start, head=pl.col("head") + start

@@ -2,45 +2,32 @@
 
 import ast
 
-import numpy as np
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.sources.textlines import Chunk, described
+from loganalyst.sources.textlines import described
 
+CALL, ENVIRONMENT = "Namespace(", "SLURM_"
 LONGEST = 20_000  # characters of a Namespace that are looked at
 _ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
 
 
-def arguments(chunk: Chunk, origin: str) -> pl.DataFrame:
-    """The `config` rows found in the lines of a batch."""
-    text = _lines_with(chunk, (b"Namespace(", b"SLURM_"))
+def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
+    """The `config` rows found in the lines `text` (String), those in which CALL or ENVIRONMENT stands."""
     if not len(text):
         return table("config")
     keys, values = [], []
     text = described(text)["body"]
-    for call in text.filter(text.str.contains("Namespace(", literal=True)).head(20):
-        for key, value in _keywords(call[call.index("Namespace(") :][:LONGEST]):
+    for call in text.filter(text.str.contains(CALL, literal=True)).head(20):
+        for key, value in _keywords(call[call.index(CALL) :][:LONGEST]):
             keys.append(key)
             values.append(value)
-    slurm = text.filter(text.str.starts_with("SLURM_") | text.str.contains("x SLURM_", literal=True))
+    slurm = text.filter(text.str.starts_with(ENVIRONMENT) | text.str.contains(f"x {ENVIRONMENT}", literal=True))
     groups = slurm.str.extract_groups(_ENVIRONMENT).struct.unnest().drop_nulls().unique("1", maintain_order=True)
     keys += groups["1"].to_list()
     values += groups["2"].to_list()
     number = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False)
     return table("config", {"key": keys, "value": values, "number": number, "origin": origin})
-
-
-def _lines_with(chunk: Chunk, words: tuple[bytes, ...]) -> pl.Series:
-    """The lines of a batch in which one of the words stands."""
-    rows: set[int] = set()
-    for word in words:
-        at = chunk.data.find(word)
-        while at >= 0:
-            row = int(np.searchsorted(chunk.starts, at, side="right")) - 1
-            rows.add(row)
-            at = chunk.data.find(word, int(chunk.starts[row + 1]))
-    return chunk.some(np.array(sorted(rows), np.int64))
 
 
 def _keywords(call: str) -> list[tuple[str, str]]:

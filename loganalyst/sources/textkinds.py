@@ -60,9 +60,11 @@ class Kinds:
             self._forget()
         self.fresh = {}
         hashes = hashed(chunk.data)
-        unknown = np.flatnonzero(self._find(hashes) < 0)
-        rare = self._learn(chunk, hashes, unknown) if len(unknown) else unknown
         kind = self._find(hashes)
+        rare = unknown = np.flatnonzero(kind < 0)
+        if len(unknown):
+            rare = self._learn(chunk, hashes, unknown)
+            kind[unknown] = self._find(hashes[unknown])
         known = kind >= 0
         flags = {name: np.zeros(len(kind), bool) for name in FLAGS}
         for name in FLAGS:
@@ -116,7 +118,7 @@ class Kinds:
         fixed = np.flatnonzero(column >= 0)
         if len(fixed):
             at = chunk.starts[fixed] + column[fixed]
-            time[fixed] = textstamps.fixed(np.frombuffer(chunk.data, np.uint8), at)
+            time[fixed] = textstamps.fixed(chunk.data, at)
         loose = np.flatnonzero((column != _NONE) & np.isnat(time))
         if len(loose):
             time[loose] = textstamps.times(chunk.some(loose))

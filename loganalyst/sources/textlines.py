@@ -101,16 +101,17 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
     if _is_utf16(path):
         line = start.line
         for data, _ in _whole_lines(_utf8(path)):
-            yield _chunk(data, line, None), None
-            line += data.count(b"\n")
+            chunk, feeds = _chunk(data, line, None)
+            yield chunk, None
+            line += feeds
         return
     with path.open("rb") as file:
         file.seek(start.offset)
         rest, place = file.read(start.read - start.offset), start
         for data, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
-            after = Place(place.offset + len(data), place.line + data.count(b"\n"), read or 0)
-            yield _chunk(data, place.line, place.offset), after if read else None
-            place = after
+            chunk, feeds = _chunk(data, place.line, place.offset)
+            place = Place(place.offset + len(data), place.line + feeds, read or 0)
+            yield chunk, place if read else None
 
 
 def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
@@ -178,7 +179,8 @@ def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> I
         yield rest, None
 
 
-def _chunk(data: bytes, line: int, offset: int | None) -> Chunk:
+def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
+    """The rows of whole lines, and the number of their LF."""
     lines = data.removesuffix(b"\n")
     starts, body = _starts(lines), _decoded(lines)
     number = np.arange(line, line + len(starts) - 1)
@@ -188,7 +190,8 @@ def _chunk(data: bytes, line: int, offset: int | None) -> Chunk:
     if b"\r" in body:
         body, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
-    return Chunk(body, starts if body is lines else _starts(body), number, place)
+    feeds = len(starts) - 2 + (len(lines) < len(data))
+    return Chunk(body, starts if body is lines else _starts(body), number, place), feeds
 
 
 def _starts(data: bytes) -> NDArray[np.int64]:
