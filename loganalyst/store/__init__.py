@@ -131,10 +131,11 @@ class Store:
                 else:
                     place.unlink(missing_ok=True)
         if read:
-            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ})
+            moved = [done.task.written[name] for done in read for name in done.files]
+            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ}, moved)
         state.note([done.note for done in batch])
-        for done in batch:
-            shutil.rmtree(done.task.folder, ignore_errors=True)
+        for folder in (done.task.folder for done in batch if done.task.folder.exists()):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def diagnose(self, ids: Iterable[str] | None = None) -> dict[str, str]:
         """Judge the runs (of `ids`; None: all) that were read and not judged since; run id -> status of the diagnosis.
@@ -188,7 +189,7 @@ class Store:
             lock.writing(self.path, PATIENCE if patience is None else patience),
             opened(self.path, network=self._network) as state,
         ):
-            shutil.rmtree(self._folder.temporary, ignore_errors=True)
+            self._folder.clear()
             yield state
 
 

@@ -34,7 +34,7 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 @dataclass(frozen=True)
 class Task:
     """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    and a folder to write to.
+    and a folder to write to and beside, of no other's name.
     """
 
     found: Found
@@ -187,12 +187,11 @@ def _untouched(task: Task) -> bool:
 
 
 def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:
-    """One big table as a synced file in `folder`; none where it has no rows."""
+    """One big table as a synced file beside `folder`; none where it has no rows."""
     if not any(p.height(name) for p in run.parts):
         return None
     single = name == "points" and all(p.facts.single for p in run.parts)
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.parquet"
+    file = folder.with_name(f"{folder.name}-{name}.parquet")
     frames = (_narrow(frame) if single else frame for frame in run.frames(name) if frame.height)
     options: dict[str, Any] = {"compression": "zstd", "compression_level": 3, "row_group_size": GROUP}
     with file.open("wb") as handle:

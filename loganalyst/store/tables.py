@@ -9,6 +9,7 @@ were judged. These two are written last, so that a batch is seen whole or not at
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import time_ns
@@ -123,14 +124,22 @@ class Folder:
         start = max((i for i, f in enumerate(files) if f.stem.endswith(ALL)), default=0)
         return files[start:]
 
-    def append(self, names: Sequence[str], batch: Mapping[str, Sequence[pl.DataFrame]]) -> None:
-        """Write one segment of each table, in this order. Only for who holds the lock."""
+    def append(
+        self, names: Sequence[str], batch: Mapping[str, Sequence[pl.DataFrame]], moved: Iterable[Path] = ()
+    ) -> None:
+        """Write one segment of each table, in this order; the last one when the others, and what was `moved` into its
+        place before, are there for good. Only for who holds the lock.
+        """
         last = max((_stamp(f) for name in names for f in self.segments(name)), default=0)
         stamp = max(time_ns(), last + 1)  # later than all before it, even where the clock was set back
+        folders = {file.parent for file in moved}
         for name in names:
             rows = pl.concat(batch[name]) if batch[name] else pl.DataFrame(schema=schema(name))
+            if name == names[-1]:
+                sync_folders(folders)
             if rows.height:
-                self._write(rows.with_columns(written=pl.lit(stamp)), name, f"{stamp}.parquet")
+                folders.add(self._write(rows.with_columns(written=pl.lit(stamp)), name, f"{stamp}.parquet").parent)
+        sync_folders([self.path / "tables" / names[-1]])
         for name in names:
             self._compact(name)
 
@@ -140,30 +149,39 @@ class Folder:
         for file in set((self.path / "tables" / name).glob("*.parquet")).difference(segments):
             file.unlink()
         if len(segments) > SEGMENTS:
-            self._write(self._newest(name).collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
+            file = self._write(self._newest(name).collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
+            sync_folders([file.parent])
 
-    def _write(self, rows: pl.DataFrame, name: str, file: str) -> None:
+    def _write(self, rows: pl.DataFrame, name: str, file: str) -> Path:
         """Whole or not at all: a temporary file, synced, then renamed."""
-        temporary = self.temporary / f"{name}-{file}"
+        temporary, place = self.temporary / f"{name}-{file}", self.path / "tables" / name / file
         with temporary.open("wb") as handle:
             rows.write_parquet(handle, compression="zstd", compression_level=3)
             handle.flush()
             os.fsync(handle.fileno())
-        move(temporary, self.path / "tables" / name / file)
+        move(temporary, place)
+        return place
 
     @property
     def temporary(self) -> Path:
-        """Where files are until they are whole; emptied before every write."""
+        """Where files are until they are whole."""
         folder = self.path / "tmp"
         folder.mkdir(exist_ok=True)
         return folder
 
+    def clear(self) -> None:
+        """Remove what was left half done. Only for who holds the lock."""
+        for left in self.temporary.iterdir():
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)  # a process that outlived its parent may still write there
+            else:
+                left.unlink(missing_ok=True)
+
 
 def move(file: Path, to: Path) -> None:
-    """Put a synced file in its place for good."""
+    """Put a synced file in its place; that it lasts takes `sync_folders`."""
     to.parent.mkdir(parents=True, exist_ok=True)
     file.replace(to)
-    sync_folders([to.parent])
 
 
 def sync_folders(folders: Iterable[Path]) -> None:
