@@ -66,7 +66,7 @@ class _Rows:
     """What events hold since the last batch; scalars are (event, tag code, step, wall time, value)."""
 
     events: int = 0
-    fast: list[tuple[NDArray[np.generic], ...]] = field(default_factory=list)
+    fast: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
     scalars: list[tuple[int, int, int, float, float]] = field(default_factory=list)
     distributions: list[dict[str, object]] = field(default_factory=list)
     settings: list[tuple[str, Leaf]] = field(default_factory=list)
@@ -214,7 +214,8 @@ class _Decoder:
             parts.append(tuple(np.array(column) for column in zip(*rows.scalars, strict=True)))
         if not parts:
             return table("points")
-        events, codes, steps, walls, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        columns = parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
+        events, codes, steps, walls, values = columns
         if (events[1:] < events[:-1]).any():
             order = np.argsort(events, kind="stable")
             codes, steps, walls, values = codes[order], steps[order], walls[order], values[order]
@@ -222,7 +223,7 @@ class _Decoder:
             values = values.astype(np.float64)
         n = len(codes)
         names = pl.Series(list(self.codes), dtype=pl.String)
-        columns = {
+        frame: dict[str, Any] = {
             "session": pl.repeat(0, n, dtype=pl.Int32, eager=True),
             "metric": names.gather(codes.astype(np.uint32)),
             "step": steps,
@@ -232,7 +233,7 @@ class _Decoder:
             "source": pl.repeat(self.name, n, dtype=pl.String, eager=True),
             "line": pl.repeat(None, n, dtype=pl.Int64, eager=True),
         }
-        return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
+        return pl.DataFrame([pl.Series(name, column) for name, column in frame.items()])
 
 
 def _is_standard(data: bytes, body: int) -> bool:

@@ -1,6 +1,7 @@
 """Where the short records of a block stand: their headers are found and proved side by side."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,10 @@ def _checksums() -> NDArray[np.uint32]:
     return crc32c.masked_ranges(lengths, starts, starts + 8)
 
 
-def at(raw: NDArray[np.uint8], places: Ints, kind: str) -> NDArray[np.generic]:
-    """What stands at each of `places`, whatever its alignment; `raw` is longer than the last by an item at least."""
+def at(raw: NDArray[np.uint8], places: Ints, kind: str, offset: int = 0) -> NDArray[Any]:
+    """What stands at `offset` from each of `places`, whatever its alignment; `raw` goes on for an item behind it."""
     item = np.dtype(kind)
-    found: NDArray[np.generic] = np.ndarray((len(raw) - item.itemsize + 1,), item, raw, 0, (1,))[places]
+    found: NDArray[Any] = np.ndarray((len(raw) - item.itemsize - offset + 1,), item, raw, offset, (1,))[places]
     return found
 
 
@@ -39,7 +40,7 @@ class Frames:
         length = at(raw, places, "<u8")
         fit = length < SHORT
         places, length = places[fit], length[fit].astype(np.int64)
-        proved = at(raw, places + 8, "<u4") == _checksums()[length]
+        proved = at(raw, places, "<u4", 8) == _checksums()[length]
         proved &= places + length + FRAME <= size
         self.places = places[proved]
         self.behind = self.places + length[proved] + FRAME

@@ -45,7 +45,8 @@ class Block(NamedTuple):
         """Whether the payloads of these records fit their checksums."""
         ends = self.ends[which]
         stored = self.raw[ends[:, None] + np.arange(4)].view("<u4")[:, 0]
-        return crc32c.masked_ranges(self.raw, self.starts[which], ends) == stored
+        fits: Mask = crc32c.masked_ranges(self.raw, self.starts[which], ends) == stored
+        return fits
 
 
 Take = Callable[[Block], Mask]  # uses the intact records of a block, and says which they are

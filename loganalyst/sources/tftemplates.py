@@ -1,9 +1,9 @@
 """Event messages that differ from an earlier one in wall time, step and float values only, matched side by side.
 
-Such an event is wall time, perhaps a step, and a body. The body without its values is a template, learned from the first
-event of its kind. Events of a block are compared with all templates at once, word by word; their checksums follow from
-that of the template, for CRC-32C is linear: each byte that varies adds what a table holds for it and its distance from
-the end.
+Such an event is wall time, perhaps a step, and a body. The body without its values is a template, learned from the
+first event of its kind. Events of a block are compared with all templates at once, word by word; their checksums follow
+from that of the template, for CRC-32C is linear: each byte that varies adds what a table holds for it and its distance
+from the end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,27 +21,29 @@ Words = NDArray[np.uint64]
 
 WALL_TIME, STEP = 0x09, 0x10  # first bytes of an event, and of the field behind its wall time
 REST = 9  # offset of what follows the wall time
-WIDTHS = (64, 256, 1024, 4096)  # bytes: bodies are compared in groups of like length
+WIDTHS = (32, 64, 256, 1024, 4096)  # bytes: bodies are compared in groups of like length
 WIDEST = WIDTHS[-1]
 FACTORS = np.random.default_rng(0).integers(0, 2**64, WIDEST // 8, np.uint64) | np.uint64(1)
-ALL_TRUE = np.uint64(0x0101010101010101)
+ALL_TRUE = 0x0101010101010101
 
 
 class Prefix(NamedTuple):
-    """Wall time (0: none), step and its bytes (0: none) of events in the order all writers use; where the body begins.
+    """Wall time (0: none) and step of events in the order all writers use, and where their body begins.
 
-    `plain` tells which events are in this order.
+    `fields` holds the eight bytes behind the wall time, of which `sizes` are the step's field. `plain` tells which
+    events are in this order.
     """
 
     walls: NDArray[np.float64]
     steps: Ints
+    fields: Words
     sizes: Ints
     bodies: Ints
     plain: Mask
 
     def of(self, events: Ints) -> "Prefix":
         """That of some events."""
-        return self if len(events) == len(self.steps) else Prefix(*(column[events] for column in self))
+        return self if len(events) == len(self.steps) else Prefix._make(column[events] for column in self)
 
 
 class Found(NamedTuple):
@@ -54,23 +56,24 @@ class Found(NamedTuple):
 
 
 def prefix(raw: NDArray[np.uint8], starts: Ints, ends: Ints) -> Prefix:
-    """What stands before the bodies."""
+    """What stands before the bodies; a step of more than seven bytes (below zero) is not plain."""
     plain = (raw[starts] == WALL_TIME) & (ends - starts > REST)
-    walls = np.where(plain, at(raw, starts + 1, "<f8"), 0.0)
-    more = plain & (raw[starts + REST] == STEP)
-    sizes = np.zeros(len(starts), np.int64)
-    steps = np.zeros(len(starts), np.uint64)
-    bodies = starts + REST + more
-    for shift in range(0, 70, 7):
+    walls = at(raw, starts, "<f8", 1)
+    if not plain.all():
+        walls = np.where(plain, walls, 0.0)
+    fields = at(raw, starts, "<u8", REST)
+    more = plain & (fields & 0xFF == STEP)
+    sizes, steps = more.astype(np.int64), np.zeros(len(starts), np.uint64)
+    for i in range(1, 8):
         if not more.any():
             break
-        byte = raw[bodies]
-        steps |= np.where(more, (byte & 0x7F).astype(np.uint64) << np.uint64(shift), np.uint64(0))
-        bodies += more
+        byte = (fields >> np.uint64(8 * i)) & np.uint64(0xFF)
+        steps |= ((byte & np.uint64(0x7F)) << np.uint64(7 * i - 7)) * more
         sizes += more
-        more &= byte >= 0x80
+        more = more & (byte >= 0x80)
+    bodies = starts + REST + sizes
     plain &= ~more & (bodies < ends)
-    return Prefix(walls, steps.view(np.int64), sizes, bodies, plain)
+    return Prefix(walls, steps.view(np.int64), fields, sizes, bodies, plain)
 
 
 class Templates:
@@ -106,7 +109,7 @@ class Templates:
                 matched[events] = True
                 columns += group.values(raw, known.bodies[events], events, template[intact])
         empty = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-        return Found(*(np.concatenate(c) for c in zip(empty, *columns, strict=True)), matched)
+        return Found._make([*(np.concatenate(column) for column in zip(empty, *columns, strict=True)), matched])
 
 
 class _Group:
@@ -154,7 +157,8 @@ class _Group:
             hashes = self._hashes(words, layout)
             order = np.argsort(hashes)
             columns = (hashes, words, layout, codes, offsets[layout], checksums)
-            self.arrays = _Arrays(*(column[order] for column in columns), np.array(self.masks), np.array(self.next))
+            sorted_ = [column[order] for column in columns]
+            self.arrays = _Arrays._make([*sorted_, np.array(self.masks), np.array(self.next)])
         return self.arrays
 
     def _hashes(self, words: Words, layout: Ints) -> Words:
@@ -172,11 +176,11 @@ class _Group:
                 left, layout = left[some], layout[some]
             if not len(left):
                 return
-            words = (rows if len(left) == len(rows) else rows[left]) & known.masks[layout]
+            words = (rows if len(left) == len(rows) else rows[left]) & known.masks.take(layout, axis=0)
             template = np.searchsorted(known.hashes, self._hashes(words, layout))
             template = np.minimum(template, len(known.hashes) - 1)
-            same = (known.words[template] == words).view(np.uint64) == ALL_TRUE
-            fits = same.all(axis=1) & (known.layout[template] == layout)
+            same = known.words.take(template, axis=0) == words
+            fits = _all(same) & (known.layout.take(template) == layout)
             if fits.all():
                 yield left, template
                 return
@@ -189,7 +193,7 @@ class _Group:
     ) -> Iterator[tuple[Ints, Ints, NDArray[np.float32]]]:
         """(event, tag code, value), all first values, then all second ones …"""
         known = self._built()
-        for code, offset in zip(known.codes[template].T, known.offsets[template].T, strict=True):
+        for code, offset in known.values(template):
             value = at(raw, bodies + offset, "<f4")
             has = code >= 0
             yield (events, code, value) if has.all() else (events[has], code[has], value[has])
@@ -200,12 +204,22 @@ class _Group:
         states = crc32c.States(ends - starts)
         states.add(raw[starts][:, None], 0)
         states.add(known.walls[:, None].view(np.uint8), 1)
-        for i in range(REST, REST + 1 + int(known.sizes.max(initial=0))):
-            states.add(raw[starts + i][:, None], i, known.bodies > starts + i)
-        for code, offset in zip(arrays.codes[template].T, arrays.offsets[template].T, strict=True):
+        fields = known.fields[:, None].view(np.uint8)
+        for i in range(int(known.sizes.max(initial=0))):
+            states.add(fields[:, i : i + 1], REST + i, known.sizes > i)
+        for code, offset in arrays.values(template):
             place = known.bodies + offset
             states.add(at(raw, place, "<u4")[:, None].view(np.uint8), place - starts, code >= 0)
-        return states.masked(arrays.checksums[template]) == at(raw, ends, "<u4")
+        fits: Mask = states.masked(arrays.checksums[template]) == at(raw, ends, "<u4")
+        return fits
+
+
+def _all(true: Mask) -> Mask:
+    """Whether all of a row are true; rows are 4 or a multiple of 8 long, and looked at as numbers."""
+    kind = np.uint32 if true.shape[1] == 4 else np.uint64
+    whole = true.view(kind) == kind(ALL_TRUE & np.iinfo(kind).max)
+    every: Mask = whole[:, 0] if whole.shape[1] == 1 else whole.all(axis=1)
+    return every
 
 
 class _Arrays(NamedTuple):
@@ -221,3 +235,8 @@ class _Arrays(NamedTuple):
     checksums: NDArray[np.uint32]
     masks: Words
     next: Ints
+
+    def values(self, template: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """The code and offset of the first value of each event's template, then of the second ones …"""
+        for code, offset in zip(self.codes.T, self.offsets.T, strict=True):
+            yield code.take(template), offset.take(template)

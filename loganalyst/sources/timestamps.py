@@ -16,5 +16,7 @@ def from_seconds(seconds: ArrayLike) -> pl.Series:
     """
     values = np.asarray(seconds, np.float64)
     known = (values > 0) & (values < YEAR_10000)
+    if known.all():
+        return pl.Series(np.rint(values * 1e6).astype(np.int64)).cast(Time)
     micros = pl.Series(np.where(known, np.rint(np.where(known, values, 0.0) * 1e6), np.nan), dtype=pl.Float64)
     return micros.fill_nan(None).cast(pl.Int64).cast(Time)
