@@ -60,6 +60,6 @@ def jobs(logs: Sequence[str]) -> list[list[str]]:
         numbers |= {number} - {""}
         name = number or stem_of(log)
         groups.setdefault("" if not number and _GENERAL.fullmatch(name) else name, []).append(log)
-    several = len(numbers) > 1 or (not numbers and "" not in groups)
+    several = len(numbers) > 1 or ("" not in groups and len(groups) > len(numbers) + 1)
     found = list(groups.values()) if several else [sorted(logs)]
     return [sorted(group, key=lambda log: (not log.endswith((".out", ".log")), log)) for group in found]

@@ -123,6 +123,8 @@ LAYOUTS = {
     "submitit": ("12345_0_log.out 12345_0_log.err 12345_1_log.out 12346_0_log.out", "12345_0_log.out 12346_0_log.out"),
     "logs of one program": ("train.log stderr.txt nohup.out", "."),
     "logs of several programs": ("f66d43d7.log 0a1b2c3d.log", "0a1b2c3d.log f66d43d7.log"),
+    "logs of several programs and a job": ("a.log slurm-7.out z.log", "a.log slurm-7.out z.log"),
+    "a program's log and its job's": ("x/ddp.log x/slurm-7.out y/metrics.csv", "x y"),
     "notes on trainings": ("n/gru.md n/lstm.md n/README.md", "n/gru.md n/lstm.md"),
     "data": ("data/train.csv data/test.csv data/labels.csv exp/metrics.csv", "exp"),
     "a table of another name": ("a/numbers.csv b/prices.csv c/metrics.csv", "a c"),
