@@ -150,14 +150,15 @@ def _reasons(base: int, window: bytes, kinds: Ints, begins: Ints) -> list[str]:
 
 def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes]]:
     """The fragments of a window that begins at a block's start, from byte `skip` on; type and data of each."""
-    padded = np.frombuffer(window + bytes(PAD), np.uint8)
-    length = np.ndarray(len(window) + 8, "<u2", padded, 4, (1,))  # by the header's offset
-    header = _headers(padded[6:], length, len(window), skip)
-    kind, end = padded[header + 6].astype(np.int64), header + HEADER.size + length[header]
+    places = max(len(window) - HEADER.size + 1, 0)  # where a header could begin; its fields by that offset:
+    crc, length = np.ndarray(places, "<u4", window, 0, (1,)), np.ndarray(places, "<u2", window, 4 * (places > 0), (1,))
+    kinds = np.ndarray(places, np.uint8, window, 6 * (places > 0))
+    header = _headers(kinds, length, len(window), skip)
+    kind, end = kinds[header].astype(np.int64), header + HEADER.size + length[header]
     sound = (kind >= FULL) & (kind <= LAST) & (end <= np.minimum(header - header % BLOCK + BLOCK, len(window)))
     parts = [window[a:b] for a, b in zip((header + 6).tolist(), np.where(sound, end, 0).tolist(), strict=True)]
     sums = np.fromiter(map(zlib.crc32, parts), np.uint32, len(parts))
-    sound &= sums == np.ndarray(len(window) + 8, "<u4", padded, 0, (1,))[header]
+    sound &= sums == crc[header]
     behind = int(end[-1]) if len(end) else skip
     damaged = set((header[~sound] // BLOCK).tolist())
     if behind < len(window) and len(window) % BLOCK:

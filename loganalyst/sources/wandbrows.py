@@ -154,13 +154,13 @@ class Rows:
         logged = np.zeros(len(names), np.bool_)
         logged[found.codes] = True
         self.logged |= set(names.filter(pl.Series(logged)).to_list())
-        steps = pl.Series(found.steps, dtype=pl.Int64)
+        steps, rows = pl.Series(found.steps, dtype=pl.Int64), pl.Series(found.rows, dtype=pl.get_index_type())
         points = table("points", {
             "session": np.zeros(len(found.codes), np.int32),
             "metric": names.gather(found.codes),
-            "step": steps.set(steps == NO_STEP, None).gather(found.rows),
-            "epoch": pl.Series(found.epochs).fill_nan(None).gather(found.rows),
-            "time": from_seconds(found.times).gather(found.rows),
+            "step": steps.set(steps == NO_STEP, None).gather(rows),
+            "epoch": pl.Series(found.epochs).fill_nan(None).gather(rows),
+            "time": from_seconds(found.times).gather(rows),
             "value": found.values,
             "source": self.source,
         })  # fmt: skip
