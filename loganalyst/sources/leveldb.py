@@ -16,7 +16,7 @@ from loganalyst.sources.gaps import Gap
 from loganalyst.sources.leveldbrepair import BLOCK, DAMAGE, FIRST, FULL, HEADER, LAST, MIDDLE, damage, fragments
 
 WINDOW = 128 * BLOCK  # bytes read at a time
-LARGEST = 16 << 20  # a longer record is not held: memory stays bounded
+LARGEST = 8 << 20  # a longer record is not held: memory stays bounded
 PAD = 512  # zero bytes behind the data of a batch: looking ahead stays inside
 
 Ints: TypeAlias = NDArray[np.int64]

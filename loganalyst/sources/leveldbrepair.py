@@ -32,7 +32,7 @@ def fragments(block: bytes, at: int) -> Iterator[tuple[int, int, int]]:
 
 def damage(block: bytes, at: int) -> str:
     """What is wrong at the fragment that should begin at `at`."""
-    if not any(block[at:]):
+    if block.count(0, at) == len(block) - at:
         return "zeroed bytes"
     if len(block) < BLOCK and (at + HEADER.size > len(block) or at + HEADER.size + _length(block, at) > len(block)):
         return "the file ends inside a record"
