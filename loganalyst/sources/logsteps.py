@@ -55,7 +55,7 @@ class Steps:
     groups: Groups = field(default_factory=Groups)
     carry: Carry = field(default_factory=Carry)
     opened: tuple[int, float | None] = (-1, None)  # session and epoch of the last header
-    before: Choices | None = None  # those of the earlier reading that this one goes on from
+    earlier: tuple[Groups, Choices] | None = None  # of the reading that this one goes on from: what it settled, chose
     kept: int = 0
     settled: Spool = field(default_factory=Spool)
     near: list[tuple[pl.DataFrame, pl.DataFrame]] = field(default_factory=list)
@@ -87,8 +87,8 @@ class Steps:
         if self.tail:
             rest.add(self._block(self.tail))
         choices = self.groups.choices()
-        if self.before is not None:
-            settled.check(self.before, choices, passed=bool((self.carry.series["passes0"] > 0).any()))
+        if self.earlier is not None:
+            self.earlier[0].check(self.earlier[1], choices, passed=bool((self.carry.series["passes0"] > 0).any()))
         for records, points in self.settled:
             for frame in self._placed(records, points, choices):
                 self.kept += frame.height
@@ -109,7 +109,7 @@ class Steps:
         return cls(
             names={name: code for code, name in enumerate(state["names"])},
             groups=Groups.from_state(state["groups"]),
-            before=Choices.from_state(state["choices"]),
+            earlier=(Groups.from_state(state["groups"]), Choices.from_state(state["choices"])),
             opened=tuple(state["opened"]),
             kept=kept,
             carry=Carry(

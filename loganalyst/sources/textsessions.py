@@ -75,11 +75,17 @@ class Sessions:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
         """What `state` told."""
-        every = [Session(**{**s, "faults": {k: tuple(v) for k, v in s["faults"].items()}}) for s in state["all"]]
+        def copied(one: Mapping[str, Any]) -> dict[str, Any]:
+            faults = {part: tuple(fault) for part, fault in one["faults"].items()}
+            return {**one, "seen": list(one["seen"]), "faults": faults}
+
+        every = [Session(**copied(s)) for s in state["all"]]
         return cls(**{**state, "all": every})
 
     def number(self, chunk: Chunk, look: Look, marks: pl.DataFrame) -> NDArray[np.int64]:
-        """The session of each row of a batch, whose matched lines are `marks` (line, pattern, part, generic, captures)."""
+        """The session of each row of a batch, whose matched lines are `marks` (line, pattern, part, generic,
+        captures).
+        """
         handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
         busy = chunk.line[look.flags["busy"]]
         for line, kind, detail in self._events(chunk, look, marks):
