@@ -70,7 +70,7 @@ class Rows:
 
     def state(self) -> dict[str, Any]:
         """What outlives a `take`, as JSON."""
-        unused = [[what, name, n] for (what, name), n in self.unused.items()]
+        unused = [[what, name, n] for (what, name), n in sorted(self.unused.items())]
         return {"logged": sorted(self.logged), "ended": self.ended, "unused": unused}
 
     def restore(self, state: Mapping[str, Any]) -> None:

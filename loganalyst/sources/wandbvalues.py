@@ -96,7 +96,7 @@ def described(value: Mapping[str, Any]) -> dict[str, Any] | None:
 def unused_told(unused: Mapping[tuple[str, str], int]) -> str:
     """What values were not used, as text: by kind, with the names of a few."""
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for (what, name), n in unused.items():
+    for (what, name), n in sorted(unused.items()):
         kinds.setdefault(what, []).append((name, n))
     told = [f"{sum(n for _, n in of)} {what} ({_few(name for name, _ in of)})" for what, of in sorted(kinds.items())]
     return f"{sum(unused.values())} logged values are no numbers: {', '.join(told)}"

@@ -155,7 +155,7 @@ def test_history_stats_and_summary(offline):
     assert not names & {"text", "list", "none", "_step", "_runtime", "table.size", "h.values", "_wandb.runtime"}
     assert any(name.startswith("system/") for name in names)
     assert tables.gaps["why"].to_list() == [
-        "91 logged values are no numbers: 30 html-file (table), 30 list (list), 31 text (text, deep.word)"
+        "91 logged values are no numbers: 30 html-file (table), 30 list (list), 31 text (deep.word, text)"
     ]
 
 
