@@ -146,7 +146,7 @@ class Joiner:
             if run.wandb and run.wandb in log.wandb:
                 return f"prints the run's W&B id {run.wandb}"
             other_job = run.jobs and log.jobs
-            if not other_job and (path := _printed(root, log.text)):
+            if not other_job and (path := _printed(root, log.paths)):
                 return f"prints the run's path {path}"
         return ""
 
@@ -244,14 +244,13 @@ def _contradict(run: RunTells, log: LogTells) -> bool:
     return run.started < log.first - APART or run.started > log.last + APART
 
 
-def _printed(root: Path, text: str) -> str:
+def _printed(root: Path, paths: str) -> str:
     """The run's path as a log prints it: whole, or its last two folders where they hold a date or the like."""
-    tail = os.sep.join(root.parts[-2:])
+    if f"\n{root}/" in paths:
+        return str(root)
+    tail = "/".join(root.parts[-2:])
     distinctive = len(tail) >= 12 and sum(c.isdigit() for c in tail) >= 6
-    for path in (str(root), *([tail] if distinctive else [])):
-        if re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w-]|\.\w)", text):
-            return path
-    return ""
+    return tail if distinctive and (f"\n{tail}/" in paths or f"/{tail}/" in paths) else ""
 
 
 def _short(file: Path, root: Path) -> str:

@@ -14,6 +14,7 @@ from loganalyst.sources import discoverjobs
 
 ENDS = 1 << 16  # bytes looked at on both ends of a file
 LOOKED_AT = 64  # files of a run that may name its job
+MOST_PATHS = 200  # of a log
 
 _ID = r"(\d{1,10}(?:_\d{1,7})?)(?![\d_])"
 _JOB = re.compile(
@@ -24,11 +25,10 @@ _ARRAY = re.compile(r"(?i)(?:slurm[._])?array_job_?id[\"']?\s{0,4}[:=]?\s{0,4}[\
 _TASK = re.compile(r"(?i)(?:slurm[._])?array_task_?id[\"']?\s{0,4}[:=]?\s{0,4}[\"']?(\d{1,7})(?!\d)")
 _CLUSTER = re.compile(r"(?i)cluster_?name[\"']?\s{0,4}[:=]?\s{0,4}[\"']?([\w.-]{1,64})")
 _PACKED = re.compile(rb"[\x06\x0c\x0d](job_id|cluster_name|array_job_id|array_task_id)\x12([\x01-\x40])", re.DOTALL)
-_WANDB = re.compile(rb"\x06job_id\x12[\x01-\x20](\d{1,10}(?:_\d{1,7})?)(?!\d)")  # a map of texts in protobuf
-_CLUSTER_IN_WANDB = re.compile(rb"\x0ccluster_name\x12[\x01-\x40]([\w.-]{1,64})")
 _WANDB = re.compile(r"run-(\d{8}_\d{6})-([A-Za-z0-9]{6,64})|/runs/([a-z0-9]{8})(?![A-Za-z0-9])")
 _STAMP = re.compile(r"(?<!\d)((?:19|20)\d\d)-([01]\d)-([0-3]\d)[ T]([012]\d):([0-5]\d):([0-5]\d)")
 _EVENTS = re.compile(r"tfevents\.(1\d{9})\.")
+_PATH = re.compile(r"[\w.~+=@:-]{0,200}/[\w./+=@:-]{1,400}")
 _TELLING = (".json", ".yaml", ".yml", ".txt", ".env", ".log", ".out", ".err", ".wandb", ".toml", ".ini", ".cfg")
 # a line that speaks of another run's files: what was continued, compared with, or submitted
 _OF_ANOTHER = re.compile(
@@ -46,7 +46,9 @@ class RunTells(NamedTuple):
 
 
 class LogTells(NamedTuple):
-    """The job ids of a log (of its name, else of its head), its cluster, W&B ids, first and last time, its ends."""
+    """The job ids of a log (of its name, else of its ends), its cluster, W&B ids, first and last time, and the paths it
+    prints, each between a line feed and a slash.
+    """
 
     jobs: frozenset[str]
     named: bool
@@ -54,7 +56,7 @@ class LogTells(NamedTuple):
     wandb: frozenset[str]
     first: datetime | None
     last: datetime | None
-    text: str
+    paths: str
 
 
 def of_run(root: Path, files: Iterable[Path]) -> RunTells:
@@ -82,14 +84,14 @@ def of_log(log: Path) -> LogTells:
     text = ends(log).decode("utf-8", "replace")
     name, inside = discoverjobs.job(log.name), _ids(text)
     jobs = {name} if name else set(inside) if len(inside) == 1 else set()
-    lines = [line for line in text.split("\n") if not _OF_ANOTHER.search(line)]
-    cluster = _CLUSTER.search(text)
+    own = "\n".join(line for line in text.split("\n") if "/" in line and not _OF_ANOTHER.search(line))
+    cluster = _CLUSTER.search(text) if "cluster" in text.lower() else None
     times = [time for hit in _STAMP.finditer(text) if (time := _time(hit.groups()))]
-    wandb = {hit[2] or hit[3] for hit in _WANDB.finditer("\n".join(lines))}
-    return LogTells(
-        frozenset(jobs), bool(name), cluster[1] if cluster else "", frozenset(wandb), min(times, default=None),
-        max(times, default=None), "\n".join(lines),
-    )  # fmt: skip
+    wandb = {hit[2] or hit[3] for hit in _WANDB.finditer(own)}
+    paths = list(dict.fromkeys(_PATH.findall(own)))[:MOST_PATHS]
+    printed = "".join(f"\n{path.rstrip('/.')}/" for path in paths)
+    first, last = min(times, default=None), max(times, default=None)
+    return LogTells(frozenset(jobs), bool(name), cluster[1] if cluster else "", frozenset(wandb), first, last, printed)
 
 
 def ends(file: Path) -> bytes:
@@ -114,6 +116,8 @@ def _unpacked(data: bytes) -> str:
 
 def _ids(text: str) -> list[str]:
     """Job ids, those of array tasks as `ID_TASK` too; each once."""
+    if "job" not in text.lower():  # most texts: quicker than the patterns
+        return []
     array, task = _ARRAY.search(text), _TASK.search(text)
     both = [f"{array[1]}_{task[1]}"] if array and task else []
     return list(dict.fromkeys([*both, *(hit[1] for hit in _JOB.finditer(text))]))

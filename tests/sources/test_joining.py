@@ -77,6 +77,17 @@ def test_where_a_run_tells_its_job(tmp_path: Path, name: str, text: str) -> None
     assert basis(tmp_path / "exp") == (f"../slurm-4711.out: job id 4711 stands in {name}",)
 
 
+def test_a_wandb_file_tells_its_job(tmp_path: Path) -> None:
+    """Where W&B writes no metadata beside its file (offline, new versions), the file itself is looked into."""
+    write(tmp_path / "wandb/offline-run-20240101_110000-abcd1234/run-abcd1234.wandb")
+    folder = tmp_path / "wandb/offline-run-20240101_110000-abcd1234"
+    (folder / "run-abcd1234.wandb").write_bytes(b":W&B\xe1\xbe\x00..\n\x0e\n\x06job_id\x12\x044711\n\x05x\x12\x015")
+    write(tmp_path / "slurm-4711.out")
+    write(tmp_path / "slurm-47115.out")
+
+    assert basis(folder) == ("../../slurm-4711.out: job id 4711 stands in run-abcd1234.wandb",)
+
+
 def test_both_streams_are_joined(tmp_path: Path) -> None:
     """Standard error belongs where standard output does."""
     run(tmp_path / "exp", "4711")
