@@ -177,7 +177,9 @@ def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: 
     if ended is None:
         return "unknown"
     age = datetime.now(UTC) - ended
-    return "running" if timedelta(0) <= age and (age < SHORT or age < silence(parts)) else "unknown"
+    first = min(_times(*(p.facts.first for p in parts)), default=ended)  # no pace is longer than all the time
+    alive = timedelta(0) <= age and (age < SHORT or (age < 5 * (ended - first) and age < silence(parts)))
+    return "running" if alive else "unknown"
 
 
 def silence(parts: Sequence[Part]) -> timedelta:
@@ -185,8 +187,8 @@ def silence(parts: Sequence[Part]) -> timedelta:
     ten minutes. Times are compared to ten seconds, so that a run of any length needs little memory.
     """
     whole = pl.col("time").dt.truncate("10s")
-    ticks = [rows.select(whole.unique())["time"] for part in parts for rows in part.frames("points")]
-    if not ticks:
-        return SHORT
-    pace = pl.concat(ticks).drop_nulls().unique().sort().diff().median()
+    ticks = table("points").select(whole)["time"]
+    for rows in (rows for part in parts for rows in part.frames("points")):
+        ticks = pl.concat([ticks, rows.select(whole)["time"]]).unique()  # now, for a series holds its rows' memory
+    pace = ticks.drop_nulls().sort().diff().median()
     return max(SHORT, 5 * pace) if isinstance(pace, timedelta) else SHORT
