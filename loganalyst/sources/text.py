@@ -155,25 +155,26 @@ class _Reading:
         self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, headers: patterns.Rows
     ) -> pl.DataFrame:
         """The matched rows with the columns of `_MARKS`; `literals` were found in `rows`, `headers` open tracebacks."""
-        hit, at = np.unique(rows, return_inverse=True)
-        placed = chunk.rows(hit)
-        hits = patterns.claims(placed["body"], at, literals, self.known)
         ends = self._tracebacks(chunk, headers)
-        if not hits.height and not ends.height:
+        hit = np.union1d(rows, ends["row"].to_numpy())
+        if not len(hit):
             return pl.DataFrame(schema=_MARKS)
+        placed = chunk.rows(hit)
+        hits = patterns.claims(placed["body"], np.searchsorted(hit, rows), literals, self.known)
         hits = hits.with_columns(row=placed["row"].gather(hits["row"]))
         marks = hits.join(ends, on="row", how="full", coalesce=True).sort("row").with_columns(
             pl.col("pattern").fill_null("python-exception"), captures=_captures()
         )  # fmt: skip
+        if not marks.height:
+            return pl.DataFrame(schema=_MARKS)
         marks = marks.join(self._parts, on="pattern", how="left", maintain_order="left")
-        marks = marks.with_columns(
-            part=pl.when(pl.col("harmless") & pl.col("generic")).then(pl.lit("advice")).otherwise("part")
-        )
-        at = marks["row"].to_numpy()
-        said = chunk.rows(at).drop("row").rename({"node": "said_node", "rank": "said_rank"})
-        time = pl.Series("time", look.time[at]).dt.replace_time_zone("UTC")
-        return pl.concat([marks, said], how="horizontal").with_columns(
-            time,
+        said = placed.rename({"node": "said_node", "rank": "said_rank"})
+        marks = marks.join(said, on="row", how="left", maintain_order="left")
+        time = pl.Series("time", look.time[marks["row"].to_numpy()]).dt.replace_time_zone("UTC")
+        harmless = pl.col("harmless") & pl.col("generic")
+        return marks.select(
+            "line", "offset", time, "pattern", "label", "generic", "captures",
+            part=pl.when(harmless).then(pl.lit("advice")).otherwise("part"),
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "said_rank"),
             node=pl.coalesce(_captured("node"), "said_node"),
             text=_shown(pl.col("text")),

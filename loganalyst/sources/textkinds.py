@@ -132,6 +132,6 @@ def hashed(data: bytes) -> NDArray[np.uint64]:
 
 def _told(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
-    rows = described(text)
-    flags = {name: rows["body"].str.contains(regex).to_numpy() for name, regex in _REGEX.items()}
-    return {"prefixed": (rows["prefix"] != "").to_numpy(), **flags}
+    body = {name: pl.col("body").str.contains(regex) for name, regex in _REGEX.items()}
+    flags = described(text).select(prefixed=pl.col("prefix") != "", **body)
+    return {name: flags[name].to_numpy() for name in FLAGS}

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 CHUNK = 4 << 20  # bytes a batch; a line longer than this comes in pieces
+FEW = 2000  # rows whose text is cut out of a batch one by one
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
@@ -63,7 +64,7 @@ class Chunk:
 
     def some(self, rows: NDArray[np.int64]) -> pl.Series:
         """The text of the given rows."""
-        if 4 * len(rows) > len(self) or "texts" in self.__dict__:
+        if len(rows) > FEW and 4 * len(rows) > len(self):
             return self.texts.gather(rows)
         bounds = zip(self.starts[rows].tolist(), (self.starts[rows + 1] - 1).tolist(), strict=True)
         return pl.Series("", [self.data[a:b].decode() for a, b in bounds], dtype=pl.String)

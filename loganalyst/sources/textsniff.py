@@ -13,10 +13,9 @@ _LOG_NAME = re.compile(
 )
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
 _TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text)$", re.I)
-_SPEAKS = re.compile(
-    r"Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
-    r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d",
-    re.I,
+_SPEAKS = (
+    r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
+    r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d"
 )
 _OTHER_FORMAT = re.compile(
     r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)|\A[^\n]*\t[^\n]*\t", re.I
@@ -35,8 +34,10 @@ def likeness(path: Path, head: bytes) -> float:
     text = textlines.head(head)
     if _OTHER_FORMAT.search(text) or _is_json(text) or _is_table(text):
         return 0.0
-    speaks = _SPEAKS.search(text) or patterns.match(pl.Series(text.split("\n")), patterns.catalogue()).height
-    return named or (0.4 if speaks else 0.0)
+    if named:
+        return named
+    lines = pl.Series(text.split("\n"))
+    return 0.4 if lines.str.contains(_SPEAKS).any() or patterns.match(lines, patterns.catalogue()).height else 0.0
 
 
 def _is_json(text: str) -> bool:
