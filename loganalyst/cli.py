@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import sys
-import time
 import traceback
 from collections.abc import Sequence
 from enum import StrEnum
@@ -220,11 +219,12 @@ def ingest(
 
     Of files that only grew, what was appended is read. Exits with 2 if a PATH could not be read.
     """
+    from loganalyst.progress import Bar
     from loganalyst.store import Store
 
     counts = {"read": 0, "unchanged": 0, "failed": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
-    bar = _Bar()
+    bar = Bar()
     for outcome in Store(store).readings(paths, processes):
         counts[outcome.what] += 1
         points += outcome.points
@@ -243,27 +243,6 @@ def ingest(
         )
     )
     raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)
-
-
-class _Bar:
-    """How far it is, on one line of a terminal's stderr; nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self._began = time.monotonic()
-
-    def show(self, runs: int, points: int) -> None:
-        """That many runs are done, which gave that many points."""
-        if self._shown:
-            rate = points / max(time.monotonic() - self._began, 0.001)
-            print(
-                f"\r\033[K{runs:,} runs, {points:,} points, {rate:,.0f} points/s", end="", file=sys.stderr, flush=True
-            )
-
-    def clear(self) -> None:
-        """Make room for other lines."""
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 @app.command()

@@ -15,6 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 STEPS = {
     "model": {"report"},  # Diagnosis.to_*(), inside the methods
     "errors": set(),
+    "progress": set(),
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
     "store": {

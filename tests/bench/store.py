@@ -37,12 +37,12 @@ if __name__ == "__main__":
     loganalyst.store.SECONDS = 0.2
     loganalyst.store.Store(sys.argv[1]).ingest([sys.argv[2]], processes=int(sys.argv[3]))
 """
-PEAK = """
-import resource, sys
+PEAK = r"""
+import re, sys
 if len(sys.argv) > 1:
     from loganalyst import Store
     print(*Store(sys.argv[1]).ingest([sys.argv[2]]).values(), file=sys.stderr)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(int(re.search(r"VmHWM:\s*(\d+)", open("/proc/self/status").read())[1]) / 1024)
 """
 
 
