@@ -1,0 +1,225 @@
+"""A job log of 1 GB: the pattern scan and the whole reading beside what one would use instead.
+
+    python tests/bench/text_speed.py [--megabytes 1000] [--small 1000] [--only NAME]
+
+The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
+pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Every reader is a fresh process;
+printed are its CPU seconds (of all threads, children included, modules loaded beforehand), GB/s of CPU time, and the
+peak memory above that after loading. The peers look for the literals of the same patterns: ripgrep and `grep -F` on the
+whole file, Python's re on its first 16 MB. `--small` is the number of copies of a short failed log that are read one
+after another. Linux only.
+"""
+
+import argparse
+import json
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+CHATTER = (
+    "prefetch queue has {} items waiting on worker {}",
+    "gathered shard {} of {} from cache /scratch/data/shard-{}.tar",
+    "allreduce bucket {} ready after {} us",
+    "rank {} heartbeat ok, {} tasks pending",
+    "resolved {} symbols in {} ms",
+    "moving block {} to device cuda:{}",
+)
+MODULES = ("trainer", "data.loader", "dist.utils", "checkpointing", "engine", "sampler")
+END = """Traceback (most recent call last):
+  File "/home/me/train.py", line 10, in main
+    loss.backward()
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
+"""
+PART = 16 << 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=1000)
+    parser.add_argument("--small", type=int, default=1000)
+    parser.add_argument("--only", choices=READERS)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        log, words = Path(folder) / "slurm-1.out", Path(folder) / "literals"
+        write(log, args.megabytes * 1_000_000)
+        words.write_text("\n".join(literals()) + "\n")
+        print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'peak MB':>9}  found")
+        for name in [args.only] if args.only else READERS:
+            child(name, str(log), str(words), str(args.small))
+
+
+def child(name: str, *arguments: str) -> None:
+    """Print the row of one reader."""
+    code = "import text_speed, sys; text_speed.measure(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, name, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    print(done.stdout.rstrip() or f"{name:22}  not here: {done.stderr.splitlines()[-1]}", flush=True)
+
+
+def measure(name: str, log: str, words: str, small: str) -> None:
+    """Run one reader in this process and print its figures."""
+    take = READERS[name](Path(log), Path(words), int(small))
+    before, begin = peak(), cpu()
+    found, size = take()
+    seconds = cpu() - begin
+    print(f"{name:22}{size / 1e6:8.0f}{seconds:9.2f}{size / 1e9 / seconds:8.3f}{peak() - before:9.0f}  {found}")
+
+
+def cpu() -> float:
+    """CPU seconds of this process and its children."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def peak() -> float:
+    """Peak resident memory in MB."""
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024 / 1e6
+
+
+def literals() -> list[str]:
+    from loganalyst.sources import patterns
+
+    return list(dict.fromkeys(word for p in patterns.catalogue() for word in p.literals))
+
+
+Reader = Callable[[], tuple[str, int]]
+
+
+def scan(log: Path, _words: Path, _small: int) -> Reader:
+    """All patterns on every line, captures on the lines they claim; no metrics, no sessions."""
+    import numpy as np
+
+    from loganalyst.sources import patterns, textlines
+
+    known = patterns.catalogue()
+    patterns.candidates(b"", np.zeros(1, np.int64), known)
+
+    def take() -> tuple[str, int]:
+        hits = 0
+        for chunk, _ in textlines.batches(log):
+            rows, numbers = patterns.candidates(chunk.data, chunk.starts[1:] - 1, known)
+            lines, at = np.unique(rows, return_inverse=True)
+            hits += patterns.claims(chunk.rows(lines)["body"], at, numbers, known).height
+        return f"{hits} lines", log.stat().st_size
+
+    return take
+
+
+def reading(log: Path, _words: Path, _small: int) -> Reader:
+    """The whole reading: lines, tracebacks, sessions, metrics."""
+    from loganalyst.sources import patterns, text
+
+    patterns.catalogue()
+
+    def take() -> tuple[str, int]:
+        points = lines = 0
+        for tables in text.read(log):
+            points, lines = points + tables.points.height, lines + tables.lines.height
+        return f"{points} points, {lines} lines", log.stat().st_size
+
+    return take
+
+
+def short_logs(log: Path, _words: Path, small: int) -> Reader:
+    """Many short logs."""
+    from loganalyst.sources import text
+
+    short = log.with_name("short.out")
+    short.write_text("".join(f"step {i} loss {1 / (i + 1):.4f} lr 1e-3\n" for i in range(50)) + END)
+    list(text.read(short))
+
+    def take() -> tuple[str, int]:
+        begin = cpu()
+        for _ in range(small):
+            list(text.read(short))
+        return f"{1000 * (cpu() - begin) / max(small, 1):.1f} ms a log", small * short.stat().st_size
+
+    return take
+
+
+def command(*words: str) -> Callable[[Path, Path, int], Reader]:
+    """A program that counts the lines that hold a literal."""
+
+    def prepared(log: Path, literal: Path, _small: int) -> Reader:
+        if not shutil.which(words[0]):
+            raise SystemExit(f"{words[0]} is not installed")
+
+        def take() -> tuple[str, int]:
+            done = subprocess.run([*words, str(literal), str(log)], capture_output=True, text=True, check=False)
+            return f"{done.stdout.strip()} lines", log.stat().st_size
+
+        return take
+
+    return prepared
+
+
+def python_re(log: Path, words: Path, _small: int) -> Reader:
+    """One alternation of all literals."""
+    found = re.compile("|".join(map(re.escape, words.read_text().splitlines())))
+
+    def take() -> tuple[str, int]:
+        with log.open() as file:
+            data = file.read(PART)
+        return f"{sum(bool(found.search(line)) for line in data.splitlines())} lines", len(data)
+
+    return take
+
+
+READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
+    "patterns": scan,
+    "whole reading": reading,
+    "short logs": short_logs,
+    "rg -j1 -F -f": command("rg", "-j1", "-c", "-F", "-f"),
+    "rg -j1 -f": command("rg", "-j1", "-c", "-f"),
+    "grep -F -f": command("grep", "-c", "-F", "-f"),
+    "python re": python_re,
+}
+
+
+def write(path: Path, size: int) -> None:
+    """A log of about `size` bytes: a part of 16 MB made line by line, repeated with its steps going on."""
+    made = random.Random(1)
+    step, tenths, written = 0, 0, 0
+    with path.open("w") as file:
+        while written < size:
+            lines = []
+            for _ in range(20_000):
+                tenths += 1
+                step, line = one(made, step, tenths)
+                lines.append(line)
+            written += file.write("\n".join(lines) + "\n")
+        file.write(END)
+
+
+def one(made: random.Random, step: int, tenths: int) -> tuple[int, str]:
+    """The step after a line, and the line."""
+    seconds = tenths // 10
+    stamp = f"2024-05-{1 + seconds // 86400 % 28:02} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    kind, x = made.random(), made.random()
+    if kind < 0.14:
+        values = f"loss {2 + x:.4f} | lr {1e-4 / (1 + step / 1e5):.3e} | grad_norm {3 * x:.3f} | tokens/s {90_000 + step % 999}"
+        return step + 1, f"{stamp},{tenths % 10}00 - INFO - trainer - step {step + 1}/1000000 | {values}"
+    if kind < 0.16:
+        return step, (
+            f" iteration {step:8}/ 1000000 | consumed samples: {step * 512:12} | elapsed time per iteration (ms): "
+            f"{300 + x:.1f} | learning rate: 1.000E-04 | lm loss: {2 + x:.6E} | grad norm: {x:.3f} | "
+            "number of skipped iterations:   0 | number of nan iterations:   0 |"
+        )
+    if kind < 0.18:
+        return step, f"n{tenths % 64:03}:{tenths % 999}:{tenths % 99} [{tenths % 8}] NCCL INFO Channel 0{tenths % 9}/0 : 1[2] -> 3[4]"
+    if kind < 0.185:
+        return step, "/opt/env/torch/nn/functional.py:1967: UserWarning: nn.functional.tanh is deprecated. Use torch.tanh."
+    said = made.choice(CHATTER).replace("{}", str(tenths * 7919 % 9999))
+    return step, f"{stamp},{tenths % 10}00 - DEBUG - {MODULES[tenths % 6]} - {said}"
+
+
+if __name__ == "__main__":
+    main()
