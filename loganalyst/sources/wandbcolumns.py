@@ -68,7 +68,7 @@ def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats
         codes=items.code[kept],
         values=values[kept],
     )
-    lost = Counter((word, metric) for word, metric in told if isinstance(word, str) and word and metric)
+    lost = Counter((word, metric) for word, metric in told if isinstance(word, str) and word and metric is not None)
     return Found(found, [key.metric for key in keys], taken, lost)
 
 
