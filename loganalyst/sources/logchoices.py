@@ -64,7 +64,8 @@ class Choices:
                     "all_epochal": pl.Boolean},
         )  # fmt: skip
         series = pl.DataFrame(
-            [(*k, *v) for k, v in self.series.items()], orient="row",
+            [(*k, *v) for k, v in self.series.items()],
+            orient="row",
             schema={"session": pl.Int32, "series": pl.UInt32, "anew": pl.Boolean, "clock": pl.Boolean},
         )
         return sessions, series

@@ -7,6 +7,7 @@ column-wise.
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -86,7 +87,7 @@ class Form:
 
 
 def cleaned(text: pl.Series) -> pl.DataFrame:
-    """text (without times, bars and what is not told from a number) and form (String) of each line."""
+    """Text (without times, bars and what is not told from a number) and form (String) of each line."""
     expr = pl.col("text")
     for pattern, by in _CLEANING:
         expr = expr.str.replace_all(pattern, by)
@@ -130,12 +131,14 @@ def take(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArra
 def _template(form: str, line: str) -> str | None:
     if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
         return None
-    clocks = [re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(_TIME, re.sub(r"IoU=", "", line), re.ASCII)]
+    clocks = [
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(_TIME, re.sub(r"IoU=", "", line), re.ASCII)
+    ]
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None
     parts = form.split(SLOT)
     out = [_literal(parts[0], clocks)]
-    for before, after in zip(parts, parts[1:], strict=False):
+    for before, after in pairwise(parts):
         out += [f"({_number(before, after)})", _literal(after, clocks)]
     return rf"^\s*{''.join(out)}\s*$"
 

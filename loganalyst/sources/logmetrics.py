@@ -7,6 +7,7 @@ told once and never looked at again; the numbers of the others are gathered colu
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from loganalyst.sources.logforms import Form
 from loganalyst.sources.lognumbers import Numbers
 from loganalyst.sources.logshapes import Shape
 from loganalyst.sources.logsteps import Steps
+from loganalyst.sources.logwords import WORTH
 from loganalyst.sources.textkinds import Kinds, Look, Mask, Rows
 from loganalyst.sources.textlines import Chunk, chunk_of, described
 
@@ -135,15 +137,13 @@ class Reader:
         text = chunk.some(rows)
         return described(text)["body"] if look.flags["prefixed"][rows].any() else text
 
-    def _taken(
-        self, rows: Rows, text: pl.Series, kind: NDArray[np.int64]
-    ) -> tuple[list[_Taken], pl.DataFrame]:
+    def _taken(self, rows: Rows, text: pl.Series, kind: NDArray[np.int64]) -> tuple[list[_Taken], pl.DataFrame]:
         """The lines taken apart by templates, and the others cleaned: row, text, form."""
         taken: list[_Taken] = []
         loose: list[NDArray[np.int64]] = []
         order = np.argsort(kind, kind="stable")
         bounds = np.flatnonzero(np.diff(kind[order], prepend=-1, append=-1))
-        for first, last in zip(bounds, bounds[1:], strict=False):
+        for first, last in pairwise(bounds.tolist()):
             left = self._by_form(int(kind[order[first]]), rows, text, order[first:last], taken)
             loose.append(left)
         at = np.sort(np.concatenate(loose))
@@ -183,16 +183,14 @@ class Reader:
         """The forms of cleaned lines that may mean something."""
         forms = text.unique(maintain_order=True).rename("form").to_frame()
         words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
-        forms = forms.with_columns(worth=words.str.contains(logforms.WORTH))
+        forms = forms.with_columns(worth=words.str.contains(WORTH))
         out = []
         for form, worth in forms.iter_rows():
             if worth or counts[form] >= 3:
                 out.append(self.forms.get(form) or self._known(Form(form, worth, False, None)))
         return out
 
-    def _tables(
-        self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers
-    ) -> None:
+    def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
         """Adds the numbers of tables over several lines; lines they claim have no others."""
         headed = bool((look.flags["header"] & mine).any())
         rows = np.flatnonzero(mine if headed else look.flags["table"] & mine)

@@ -30,13 +30,14 @@ class Numbers:
     def add(self, shape: Shape, rows: NDArray[np.int64], slots: list[NDArray[np.float64]]) -> None:
         """Lines of one shape: their rows, and their numbers by slot."""
         metrics = [slot for slot in shape.slots if slot.role == "metric"]
-        position = {slot.role: slots[slot.index] for slot in shape.slots if slot.role != "metric"}
+        position: dict[str, NDArray[np.float64]] = {
+            slot.role: slots[slot.index] for slot in shape.slots if slot.role != "metric"
+        }
         self.said.append(rows)
         self.records.append(
             pl.DataFrame({"row": rows}).with_columns(
                 *(pl.lit(getattr(shape, flag)).alias(flag) for flag in _FLAGS),
-                *(pl.Series(role, _counters(position[role])) if role in position else pl.lit(None, pl.Float64).alias(role)
-                  for role in _POSITIONS),
+                *(_counters(role, position.get(role)) for role in _POSITIONS),
                 series=pl.lit(self.code(metrics[0].name) if metrics else None, pl.UInt32),
             )
         )  # fmt: skip
@@ -103,8 +104,10 @@ class Numbers:
         return records.with_columns(row).select(RECORDS.names()), points.with_columns(row).select(POINTS.names())
 
 
-def _counters(values: NDArray[np.float64]) -> pl.Series:
-    return pl.Series(values).to_frame("v").select(_counter(pl.col("v"))).to_series()
+def _counters(role: str, values: NDArray[np.float64] | None) -> pl.Expr:
+    if values is None:
+        return pl.lit(None, pl.Float64).alias(role)
+    return _counter(pl.lit(pl.Series(values))).alias(role)
 
 
 def _counter(value: pl.Expr) -> pl.Expr:

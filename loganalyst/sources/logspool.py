@@ -34,7 +34,7 @@ class Spool:
         yield from self.held
 
     def _write(self) -> None:
-        self.file = self.file or tempfile.TemporaryFile()
+        self.file = self.file or tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the spool
         self.file.seek(0, io.SEEK_END)
         for frames in self.held:
             places = []

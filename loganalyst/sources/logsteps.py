@@ -15,17 +15,26 @@ from loganalyst.sources.logchoices import Choices, Groups
 from loganalyst.sources.logspool import Spool
 
 BLOCK = 200_000  # records or points that are placed at once
-RECORDS = pl.Schema({
-    "row": pl.Int64, "session": pl.Int32, "bar": pl.Boolean, "keras": pl.Boolean, "held_out": pl.Boolean,
-    "header": pl.Boolean, "step": pl.Float64, "batch": pl.Float64, "total": pl.Float64, "epoch": pl.Float64,
-    "series": pl.UInt32,
-})  # fmt: skip
-POINTS = pl.Schema({"row": pl.Int64, "metric": pl.UInt32, "value": pl.Float64, "line": pl.Int64, "time": Time})
-_WAITING = pl.Schema({
-    "row": pl.Int64, "session": pl.Int32, "metric": pl.UInt32, "step": pl.Int64, "epoch": pl.Float64, "time": Time,
-    "value": pl.Float64, "line": pl.Int64, "refreshed": pl.Boolean,
-})  # fmt: skip
-_SERIES = pl.Schema({"session": pl.Int32, "series": pl.UInt32, "i0": pl.Float64, "passes0": pl.Int64, "index0": pl.Int64})
+
+
+def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
+    """The schema of a frame with these columns."""
+    return pl.Schema(columns)
+
+
+RECORDS = schema_of(
+    row=pl.Int64, session=pl.Int32, bar=pl.Boolean, keras=pl.Boolean, held_out=pl.Boolean,
+    header=pl.Boolean, step=pl.Float64, batch=pl.Float64, total=pl.Float64, epoch=pl.Float64,
+    series=pl.UInt32,
+)  # fmt: skip
+POINTS = schema_of(row=pl.Int64, metric=pl.UInt32, value=pl.Float64, line=pl.Int64, time=Time)
+_WAITING = schema_of(
+    row=pl.Int64, session=pl.Int32, metric=pl.UInt32, step=pl.Int64, epoch=pl.Float64, time=Time,
+    value=pl.Float64, line=pl.Int64, refreshed=pl.Boolean,
+)  # fmt: skip
+_SERIES = pl.Schema(
+    {"session": pl.Int32, "series": pl.UInt32, "i0": pl.Float64, "passes0": pl.Int64, "index0": pl.Int64}
+)
 _COUNTS = pl.Schema({"session": pl.Int32, "metric": pl.UInt32, "count": pl.Int64})
 _GROUP = ("session", "series")
 
@@ -114,7 +123,7 @@ class Steps:
             kept=kept,
             carry=Carry(
                 series=pl.DataFrame(carry["series"], _SERIES, orient="row"), session=carry["session"],
-                step=carry["step"], counts={tuple(k): n for k, n in carry["counts"]}, pass_=carry["pass"] and tuple(carry["pass"]),
+                step=carry["step"], counts={tuple(k): n for k, n in carry["counts"]}, pass_=_tuple(carry["pass"]),
                 waiting=pl.DataFrame(carry["waiting"], {**_WAITING, "time": pl.Int64}, orient="row").cast(_WAITING),
             ),
         )  # fmt: skip
@@ -268,6 +277,10 @@ class Steps:
             "session", names.gather(points["metric"]).alias("metric"), "step", "epoch", "time",
             "value", pl.lit(None, pl.String).alias("source"), "line",
         ).cast(SCHEMAS["points"])  # fmt: skip
+
+
+def _tuple(values: Any) -> Any:
+    return None if values is None else tuple(values)
 
 
 def _carry_state(carry: Carry) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -108,9 +109,7 @@ def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
     return found.with_columns(pl.Series("row", hit, pl.UInt32).gather(found["row"]))
 
 
-def candidates(
-    data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple[str, ...] = ()
-) -> tuple[Rows, Rows]:
+def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple[str, ...] = ()) -> tuple[Rows, Rows]:
     """Where a literal of any pattern stands: the line (position; `ends` are the places of the LF after each in `data`,
     UTF-8) and the literal (its number), each pair at least once. The fast first look. The texts in `also` are looked
     for as well: their numbers are -1, -2 and so on.
@@ -142,7 +141,7 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     order = np.argsort(literals, kind="stable")
     bounds = np.flatnonzero(np.diff(literals[order], prepend=-1, append=-1))
     lines: dict[int, list[Rows]] = {}
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds.tolist()):
         for number in of[int(literals[order[first]])]:
             lines.setdefault(number, []).append(at[order[first:last]])
     free = np.ones(len(text), bool)

@@ -12,7 +12,7 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
 from loganalyst.sources import logmetrics, patterns, textargs, textlines, textsniff, tracebacks
-from loganalyst.sources.logsteps import Steps
+from loganalyst.sources.logsteps import Steps, schema_of
 from loganalyst.sources.mark import Mark, StartAgainError
 from loganalyst.sources.textkinds import Kinds, Look
 from loganalyst.sources.textsessions import Sessions
@@ -24,11 +24,11 @@ KEPT = 100  # matches of one pattern kept at either end of a batch; how many are
 
 _EXAMPLE = ">>>"
 _WORDS = (tracebacks.HEADER, _EXAMPLE, textargs.CALL, textargs.ENVIRONMENT)  # looked for beside the patterns' literals
-_MARKS = pl.Schema({
-    "line": pl.Int64, "offset": pl.Int64, "time": Time, "rank": pl.Int64, "node": pl.String, "pattern": pl.String,
-    "label": pl.String, "part": pl.String, "generic": pl.Boolean, "captures": pl.String, "text": pl.String,
-    "block": pl.Int64,
-})  # fmt: skip
+_MARKS = schema_of(
+    line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, pattern=pl.String,
+    label=pl.String, part=pl.String, generic=pl.Boolean, captures=pl.String, text=pl.String,
+    block=pl.Int64,
+)  # fmt: skip
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
 

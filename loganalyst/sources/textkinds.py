@@ -1,8 +1,8 @@
 """Kinds of log lines: a log of millions of lines has few, so each is looked at once.
 
 Lines are of one kind where they are the same but for digits, signs, blanks, bars and the letters of exponents, nan and
-inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from two of its lines; that only
-decides where to look: what is found there is checked line by line.
+inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from two of its lines;
+that only decides where to look: what is found there is checked line by line.
 """
 
 from dataclasses import dataclass

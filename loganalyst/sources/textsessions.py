@@ -75,6 +75,7 @@ class Sessions:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
         """What `state` told."""
+
         def copied(one: Mapping[str, Any]) -> dict[str, Any]:
             faults = {part: tuple(fault) for part, fault in one["faults"].items()}
             return {**one, "seen": list(one["seen"]), "faults": faults}

@@ -44,7 +44,9 @@ def fixed(data: bytes, at: NDArray[np.int64]) -> Times:
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # eight bytes from each place on
     head, minute, tail, rest = (words[at + k] for k in (0, 8, 16, 19))
     # lines of one minute follow one another: the date and minute of each such run are read once
-    new = np.flatnonzero(np.diff(minute, prepend=~minute[:1]).astype(bool) | np.diff(head, prepend=head[:1]).astype(bool))
+    new = np.flatnonzero(
+        np.diff(minute, prepend=~minute[:1]).astype(bool) | np.diff(head, prepend=head[:1]).astype(bool)
+    )
     told = np.stack([head[new], minute[new]], axis=1)
     begun = np.array([_minute(pair.tobytes()) for pair in told], "M8[us]")
     base = np.repeat(begun, np.diff(np.append(new, len(at))))

@@ -11,7 +11,6 @@ after another. Linux only.
 """
 
 import argparse
-import json
 import random
 import re
 import resource
@@ -202,10 +201,14 @@ def write(path: Path, size: int) -> None:
 def one(made: random.Random, step: int, tenths: int) -> tuple[int, str]:
     """The step after a line, and the line."""
     seconds = tenths // 10
-    stamp = f"2024-05-{1 + seconds // 86400 % 28:02} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    stamp = (
+        f"2024-05-{1 + seconds // 86400 % 28:02} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    )
     kind, x = made.random(), made.random()
     if kind < 0.14:
-        values = f"loss {2 + x:.4f} | lr {1e-4 / (1 + step / 1e5):.3e} | grad_norm {3 * x:.3f} | tokens/s {90_000 + step % 999}"
+        values = (
+            f"loss {2 + x:.4f} | lr {1 / (1e4 + step):.3e} | grad_norm {3 * x:.3f} | tokens/s {90_000 + step % 999}"
+        )
         return step + 1, f"{stamp},{tenths % 10}00 - INFO - trainer - step {step + 1}/1000000 | {values}"
     if kind < 0.16:
         return step, (
@@ -214,9 +217,15 @@ def one(made: random.Random, step: int, tenths: int) -> tuple[int, str]:
             "number of skipped iterations:   0 | number of nan iterations:   0 |"
         )
     if kind < 0.18:
-        return step, f"n{tenths % 64:03}:{tenths % 999}:{tenths % 99} [{tenths % 8}] NCCL INFO Channel 0{tenths % 9}/0 : 1[2] -> 3[4]"
+        return (
+            step,
+            f"n{tenths % 64:03}:{tenths % 999}:9 [{tenths % 8}] NCCL INFO Channel 0{tenths % 9}/0 : 1[2] -> 3[4]",
+        )
     if kind < 0.185:
-        return step, "/opt/env/torch/nn/functional.py:1967: UserWarning: nn.functional.tanh is deprecated. Use torch.tanh."
+        return (
+            step,
+            "/opt/env/torch/nn/functional.py:1967: UserWarning: nn.functional.tanh is deprecated. Use torch.tanh.",
+        )
     said = made.choice(CHATTER).replace("{}", str(tenths * 7919 % 9999))
     return step, f"{stamp},{tenths % 10}00 - DEBUG - {MODULES[tenths % 6]} - {said}"
 

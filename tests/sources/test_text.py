@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources import text, textlines
+from loganalyst.sources import logspool, logsteps, text, textlines
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
@@ -243,3 +243,51 @@ def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) 
     at = [i for i, line in enumerate(lines, 1) if line == OOM]
     assert at == hits["line"].to_list()
     assert [len("\n".join(lines[: i - 1]).encode()) + (i > 1) for i in at] == hits["offset"].to_list()
+
+
+PIECES = [
+    "[rank3]: ", "[default0]:", "0: ", "n17: ", "[n1:4711] ", "(W pid=7, ip=10.0.0.4) ", "2024-05-01 10:00:02,250 ",
+    "[2024-13-01T25:00:00.5] ", "05/01/2024 10:00:02 ", "loss: 0.5", "loss=nan", " step 3/10", "Epoch 1: ",
+    " 37%|##  |", "\r", "\n", "\r\n", "\x1b[31m", "\x1b]0;", "\x00", "\x08", "| loss | 0.5 |", "--------", "\t",
+    "é", "█", "\ufeff", OOM, "Traceback (most recent call last):",
+    '  File "a.py", line 1, in f', "ValueError: x", ">>> 1", "Namespace(a=1)",
+    "SLURM_JOB_ID=7", "Epoch  box_loss  cls_loss", "  1  0.5  0.4", "1e999", "9" * 30,
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=60),
+    st.sampled_from(["utf-8", "latin-1", "utf-16", "utf-16-be"]),
+    st.integers(20, 500),
+    st.binary(max_size=5),
+)
+def test_no_log_raises(tmp_path: Path, pieces: list[str], encoding: str, chunk: int, junk: bytes) -> None:
+    """Prefixes, times, bars, tables and tracebacks in any order, cut anywhere, in any encoding, are read."""
+    data = "".join(pieces).encode(encoding, "replace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textlines, "CHUNK", chunk)
+        tables = read(tmp_path / "a.log", data + junk + data)
+
+    assert tables.sessions.height >= 1
+    assert tables.points["metric"].null_count() == 0
+
+
+def test_a_bar_without_a_line_end(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar of refreshes that never ends its line is read in bounded pieces, all of one line."""
+    monkeypatch.setattr(textlines, "CHUNK", 1 << 16)
+    tables = read(log, "".join(f"\r{i:3}%|##| {i}/5000 [00:10<00:20, 3.1it/s, loss={i}.5]" for i in range(5000)))
+
+    assert tables.points["step"].to_list() == list(range(5000))
+    assert tables.points["line"].unique().to_list() == [1]
+
+
+def test_numbers_wait_in_a_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too much for the memory lies in a temporary file until the log ends."""
+    data = "".join(f"Epoch {i // 100}: {i % 100}/100 loss={i}.5 acc={i}\n" for i in range(3000))
+    whole = read(log, data).points
+    monkeypatch.setattr(logspool, "HELD", 5000)
+    monkeypatch.setattr(logsteps, "BLOCK", 500)
+    monkeypatch.setattr(textlines, "CHUNK", 3000)
+
+    assert read(log, data).points.equals(whole)

@@ -59,7 +59,7 @@ def same(path: Path, data: bytes, cuts: list[int]) -> None:
 def lines(kind: str, n: int) -> list[str]:
     """A log of one habit."""
     return {
-        "steps": [f"2024-05-01 10:{i // 60 % 60:02}:{i % 60:02} step {i} loss {1 / (i + 1):.4f} lr 1e-3" for i in range(n)],
+        "steps": [f"2024-05-01 10:{i // 60:02}:{i % 60:02} step {i} loss {1 / (i + 1):.4f} lr 1e-3" for i in range(n)],
         "epochs": [f"Epoch {i // 10}: {i % 10 * 25}/250 loss={i}.5" for i in range(n)],
         "bars": ["\r".join(BAR.format(i * 5 % 100, i % 20, i, 1 / (i + k)) for k in (1, 2, 3)) for i in range(n)],
         "index": [f"loss: {i}.25" for i in range(n)],
