@@ -100,6 +100,18 @@ def test_a_worker_that_dies_costs_its_item() -> None:
     assert {*found} == {2, 4, 10, 12, 99, *told}
 
 
+def test_processes_that_cannot_start_are_one_error(tmp_path: Path) -> None:
+    """A program that processes cannot import is told once; its runs do not count as unreadable."""
+    runs = make_runs(tmp_path, 3)
+    code = f"from loganalyst import Store\nStore({str(tmp_path / 'store')!r}).ingest([{str(runs)!r}], processes=2)\n"
+    done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "StoreError" in done.stderr.splitlines()[-1]
+    assert "cannot be started" in done.stderr.splitlines()[-1]
+    assert set(Store(tmp_path / "store").ingest([runs]).values()) == {"read"}
+
+
 def test_leaving_early_keeps_what_was_read(tmp_path: Path) -> None:
     """Who stops listening, as Ctrl-C does, leaves a store with all runs that were told."""
     runs, store = make_runs(tmp_path), Store(tmp_path / "store")

@@ -26,7 +26,7 @@ from loganalyst.store import judged, lock, reading, runrows
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import Joined, Note, State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, move
-from loganalyst.store.workers import Ready, each
+from loganalyst.store.workers import NotStartedError, Ready, each
 
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down
@@ -198,6 +198,8 @@ def _told(path: Path) -> Iterator[None]:
     """Whatever keeps the store from being used is a StoreError."""
     try:
         yield
+    except NotStartedError as error:
+        raise StoreError(path, str(error), "or read with one process") from None
     except (OSError, sqlite3.Error) as error:
         raise StoreError(path, f"cannot be used as a store ({error})", "a folder that can be written") from None
 

@@ -11,6 +11,14 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+NOT_STARTED = (
+    "further processes cannot be started: the program must be a file, "
+    "and do its work below `if __name__ == '__main__':`"
+)
+
+
+class NotStartedError(RuntimeError):
+    """A process came to its end before it was given its first item."""
 
 
 class _Worker(Generic[Item]):
@@ -25,11 +33,21 @@ class _Worker(Generic[Item]):
         with _one_thread():
             self.process.start()
         theirs.close()
+        self.started = False
 
     def give(self, item: Item) -> None:
         """Let it do this next."""
         with suppress(OSError):  # it died; that shows when its answer is waited for
             self.pipe.send(item)
+
+    def answer(self) -> Any:
+        """Of the item it was given. Raises EOFError or OSError where it died, NotStartedError where it never began."""
+        try:
+            if not self.started:
+                self.started = self.pipe.recv()
+        except (EOFError, OSError):
+            raise NotStartedError(NOT_STARTED) from None
+        return self.pipe.recv()
 
     def end(self) -> str:
         """Why it gave no answer; it is gone then."""
@@ -60,7 +78,8 @@ def each(
     """`function` of each item, in the order they are done; `died(item, why)` where its process did.
 
     Items are taken as they are needed. With one process it is this one. Programs that ask for more must not do so while
-    they are imported (``if __name__ == "__main__":``), for the processes import them too.
+    they are imported (``if __name__ == "__main__":``), for the processes import them too. Raises
+    NotStartedError where a process cannot be started.
     """
     if processes < 2:
         yield from (item.value if isinstance(item, Ready) else function(item) for item in items)
@@ -82,7 +101,7 @@ def each(
             for pipe in [p for p in wait(list(busy)) if isinstance(p, Connection)]:
                 worker, item = busy.pop(pipe)
                 try:
-                    result: Result = pipe.recv()
+                    result: Result = worker.answer()
                     idle.append(worker)
                 except (EOFError, OSError):
                     result = died(item, worker.end())
@@ -94,6 +113,7 @@ def each(
 
 def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
     with suppress(EOFError, OSError, KeyboardInterrupt):  # whoever started us is gone, or stops
+        pipe.send(True)
         while True:
             pipe.send(function(pipe.recv()))
 
