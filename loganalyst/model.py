@@ -94,8 +94,17 @@ def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
     }
     if not columns or any(not len(v) for v in series.values()):
         return _blank(name).clone()
-    given = [pl.col(k).cast(t) if k in series else pl.lit(columns.get(k), dtype=t).alias(k) for k, t in schema.items()]
-    return (pl.DataFrame(series) if series else pl.DataFrame({"": [None]})).select(given)
+    rows = max((len(v) for v in series.values()), default=1)
+    filled = [
+        (series[k] if series[k].dtype == t else series[k].cast(t)) if k in series else constant(columns.get(k), rows, t)
+        for k, t in schema.items()
+    ]
+    return pl.DataFrame([column.rename(k) for k, column in zip(schema, filled, strict=True)])
+
+
+def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    """A column of one value; without the query that `pl.repeat` makes, which costs more than a small table."""
+    return pl.Series([value], dtype=dtype).new_from_index(0, rows)
 
 
 @cache

@@ -15,6 +15,7 @@ Bytes = NDArray[np.uint8]
 REVERSED_POLYNOMIAL = 0x82F63B78
 MASK_DELTA = 0xA282EAD8
 LANE = 512  # bytes, even
+FEW = 1000  # bytes up to which byte after byte is faster than all ranges together
 
 
 @cache
@@ -75,34 +76,56 @@ def mask(crc: int) -> int:
 
 def masked(data: bytes) -> int:
     """The masked CRC-32C of a short string, byte by byte."""
-    table, crc = _short_table(), 0xFFFFFFFF
+    return mask(_state(data) ^ 0xFFFFFFFF)
+
+
+def _state(data: bytes) -> int:
+    table, state = _short_table(), 0xFFFFFFFF
     for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    return mask(crc ^ 0xFFFFFFFF)
+        state = table[(state ^ byte) & 0xFF] ^ (state >> 8)
+    return state
 
 
 def masked_ranges(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Checksums:
     """The masked CRC-32C of each data[start:end] (uint32, one a range; empty ranges allowed)."""
-    if not len(starts):
-        return np.empty(0, np.uint32)
+    return masked_states(states(data, starts, ends))
+
+
+def states(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Checksums:
+    """The state that each data[start:end] leads to, not yet final (uint32, one a range; empty ranges allowed)."""
+    if int((ends - starts).sum()) <= FEW:
+        return np.array(
+            [_state(data[a:b].tobytes()) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)], np.uint32
+        )
     first = int(starts.min())
     data, starts, ends = data[first : int(ends.max())], starts - first, ends - first
     length = ends - starts
     lanes = np.maximum(length - 1, 0) // LANE  # full lanes behind a head of at most LANE bytes
-    states = _advance(data, starts, ends - lanes * LANE, 0xFFFFFFFF)
+    found = _advance(data, starts, ends - lanes * LANE, 0xFFFFFFFF)
     if lanes.any():
         last = np.cumsum(lanes)
         cut = np.repeat(ends - last * LANE, lanes) + np.arange(1, last[-1] + 1) * LANE
         joined = _advance(data, cut - LANE, cut, 0).tolist()
         for i in np.flatnonzero(lanes):
-            states[i] = _join(int(states[i]), joined[last[i] - lanes[i] : last[i]])
-    return masked_states(states)
+            found[i] = _join(int(found[i]), joined[last[i] - lanes[i] : last[i]])
+    return found
 
 
 def added(byte: Bytes | int, behind: NDArray[np.int64]) -> Checksums:
     """What each byte (or one of all) adds to the state of its string, by how many bytes stand behind it (from 0)."""
     places: NDArray[np.int64] = (behind << 8) + byte
     return _by_distance((int(behind.max(initial=0)) >> 8) + 1).take(places)
+
+
+def add(states: Checksums, bytes_: Bytes, behind: NDArray[np.int64]) -> None:
+    """Tell a byte of each string of a table (n, m), zero until now; `behind` (n,) bytes stand behind it in row n."""
+    table = _by_distance((int(behind.max(initial=0)) >> 8) + 1)
+    place = (behind << 8)[:, None]
+    first = bytes_[0, 0]
+    if (bytes_ == first).all():
+        states ^= table.take(place + first)
+    else:
+        states ^= table.take(place + bytes_)
 
 
 class States:

@@ -15,20 +15,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.model import Tables, table
+from loganalyst.model import Tables, constant, table
 from loganalyst.sources import buckets, tfevent
 from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, fields, single
+from loganalyst.sources.tfperiods import Period, Records, find
 from loganalyst.sources.tfrecord import FRAME, HEADER, Block, Mask, payload_length, scan
 from loganalyst.sources.tftemplates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.timestamps import from_seconds
 
 NAME = "tensorboard"
 LONGEST_TEXT = 4096  # characters of a logged text that are kept
-LEARN = 64  # events of a block that are decoded one by one before templates are tried again; then 4x as many
+LEARN = 4  # events of a block that are decoded one by one before templates are tried again; then 4x as many
 SCALAR_PLUGINS, HISTOGRAM_PLUGINS = ("", "scalars"), ("", "histograms")
+SILENT = ("hparams", "custom_scalars", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")  # no data
 TEXT_SUFFIX = "/text_summary"  # torch adds it to the tag its user gave
 
 
@@ -49,7 +51,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
     """What stands behind `mark` (None: everything), and where to go on when the file has grown."""
     decoder = _Decoder(path.name, mark)
     with path.open("rb") as file:
-        records = scan(file, decoder.take, mark.offset if mark else 0)
+        records = scan(file, decoder, mark.offset if mark else 0)
         while True:
             try:
                 gaps = next(records)
@@ -61,12 +63,14 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
     return decoder.mark(offset)
 
 
+Columns = tuple[NDArray[Any], ...]  # tag code, step, wall time and value of scalars
+
+
 @dataclass
 class _Rows:
-    """What events hold since the last batch; scalars are (event, tag code, step, wall time, value)."""
+    """What events hold since the last batch; single scalars are (event of the block, tag code, step, time, value)."""
 
-    events: int = 0
-    fast: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    columns: list[Columns] = field(default_factory=list)
     scalars: list[tuple[int, int, int, float, float]] = field(default_factory=list)
     distributions: list[dict[str, object]] = field(default_factory=list)
     settings: list[tuple[str, Leaf]] = field(default_factory=list)
@@ -81,34 +85,65 @@ class _Decoder:
         self.name = name
         self.codes: dict[str, int] = {}
         self.templates = Templates()
+        self.period: Period | None = None
         self.rows = _Rows()
         self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event need name its plugin
         self.walls: list[float] = state.get("walls", [])  # of the first and last event
-        self.skipped: dict[str, list[Any]] = {k: list(v) for k, v in state.get("skipped", {}).items()}
+        self.skipped: dict[str, tuple[int, str]] = {k: tuple(v) for k, v in state.get("skipped", {}).items()}
         self.kept: dict[str, int] = dict(mark.kept) if mark else {"points": 0, "distributions": 0, "config": 0}
         self.lost: list[Gap] = []
+
+    @property
+    def stride(self) -> int:
+        return self.period.size if self.period else 0
+
+    def leap(self, raw: NDArray[np.uint8], at: int, size: int) -> int:
+        """Take the turns of the training loop that are as the last one was."""
+        turns = self.period.take(raw, at, size) if self.period else None
+        if turns is None:
+            return at
+        self.rows.columns.append(turns[:4])
+        self._span(turns.walls)
+        return at + turns.size
 
     def take(self, block: Block) -> Mask:
         """Decode the records of a block whose checksums are right, and say which they are."""
         known = prefix(block.raw, block.starts, block.ends)
         intact = np.zeros(len(block.starts), np.bool_)
+        place, code = np.full(len(intact), -1), np.full(len(intact), -1)
+        parts: list[Columns] = []
         left, few = np.arange(len(intact)), LEARN
         while len(left):
             found = self.templates.match(block.raw, block.starts[left], block.ends[left], known.of(left))
             intact[left] = found.matched
             event = left[found.events]
-            self.rows.fast.append(
-                (event + self.rows.events, found.codes, known.steps[event], known.walls[event], found.values)
-            )
+            place[event], code[event] = found.places, found.codes
+            parts.append((event, found.codes, known.steps[event], known.walls[event], found.values))
             left = left[~found.matched]
             some, left = left[:few], left[few:]  # a few teach the templates that the others are matched by at once
             few *= 4
             intact[some] = good = block.intact(some)
             for i in some[good].tolist():
                 self._event(block, i, known)
+        self._keep(parts)
         self._span(known.walls[intact])
-        self.rows.events += len(intact)
+        self.period = find(block.data, Records(block.starts, block.ends, known.sizes, place, code))
         return intact
+
+    def _keep(self, parts: list[Columns]) -> None:
+        """Put scalars matched side by side and those decoded one by one in the file's order."""
+        if self.rows.scalars:
+            parts.append(tuple(np.array(column) for column in zip(*self.rows.scalars, strict=True)))
+            self.rows.scalars = []
+        parts = [part for part in parts if len(part[0])]
+        if not parts:
+            return
+        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+            columns = parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
+        if (columns[0][1:] < columns[0][:-1]).any():
+            order = np.argsort(columns[0], kind="stable")
+            columns = [column[order] for column in columns]
+        self.rows.columns.append(tuple(columns[1:]))
 
     def _span(self, walls: NDArray[np.float64]) -> None:
         walls = walls[walls > 0]
@@ -123,7 +158,7 @@ class _Decoder:
         try:
             event = tfevent.event(data, 0, len(data))
             for value in event.values:
-                places.append(self._value(data, value, (self.rows.events + i, event.step, event.wall), found))
+                places.append(self._value(data, value, (i, event.step, event.wall), found))
         except (ValueError, IndexError, struct.error, RecursionError) as error:
             offset = block.base + start - HEADER.size
             self.rows.gaps.append(Gap(offset, end - start + FRAME, f"no event ({error})"))
@@ -155,7 +190,7 @@ class _Decoder:
     def ending(self, size: int) -> Tables:
         """The session's row and what was not read; for a file without an event the gap that says so."""
         told = [
-            Gap(0, 0, f"{n} values of plugin {plugin!r} not read (tag {tag!r}{', …' if n > 1 else ''})")
+            Gap(0, 0, f"{n} of plugin {plugin!r} not read, the first under {tag!r}")
             for plugin, (n, tag) in self.skipped.items()
         ]
         if not self.walls:
@@ -185,6 +220,8 @@ class _Decoder:
             moments, left, right, counts = tfevent.histogram(data, *value.histogram)
             described = buckets.describe(left, right, counts, moments)
             rows.distributions.append({"metric": tag, "step": step, "time": wall, **described})
+        if value.media:
+            self._skip(value.media, tag)
         if value.tensor:
             return self._tensor(tfevent.tensor(data, *value.tensor), tag, plugin, place, rows)
         return None
@@ -202,36 +239,37 @@ class _Decoder:
         elif plugin in HISTOGRAM_PLUGINS and len(tensor.shape) == 2 and tensor.shape[1] == 3:
             described = buckets.describe(*tensor.numbers.reshape(-1, 3).T)
             rows.distributions.append({"metric": tag, "step": step, "time": wall, **described})
+        elif plugin not in SILENT:
+            self._skip(plugin or "tensors", tag)
         return None
+
+    def _skip(self, plugin: str, tag: str) -> None:
+        """Count what is not read, to be told at the end."""
+        count, first = self.skipped.get(plugin, (0, tag))
+        self.skipped[plugin] = (count + 1, first)
 
     def _code(self, tag: str) -> int:
         return self.codes.setdefault(tag, len(self.codes))
 
     def _points(self, rows: _Rows) -> pl.DataFrame:
         """The scalars in the file's order."""
-        parts = [part for part in rows.fast if len(part[0])]
-        if rows.scalars:
-            parts.append(tuple(np.array(column) for column in zip(*rows.scalars, strict=True)))
-        if not parts:
+        if not rows.columns:
             return table("points")
-        columns = parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
-        events, codes, steps, walls, values = columns
-        if (events[1:] < events[:-1]).any():
-            order = np.argsort(events, kind="stable")
-            codes, steps, walls, values = codes[order], steps[order], walls[order], values[order]
-        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+        parts = rows.columns
+        with np.errstate(invalid="ignore"):
+            codes, steps, walls, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
             values = values.astype(np.float64)
         n = len(codes)
         names = pl.Series(list(self.codes), dtype=pl.String)
         frame: dict[str, Any] = {
-            "session": pl.repeat(0, n, dtype=pl.Int32, eager=True),
+            "session": constant(0, n, pl.Int32),
             "metric": names.gather(codes.astype(np.uint32)),
             "step": steps,
-            "epoch": pl.repeat(None, n, dtype=pl.Float64, eager=True),
+            "epoch": constant(None, n, pl.Float64),
             "time": from_seconds(walls),
             "value": values,
-            "source": pl.repeat(self.name, n, dtype=pl.String, eager=True),
-            "line": pl.repeat(None, n, dtype=pl.Int64, eager=True),
+            "source": constant(self.name, n, pl.String),
+            "line": constant(None, n, pl.Int64),
         }
         return pl.DataFrame([pl.Series(name, column) for name, column in frame.items()])
 

@@ -19,6 +19,7 @@ from loganalyst.sources.protobuf import BYTES, FIXED32, FIXED64, VARINT, double,
 EVENT_WALL_TIME, EVENT_STEP, EVENT_SUMMARY = 1, 2, 5
 SUMMARY_VALUE = 1
 VALUE_TAG, VALUE_SIMPLE, VALUE_HISTOGRAM, VALUE_TENSOR, VALUE_METADATA = 1, 2, 5, 8, 9
+MEDIA = {4: "images", 6: "audio"}  # by field, named as the plugins that show them
 METADATA_PLUGIN, PLUGIN_NAME, PLUGIN_CONTENT = 1, 1, 2
 TENSOR_DTYPE, TENSOR_SHAPE, TENSOR_CONTENT = 1, 2, 4
 SHAPE_DIM, DIM_SIZE = 2, 1
@@ -46,6 +47,7 @@ class Value(NamedTuple):
     simple: int | None  # where the float32 stands
     histogram: tuple[int, int] | None
     tensor: tuple[int, int] | None
+    media: str  # "images" or "audio" where the value is one
 
 
 class Tensor(NamedTuple):
@@ -83,13 +85,14 @@ def event(data: bytes, at: int, end: int) -> Event:
 
 
 def _value(data: bytes, at: int, end: int) -> Value:
-    tag = plugin = ""
+    tag = plugin = media = ""
     content, simple, histogram, tensor = b"", None, None, None
     for number, wire, a, b in fields(data, at, end):
         if number == VALUE_SIMPLE and wire == FIXED32:
             simple, histogram, tensor = a, None, None
         if wire != BYTES:
             continue
+        media = MEDIA.get(number, media)
         if number == VALUE_TAG:
             tag = data[a:b].decode(errors="replace")
         elif number == VALUE_HISTOGRAM:
@@ -98,7 +101,7 @@ def _value(data: bytes, at: int, end: int) -> Value:
             simple, histogram, tensor = None, None, (a, b)
         elif number == VALUE_METADATA:
             plugin, content = _plugin(data, a, b)
-    return Value(tag, plugin, content, simple, histogram, tensor)
+    return Value(tag, plugin, content, simple, histogram, tensor, media)
 
 
 def _plugin(data: bytes, at: int, end: int) -> tuple[str, bytes]:

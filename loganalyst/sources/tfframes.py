@@ -30,18 +30,19 @@ def at(raw: NDArray[np.uint8], places: Ints, kind: str, offset: int = 0) -> NDAr
 
 
 class Frames:
-    """The short records that are whole in raw[:size]: `places` of their headers, and of what is `behind` each."""
+    """The short records that are whole in raw[begin:size]: `places` of their headers, and of what is `behind` each."""
 
-    def __init__(self, raw: NDArray[np.uint8], size: int) -> None:
-        words = raw[: size // 4 * 4].view("<u4")
+    def __init__(self, raw: NDArray[np.uint8], begin: int, size: int) -> None:
+        first = begin // 4 * 4
+        words = raw[first : size // 4 * 4].view("<u4")
         zero = np.flatnonzero(words[1:] == 0)  # seven bytes hold an aligned word
         before = words[zero]  # its last byte that is not zero is the length
-        places = 4 * zero + (before >= 1 << 8) + (before >= 1 << 16) + (before >= 1 << 24)
+        places = first + 4 * zero + (before >= 1 << 8) + (before >= 1 << 16) + (before >= 1 << 24)
         length = at(raw, places, "<u8")
         fit = length < SHORT
         places, length = places[fit], length[fit].astype(np.int64)
         proved = at(raw, places, "<u4", 8) == _checksums()[length]
-        proved &= places + length + FRAME <= size
+        proved &= (places + length + FRAME <= size) & (places >= begin)
         self.places = places[proved]
         self.behind = self.places + length[proved] + FRAME
         self.last = np.append(np.flatnonzero(self.behind[:-1] != self.places[1:]), len(self.places) - 1)

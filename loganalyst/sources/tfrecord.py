@@ -6,9 +6,9 @@ for, so every intact record before and behind is found.
 """
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from struct import Struct
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from loganalyst.sources import crc32c
 from loganalyst.sources.gaps import Gap
 from loganalyst.sources.tfframes import ZEROS, Frames
 
-CHUNK = 4 << 20  # bytes read at a time
-LARGEST = 64 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
+CHUNK = 2 << 20  # bytes read at a time
+LARGEST = 16 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
 HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
@@ -49,7 +49,18 @@ class Block(NamedTuple):
         return fits
 
 
-Take = Callable[[Block], Mask]  # uses the intact records of a block, and says which they are
+class Taker(Protocol):
+    """Who uses the records."""
+
+    def take(self, block: Block) -> Mask:
+        """Use the intact records of a block, and say which they are."""
+
+    def leap(self, raw: NDArray[np.uint8], at: int, size: int) -> int:
+        """Use records of raw[at:size] that stand as expected, without a look at each; returns where the next begins."""
+
+    @property
+    def stride(self) -> int:
+        """Of so many bytes a leap needs a multiple; 0 where none is expected."""
 
 
 class _Chain(NamedTuple):
@@ -69,12 +80,12 @@ def payload_length(header: bytes) -> int | None:
     return int(length) if crc32c.masked(header[:8]) == crc else None
 
 
-def scan(file: BinaryIO, take: Take, offset: int = 0) -> Generator[list[Gap], None, int]:
-    """Give `take` all records of an open binary file from `offset` (where one begins) on, in blocks of about CHUNK.
+def scan(file: BinaryIO, taker: Taker, offset: int = 0) -> Generator[list[Gap], None, int]:
+    """Give `taker` all records of an open binary file from `offset` (where one begins) on, in blocks of about CHUNK.
 
     Yields the gaps found in each; returns from where on to read when the file has grown. Raises OSError.
     """
-    scanner, data, more = _Scanner(os.fstat(file.fileno()).st_size, offset, take), b"", b"?"
+    scanner, data, more = _Scanner(os.fstat(file.fileno()).st_size, offset, taker), b"", b"?"
     file.seek(offset)
     while more:
         more = file.read(max(CHUNK, scanner.wanted))
@@ -94,8 +105,8 @@ class _Scanner:
     `unfinished` is where what the end of the file leaves open begins.
     """
 
-    def __init__(self, size: int, base: int, take: Take) -> None:
-        self.size, self.base, self.take, self.wanted = size, base, take, 0
+    def __init__(self, size: int, base: int, taker: Taker) -> None:
+        self.size, self.base, self.taker, self.wanted = size, base, taker, 0
         self.lost: tuple[int, str] | None = None
         self.unfinished: int | None = None
         self.gaps: list[Gap] = []
@@ -104,8 +115,11 @@ class _Scanner:
     def scan(self, data: bytes, size: int, *, final: bool) -> int:
         """Take the records of data[:size]; returns from where it is still needed (past its end: skip to there)."""
         raw = np.frombuffer(data, np.uint8)
-        at, self.gaps, self.wanted = 0, [], 0
-        frames, headers = Frames(raw, size), None
+        self.gaps, self.wanted = [], 0
+        at = 0 if self.lost else self.taker.leap(raw, 0, size)
+        if at and size - at < self.taker.stride and not final:
+            return at
+        frames, headers = Frames(raw, at, size), None
         while True:
             if self.lost:
                 headers = _headers(raw[:size]) if headers is None else headers
@@ -162,7 +176,7 @@ class _Scanner:
         spans, at = chain.spans, chain.at
         if not spans.shape[1]:
             return at
-        intact = self.take(Block(data, raw, self.base, *spans))
+        intact = self.taker.take(Block(data, raw, self.base, *spans))
         last = self.base + int(spans[0, -1]) - HEADER.size
         if not intact[-1] and final and chain.at == size:
             self.unfinished = last

@@ -47,11 +47,12 @@ class Prefix(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What matched: event (position in the call), tag code and value of each float; and which events did."""
+    """What matched: event (position in the call), tag code, value and place of each float; and which events did."""
 
     events: Ints
     codes: Ints
     values: NDArray[np.float32]
+    places: Ints
     matched: Mask
 
 
@@ -94,7 +95,7 @@ class Templates:
         """
         lengths = np.where(known.plain, ends - known.bodies, WIDEST + 1)
         matched = np.zeros(len(starts), np.bool_)
-        columns: list[tuple[Ints, Ints, NDArray[np.float32]]] = []
+        columns: list[tuple[Ints, Ints, NDArray[np.float32], Ints]] = []
         narrower = 0
         for width, group in self.groups.items():
             mine = np.flatnonzero((lengths > narrower) & (lengths <= width)) if group.known else ()
@@ -108,7 +109,8 @@ class Templates:
                 events = events if intact.all() else events[intact]
                 matched[events] = True
                 columns += group.values(raw, known.bodies[events], events, template[intact])
-        empty = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+        none = np.empty(0, np.int64)
+        empty = none, none, np.empty(0, np.float32), none
         return Found._make([*(np.concatenate(column) for column in zip(empty, *columns, strict=True)), matched])
 
 
@@ -190,13 +192,14 @@ class _Group:
 
     def values(
         self, raw: NDArray[np.uint8], bodies: Ints, events: Ints, template: Ints
-    ) -> Iterator[tuple[Ints, Ints, NDArray[np.float32]]]:
-        """(event, tag code, value), all first values, then all second ones …"""
+    ) -> Iterator[tuple[Ints, Ints, NDArray[np.float32], Ints]]:
+        """(event, tag code, value, its place), all first values, then all second ones …"""
         known = self._built()
         for code, offset in known.values(template):
-            value = at(raw, bodies + offset, "<f4")
-            has = code >= 0
-            yield (events, code, value) if has.all() else (events[has], code[has], value[has])
+            place = bodies + offset
+            value, has = at(raw, place, "<f4"), code >= 0
+            every = has.all()
+            yield (events, code, value, place) if every else (events[has], code[has], value[has], place[has])
 
     def intact(self, raw: NDArray[np.uint8], starts: Ints, ends: Ints, known: Prefix, template: Ints) -> Mask:
         """Whether the stored checksum is that of the template with the event's own bytes."""

@@ -35,13 +35,15 @@ def read(path: Path) -> Tables:
 
 
 def rows(tables: Tables) -> list[tuple]:
-    """(metric, step, time in µs, value) with NaN made comparable."""
-    frame = tables.points.select("metric", "step", pl.col("time").cast(pl.Int64), "value")
+    """(metric, step, time in µs, value) with NaN made comparable; per metric in file order."""
+    frame = tables.points.sort("metric", maintain_order=True).select(
+        "metric", "step", pl.col("time").cast(pl.Int64), "value"
+    )
     return [(m, s, t, "nan" if math.isnan(v) else v) for m, s, t, v in frame.iter_rows()]
 
 
 def oracle(path: Path) -> list[tuple]:
-    """The same by TensorBoard's loader and its compiled classes, in file order."""
+    """The same by TensorBoard's loader and its compiled classes."""
     out, plugins = [], {}
     for event in LegacyEventFileLoader(str(path)).Load():
         for value in event.summary.value:
@@ -57,7 +59,7 @@ def oracle(path: Path) -> list[tuple]:
                 continue
             micros = round(event.wall_time * 1e6) if event.wall_time > 0 else None
             out.append((value.tag, event.step, micros, "nan" if math.isnan(number) else number))
-    return out
+    return sorted(out, key=lambda row: row[0].encode())
 
 
 def event_file(folder: Path) -> Path:
