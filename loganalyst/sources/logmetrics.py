@@ -47,6 +47,9 @@ def parse(lines: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([table("points"), *steps.points()]).sort("session", "line", maintain_order=True)
 
 
+_NOTHING = pl.DataFrame(schema={"text": pl.String, "form": pl.String, "row": pl.Int64})
+
+
 @dataclass
 class _Taken:
     """Lines of one form: their rows, and by slot the numbers (float64)."""
@@ -97,7 +100,8 @@ class Reader:
             for t, shape in meant:
                 left = ~_reprinted(t, shape, order, session)
                 found.add(shape, t.rows[left], [slot[left] for slot in t.slots])
-            found.add_long(_long(loose, meanings, order, session))
+            if loose.height:
+                found.add_long(_long(loose, meanings, order, session))
         self._tables(chunk, look, mine, session, found)
         return found
 
@@ -147,8 +151,10 @@ class Reader:
             left = self._by_form(int(kind[order[first]]), rows, text, order[first:last], taken)
             loose.append(left)
         at = np.sort(np.concatenate(loose))
+        if not len(at):
+            return taken, _NOTHING
         clean = logforms.cleaned(text.gather(at)).with_columns(pl.Series("row", rows[at]), raw=text.gather(at))
-        return taken, clean.filter(~pl.col("raw").str.contains(logforms.NOISE)).drop("raw") if len(at) else clean
+        return taken, clean.filter(~pl.col("raw").str.contains(logforms.NOISE)).drop("raw")
 
     def _by_form(self, kind: int, rows: Rows, text: pl.Series, at: Rows, taken: list[_Taken]) -> Rows:
         """Takes the lines of one kind; gives the positions of those that no template matches."""

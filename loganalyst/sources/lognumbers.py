@@ -77,8 +77,8 @@ class Numbers:
         self.said = [s[~np.isin(s, at)] for s in self.said]
 
     def rows(self) -> NDArray[np.int64]:
-        """The rows that hold a number, in order."""
-        return np.unique(np.concatenate(self.said)) if self.said else np.empty(0, np.int64)
+        """The rows that hold a number, in no order."""
+        return np.concatenate(self.said) if self.said else np.empty(0, np.int64)
 
     def placed(
         self, first: int, session: NDArray[np.int64], line: NDArray[np.int64], time: NDArray[np.datetime64]

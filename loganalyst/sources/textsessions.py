@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -162,15 +163,17 @@ class Sessions:
         """Remember what the summary needs of a batch: `marks` (line, part, label), and the rows `said` that hold a
         metric.
         """
-        session = self.at(chunk.line)
-        for number in np.unique(session).tolist():
-            one, inside = self.all[number], session == number
-            numbers = said[inside[said]]
+        begins = np.searchsorted(chunk.line, [one.first_line for one in self.all])
+        begins[0] = 0
+        for one, (begin, end) in zip(self.all, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+            if begin == end:
+                continue
+            numbers = said[(said >= begin) & (said < end)]
             if len(numbers):
                 one.progress = int(chunk.line[numbers].max())
                 kept = {part: fault for part, fault in one.faults.items() if part == "stop" or fault[0] >= one.progress}
                 one.faults = kept
-            times = look.time[inside]
+            times = look.time[begin:end]
             times = times[~np.isnat(times)]
             if len(times):
                 first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
