@@ -154,7 +154,7 @@ class _Decoder:
     def _event(self, block: Block, i: int, known: Prefix) -> None:
         """Decode one event, and learn its template if it has one."""
         start, end = int(block.starts[i]), int(block.ends[i])
-        data, found, places = block.data[start:end], _Rows(), list[int | None]()
+        data, found, places = bytes(block.data[start:end]), _Rows(), list[int | None]()
         try:
             event = tfevent.event(data, 0, len(data))
             for value in event.values:

@@ -134,7 +134,7 @@ class Period:
         return right
 
 
-def find(data: bytes, records: Records) -> Period | None:
+def find(data: bytearray, records: Records) -> Period | None:
     """The turn that the last records of a block make, if they were logged in the same order twice."""
     lengths = records.ends - records.starts
     same = (records.codes == records.codes[-1:]) & (lengths == lengths[-1:])
@@ -145,7 +145,7 @@ def find(data: bytes, records: Records) -> Period | None:
         turn, earlier = records.last(count), records.last(count, skipped=count)
         begin, end = int(turn.starts[0]) - HEADER, int(turn.ends[-1]) + FRAME - HEADER
         if end - begin <= LONGEST and (turn.values >= 0).all() and _alike(turn, earlier):
-            return Period(data[begin:end], turn.moved(begin))
+            return Period(bytes(data[begin:end]), turn.moved(begin))
     return None
 
 

@@ -7,8 +7,9 @@ for, so every intact record before and behind is found.
 
 import os
 from collections.abc import Generator
+from io import BufferedReader
 from struct import Struct
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
 WRONG_PAYLOAD = "a record fails its checksum"
-PADDING = bytes(1 << 13)  # behind the data in hand: readers look at whole words
+PADDING = 1 << 13  # bytes behind the data in hand: readers look at whole words
 
 Spans = NDArray[np.int64]  # (2, n): where payloads start and end
 Mask = NDArray[np.bool_]
@@ -33,9 +34,10 @@ class Block(NamedTuple):
     """Records in a row: payloads are data[starts[i]:ends[i]] (int64), their checksums behind them not yet proved.
 
     `raw` is `data` as numbers, `base` the file offset of data[0]. PADDING bytes at least stand behind the last record.
+    The data is only valid until the next block is read.
     """
 
-    data: bytes
+    data: bytearray
     raw: NDArray[np.uint8]
     base: int
     starts: NDArray[np.int64]
@@ -80,24 +82,28 @@ def payload_length(header: bytes) -> int | None:
     return int(length) if crc32c.masked(header[:8]) == crc else None
 
 
-def scan(file: BinaryIO, taker: Taker, offset: int = 0) -> Generator[list[Gap], None, int]:
+def scan(file: BufferedReader, taker: Taker, offset: int = 0) -> Generator[list[Gap], None, int]:
     """Give `taker` all records of an open binary file from `offset` (where one begins) on, in blocks of about CHUNK.
 
     Yields the gaps found in each; returns from where on to read when the file has grown. Raises OSError.
     """
-    scanner, data, more = _Scanner(os.fstat(file.fileno()).st_size, offset, taker), b"", b"?"
+    scanner = _Scanner(os.fstat(file.fileno()).st_size, offset, taker)
+    buffer, held, more = bytearray(2 * CHUNK + PADDING), 0, True
     file.seek(offset)
     while more:
-        more = file.read(max(CHUNK, scanner.wanted))
-        size = len(data) + len(more)
-        data = b"".join((data, more, PADDING))
-        at = scanner.scan(data, size, final=not more)
+        wanted = max(CHUNK, scanner.wanted)
+        if len(buffer) < held + wanted + PADDING:
+            buffer = buffer[:held] + bytearray(wanted + PADDING)
+        read = file.readinto(memoryview(buffer)[held : held + wanted])
+        size, more = held + read, read > 0
+        at = scanner.scan(buffer, size, final=not more)
         yield scanner.gaps
-        data = data[at:size]
+        held = max(size - at, 0)
+        buffer[:held] = buffer[size - held : size]
         scanner.base += at
         if at > size:
             file.seek(scanner.base)
-    return scanner.unfinished if scanner.unfinished is not None else scanner.base
+    return scanner.base if scanner.unfinished is None else scanner.unfinished
 
 
 class _Scanner:
@@ -112,7 +118,7 @@ class _Scanner:
         self.gaps: list[Gap] = []
         self.lengths: dict[bytes, int | None] = {}
 
-    def scan(self, data: bytes, size: int, *, final: bool) -> int:
+    def scan(self, data: bytearray, size: int, *, final: bool) -> int:
         """Take the records of data[:size]; returns from where it is still needed (past its end: skip to there)."""
         raw = np.frombuffer(data, np.uint8)
         self.gaps, self.wanted = [], 0
@@ -138,7 +144,7 @@ class _Scanner:
             self._close(at)
         return at
 
-    def _walk(self, data: bytes, size: int, frames: Frames, at: int) -> _Chain:
+    def _walk(self, data: bytearray, size: int, frames: Frames, at: int) -> _Chain:
         """Follow the headers from data[at]: short ones by `frames`, others one by one."""
         spans = [np.empty((2, 0), np.int64)]
         next_, length = "cut", 0
@@ -148,7 +154,7 @@ class _Scanner:
                 spans.append(np.stack([frames.places[run] + HEADER.size, behind - 4]))
                 at = int(behind[-1])
                 continue
-            found = self._length(data[at:begin])
+            found = self._length(bytes(data[at:begin]))
             if found is None:
                 next_ = "wrong"
                 break
@@ -167,7 +173,7 @@ class _Scanner:
             self.lengths[header] = payload_length(header)
         return self.lengths[header]
 
-    def _prove(self, data: bytes, raw: NDArray[np.uint8], size: int, chain: _Chain, *, final: bool) -> int:
+    def _prove(self, data: bytearray, raw: NDArray[np.uint8], size: int, chain: _Chain, *, final: bool) -> int:
         """Let the intact records of the chain be taken; returns where to go on.
 
         Behind a damaged payload a proved header shows that the length was right. Without one it may have been the

@@ -1,5 +1,10 @@
-"""TensorBoard event files, written by torch's SummaryWriter."""
+"""TensorBoard event files, written by torch's SummaryWriter.
 
+The data server is TensorBoard's own loader, in Rust. It keeps what it read to itself, so its points are not compared;
+its time is that of the process from its start to the end of its first load, all samples kept.
+"""
+
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,6 +70,24 @@ def event_accumulator_tensors() -> Take:
     return take
 
 
+def data_server(*flags: str) -> Take:
+    from tensorboard_data_server import server_binary
+
+    command = [server_binary(), "--port", "0", "--reload", "once", "-vv", "--samples-per-plugin", "scalars=all", *flags]
+
+    def take(path: Path) -> Callable[[], Columns]:
+        with subprocess.Popen([*command, "--logdir", str(path.parent)], stderr=subprocess.PIPE, text=True) as server:
+            next(line for line in server.stderr if "Finished load cycle" in line)
+            server.kill()
+        return lambda: ([], [], [])
+
+    return take
+
+
+def data_server_checksums() -> Take:
+    return data_server("--checksum")
+
+
 def grow(seed: Path, path: Path, size: int) -> None:
     """Event files are records one after another, so whole files may follow one another."""
     body = seed.read_bytes()
@@ -75,6 +98,12 @@ def grow(seed: Path, path: Path, size: int) -> None:
 
 SCALE = (20_000, 50)
 CASES = (
-    Case("tensorboard", write_events, (tbparse, event_accumulator), SCALE, grow=grow),
+    Case(
+        "tensorboard",
+        write_events,
+        (tbparse, event_accumulator, data_server, data_server_checksums),
+        SCALE,
+        grow=grow,
+    ),
     Case("tensorboard new_style", write_tensors, (tbparse, tbparse_tensors, event_accumulator_tensors), SCALE),
 )
