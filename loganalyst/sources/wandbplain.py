@@ -95,7 +95,8 @@ class Chunk:
     def _closed(self, at: Ints, end: Ints, tail: int) -> Mask:
         """Which messages end where their items do, or behind one short field numbered `tail`."""
         tailed = (self.bytes[at] == (tail << 3 | BYTES)) & (at + 2 + self.bytes[at + 1] == end)
-        return (at == end) | (tailed & (tail > 0))
+        closed: Mask = (at == end) | (tailed & (tail > 0))
+        return closed
 
     def _lengths(self, at: Ints) -> tuple[Ints, Ints]:
         """The varints of one or two bytes at some offsets, FAR where they are longer; the offsets behind them."""
