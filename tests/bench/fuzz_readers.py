@@ -27,7 +27,7 @@ from fuzzing.check import Fault, Subject
 from fuzzing.mutate import Mutation, mutated, plan
 from fuzzing.seeds import SPECS, Spec
 
-from loganalyst.sources.formats import formats
+from loganalyst.sources.formats import HEAD, formats
 
 COLUMNS = ("exceptions", "hangs", "invalid", "wrong", "lost", "untold")
 CHUNK = 25_000  # inputs a process reads
@@ -46,8 +46,9 @@ class Fuzzer:
         for owner in owners:
             root = written(owner, seeds)
             files = sorted(path for path in root.rglob("*") if path.is_file())
-            subjects = [Subject(module, spec, path, root, work / f"{owner}-{i}") for i, path in enumerate(files)]
-            self.subjects += [s for s in subjects if s.module.sniff(s.path, s.data) > 0 or name not in SPECS]
+            files = [path for path in files if name not in SPECS or module.sniff(path, path.read_bytes()[:HEAD])]
+            folders = (work / f"{owner}-{i}" for i in range(len(files)))
+            self.subjects += [Subject(module, spec, *of, root) for of in zip(files, folders, strict=True)]
         self.weights = [1 / max(1, len(s.data) / 16_000) ** 1.5 for s in self.subjects]
 
     def input(self, seed: int, number: int) -> tuple[Subject, Subject, list[Mutation]]:
@@ -129,7 +130,9 @@ def run(name: str, args: argparse.Namespace, until: float) -> dict[str, Any]:
             command = [sys.executable, __file__, "--worker", json.dumps(order)]
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             if ended.returncode:
-                at = int(Path(note.name).read_text() or begin)
+                if not (reached := Path(note.name).read_text()):
+                    raise SystemExit(f"{name}: {ended.stderr}")
+                at = int(reached)
                 found = {"done": at + 1 - begin, "cpu": 0.0, "counts": {"exceptions": 1}}
                 found["shown"] = {
                     f"died {ended.stderr[-200:]}": f"{name}:{args.seed}:{at} died\n{ended.stderr[-1500:]}"

@@ -66,9 +66,12 @@ class Input(NamedTuple):
     def replaced(self, at: int, end: int, new: bytes, origin: NDArray[np.int64] | None = None) -> "Input":
         """With `new` in place of the bytes from `at` to `end`."""
         marks = np.full(len(new), CHANGED) if origin is None else origin
-        return Input(
-            self.data[:at] + new + self.data[end:], np.concatenate([self.origin[:at], marks, self.origin[end:]])
-        )
+        old = self.data[at:end]
+        if origin is None and len(new) == len(old):  # what was written may be what stood there
+            same = np.frombuffer(old, np.uint8) == np.frombuffer(new, np.uint8)
+            marks = np.where(same, self.origin[at:end], CHANGED)
+        marks = np.concatenate([self.origin[:at], marks, self.origin[end:]])
+        return Input(self.data[:at] + new + self.data[end:], marks)
 
 
 class Mutation(NamedTuple):

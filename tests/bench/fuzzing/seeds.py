@@ -21,7 +21,8 @@ class Spec:
 
     `write(folder)` makes the seeds; those below `folder/exact` are checked for values and lost records, those below
     `folder/loose` for what must hold of any file. `units` are the records of a seed (start, end), each of which must be
-    read wherever it stands whole; `logged` says of each whether it holds what was logged (a summary repeats it). `checked`: records carry checksums, so no value but the seed's may ever appear.
+    read wherever it stands whole; `logged` says of each whether it holds what was logged (a summary repeats it).
+    `checked`: records carry checksums, so no value but the seed's may ever appear.
     `head` is how many bytes of the beginning give the rest its meaning.
     """
 
