@@ -2,9 +2,9 @@
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from loganalyst.sources.textblocks import Block
@@ -14,6 +14,18 @@ _WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "n
 _UNIT = "\x1f"  # the unit separator of ASCII stands between cells on their way to polars: 30 times faster than lists
 _LINES = {"line": pl.Int64, "cells": pl.String}
 _WRAPPED = r"^(?:tensor\(|\[)\s*([-+0-9.eE]+|nan|-?inf)\s*[\],)]"  # tensor(0.5, device='cuda:0'), [0.5]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Whole rows by column: where each begins, what stands in it (NULL: nothing), and that as Float64 (NULL: no number).
+
+    A column that holds only numbers stands in `texts` as numbers.
+    """
+
+    lines: pl.Series
+    texts: Mapping[str, pl.Series]
+    values: Mapping[str, pl.Series]
 
 
 def separator(lines: Sequence[str]) -> str:
@@ -76,11 +88,12 @@ def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]],
     return places, cells, broken
 
 
-def position(block: Block, line: int) -> int | None:
-    """The file offset of a line of the block."""
-    breaks = np.flatnonzero(np.frombuffer(block.data, np.uint8) == 10)
-    nth = line - block.line
-    return block.at(int(breaks[nth - 1]) + 1 if nth else 0)
+def columns(frame: pl.DataFrame, header: Sequence[str], *, decimal_comma: bool) -> Rows:
+    """The cells of (line, cells) by column; a row that is too short holds nothing in the last ones."""
+    row = frame["cells"].list
+    texts = {n: given(row.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(header)}
+    values = {n: numbers(column, decimal_comma=decimal_comma) for n, column in texts.items()}
+    return Rows(frame["line"], texts, values)
 
 
 def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:

@@ -166,6 +166,29 @@ def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame
     return frame.select([pl.col(k).cast(t) for k, t in SCHEMAS["points"].items()]) if len(long) else table("points")
 
 
+def wide_points(
+    index: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series], source: str
+) -> pl.DataFrame:
+    """`points` rows, metric after metric, of one column a metric.
+
+    `index`: session, line, step, epoch, time of each row; `texts`: columns of which some part the rows or name metrics.
+    """
+    rows = pl.DataFrame([column.alias(f"\0{column.name}") for column in index])
+    told = {kind: texts[name] for kind, among in (("name", NAMES), ("part", PARTS)) for name in known(texts, among)[:1]}
+    rows = rows.with_columns(pl.lit(source).alias("\0source"), *(c.alias(f"\0{kind}") for kind, c in told.items()))
+    wide = rows.hstack([column.alias(name) for name, column in values.items()])
+    long = wide.unpivot([*values], index=rows.columns, variable_name="\0metric", value_name="\0value").drop_nulls(
+        "\0value"
+    )
+    metric, name, part = (pl.col(f"\0{kind}") for kind in ("metric", "name", "part"))
+    if "name" in told:
+        named = (metric.str.to_lowercase() == "value") & name.is_not_null()
+        long = long.with_columns(pl.when(named).then(name).otherwise(metric).alias("\0metric"))
+    if "part" in told:
+        long = long.with_columns(pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric).alias("\0metric"))
+    return long.select(pl.col(f"\0{name}").cast(dtype).alias(name) for name, dtype in SCHEMAS["points"].items())
+
+
 def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:
     """The frame in pieces of at most `size` rows; none for an empty one."""
     return frame.iter_slices(size) if frame.height else ()

@@ -6,14 +6,15 @@ again in the middle begins a session: a program was started once more on the sam
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from pathlib import Path
 
 import polars as pl
 
 from loganalyst.model import Tables, Time
-from loganalyst.sources import cells, columns
+from loganalyst.sources import cells, columns, csvplain
+from loganalyst.sources.cells import Rows
 from loganalyst.sources.columns import Axes, plain
 from loganalyst.sources.flatten import config_of
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
@@ -24,6 +25,7 @@ _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
 _COUNTERS = (*columns.STEPS, *columns.EPOCHS)
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
 _MOST_COLUMNS = 5_000
+_PEEK = 20  # rows that tell which columns hold texts
 _MOST_HEADERS = 1000  # looked for in one block; after that they are rows
 
 
@@ -90,23 +92,33 @@ class _Table:
     refused: str = ""
     rows: int = 0
     found: bool = False
+    words: set[str] = field(default_factory=set)  # the columns that held texts, as far as is known
     losses: dict[str, _Loss] = field(default_factory=dict)
 
     def feed(self, block: Block) -> Iterator[Tables]:
         """The points of one block, a header's rows after another's."""
         if not self.sep:
             yield from self._open(block)
+        if not self.header:
+            block = self._first_header(block)
+        if self.refused:
+            return
+        if self.header and (plain_rows := csvplain.rows(block, self.sep, self.header, self.words)):
+            yield from self._points(plain_rows)
+        else:
+            yield from self._careful(block)
+
+    def _careful(self, block: Block) -> Iterator[Tables]:
+        """The points of a block of which each cell is looked at."""
         frame, broken = cells.rows(block, self.sep)
         for line in broken:
             self._lose("rows with a quote that never closes", block, pl.Series([line]))
-        if not self.header and frame.height:
-            frame = self._first_header(frame)
         at = 0
         for place in self._headers(frame):
-            yield from self._points(frame[at:place], block)
+            yield from self._points(self._rows(frame[at:place], block))
             self._begin(frame["cells"][place].to_list())
             at = place + 1
-        yield from self._points(frame[at:], block)
+        yield from self._points(self._rows(frame[at:], block))
 
     def rest(self) -> Tables:
         """What was not read, as gaps."""
@@ -134,16 +146,25 @@ class _Table:
             self.started = facts.get("t_start") if isinstance(facts.get("t_start"), int | float) else None
             yield config_of(facts, self.path, prefix="monitor.")
 
-    def _first_header(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Take the names from the first row or, where that holds numbers, from the comment above; else make some."""
+    def _first_header(self, block: Block) -> Block:
+        """Take the names from the first row or, where that holds numbers, from the comment above; else make some.
+
+        What is left is the block behind the header.
+        """
+        end = block.data.find(b"\n", 1 << 16) + 1 or len(block.data)
+        opening = cells.rows(replace(block, data=block.data[:end]), self.sep)[0]
+        frame = opening if opening.height > 1 else cells.rows(block, self.sep)[0]
+        if not frame.height:
+            return block
         first = frame["cells"][0].to_list()
-        if not cells.numeric(first):
-            self._begin(first)
-            return frame[1:]
+        headed = not cells.numeric(first)
         named = self.comment.split(self.sep)
         made = [self.path.stem if len(first) == 1 else f"column_{i + 1}" for i in range(len(first))]
-        self._begin(named if self.comment and len(named) == len(first) else made)
-        return frame
+        self._begin(first if headed else named if self.comment and len(named) == len(first) else made)
+        below = frame[headed:]
+        peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
+        self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}
+        return block.since(below["line"][0]) if below.height else replace(block, data=b"")
 
     def _begin(self, names: Sequence[str]) -> None:
         """Start a session with the names of a header made unique; a nameless first column is pandas' index."""
@@ -170,26 +191,31 @@ class _Table:
         known = sum(name in self.header or plain(name) in _COUNTERS for name in names)
         return 2 * known >= len(names) and all(cells.numbers(pl.Series(names)).is_null())
 
-    def _points(self, frame: pl.DataFrame, block: Block) -> Iterator[Tables]:
-        """The points of rows below one header."""
+    def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
+        """The rows below one header by column; odd ones, and odd cells of columns of numbers, are told."""
         frame = self._whole_rows(frame, block)
-        if self.refused or not frame.height:
+        rows = cells.columns(frame, self.header, decimal_comma=self.sep == ";")
+        for name in self.header:
+            if _numeric(rows.values[name], rows.texts[name]) and plain(name) not in columns.TIMES:
+                self._odd_cells(name, rows, block)
+        return rows
+
+    def _points(self, rows: Rows) -> Iterator[Tables]:
+        """The points of rows below one header."""
+        if self.refused or not len(rows.lines):
             return
-        self.rows += frame.height
-        row = frame["cells"].list
-        texts = {n: cells.given(row.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(self.header)}
-        values = {n: cells.numbers(column, decimal_comma=self.sep == ";") for n, column in texts.items()}
+        self.rows += len(rows.lines)
+        values, texts = rows.values, rows.texts
         if self.axes is None:
             self._settle(values, texts)
         if self.refused or self.axes is None:
             return
         metrics = [n for n in self.header if n not in self.axes.used and _numeric(values[n], texts[n])]
-        for name in [*metrics, self.axes.step] if self.axes.step else metrics:
-            self._odd_cells(name, texts[name], values[name], frame, block)
         words = {n: column for n, column in texts.items() if not values[n].count()}
-        index = self._index(frame, values, texts).with_columns(columns.part(words, frame.height))
-        long = columns.renamed(_long(metrics, values), words)
-        for piece in columns.batches(columns.points(index, long, self.path.name)):
+        self.words = {n for n, column in words.items() if column.count()}
+        index = self._index(rows)
+        found = columns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name)
+        for piece in columns.batches(found):
             self.found = True
             yield Tables(points=piece)
 
@@ -202,14 +228,13 @@ class _Table:
         if not counted and words - {*columns.PARTS, *columns.NAMES}:
             self.refused = "no table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
 
-    def _index(
-        self, frame: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]
-    ) -> pl.DataFrame:
+    def _index(self, rows: Rows) -> pl.DataFrame:
         """Where each row stands: session, line, step, epoch and time."""
         assert self.axes is not None
-        time = {self.axes.time: texts[self.axes.time]} if self.axes.time else {}
+        values, count = rows.values, len(rows.lines)
+        time = {self.axes.time: rows.texts[self.axes.time]} if self.axes.time else {}
         before = self.axes.last_step or 0
-        index = self.axes.place({**values, **time}, frame.height)
+        index = self.axes.place({**values, **time}, count)
         if self.started is not None and set(self.header) >= _MONITOR:  # Stable-Baselines3 counts l as its timesteps
             seconds = (self.started + values["t"]) * 1e6
             index = index.with_columns(
@@ -217,7 +242,7 @@ class _Table:
                 seconds.round().cast(pl.Int64, strict=False).cast(Time).alias("time"),
             )
             self.axes.last_step = index["step"][-1]
-        return index.with_columns(frame["line"], session=pl.lit(self.session, pl.Int32))
+        return index.with_columns(rows.lines.alias("line"), session=pl.lit(self.session, pl.Int32))
 
     def _whole_rows(self, frame: pl.DataFrame, block: Block) -> pl.DataFrame:
         """Without the rows whose cells cannot be told apart: too many, or cut off at the end of the file."""
@@ -234,34 +259,21 @@ class _Table:
         )
         return frame.filter(~(more | cut))
 
-    def _odd_cells(self, name: str, column: pl.Series, values: pl.Series, frame: pl.DataFrame, block: Block) -> None:
-        odd = values.is_null() & column.is_not_null()
+    def _odd_cells(self, name: str, rows: Rows, block: Block) -> None:
+        column = rows.texts[name]
+        odd = rows.values[name].is_null() & column.is_not_null()
         if odd.any():
             example = f": {column.filter(odd)[0][:40]!r}"
-            self._lose(f"cells of column {name!r} are no numbers", block, frame["line"].filter(odd), example)
+            self._lose(f"cells of column {name!r} are no numbers", block, rows.lines.filter(odd), example)
 
     def _lose(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
         if not len(lines):
             return
         if what not in self.losses:
-            self.losses[what] = _Loss(0, lines[0], cells.position(block, lines[0]), example)
+            self.losses[what] = _Loss(0, lines[0], block.at(block.begin(lines[0])), example)
         self.losses[what].count += len(lines)
 
 
 def _numeric(values: pl.Series, texts: pl.Series) -> bool:
     """Whether a column is one of numbers: at least half of what stands in it."""
     return 2 * values.count() >= texts.count() > 0
-
-
-def _long(metrics: Sequence[str], values: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """(row, metric, value) row by row."""
-    if not metrics:
-        return pl.DataFrame(schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
-    wide = pl.DataFrame([values[name].alias(str(i)) for i, name in enumerate(metrics)])
-    return (
-        wide.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
-        .unpivot(index="row", variable_name="metric", value_name="value")
-        .drop_nulls("value")
-        .sort("row", maintain_order=True)
-        .with_columns(pl.col("metric").cast(pl.Int64).replace_strict(dict(enumerate(metrics)), return_dtype=pl.String))
-    )

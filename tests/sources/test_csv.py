@@ -49,13 +49,13 @@ def test_reads_what_lightning_writes(tmp_path):
 
     rows = tables.points.select("metric", "step", "epoch", "line").rows()
     assert rows == [
-        ("loss_step", 9, 0.0, 2),
         ("loss_epoch", 9, 0.0, 3),
-        ("val_acc", 9, 0.0, 3),
+        ("loss_step", 9, 0.0, 2),
         ("loss_step", 19, 1.0, 4),
+        ("val_acc", 9, 0.0, 3),
     ]
-    assert [2.5, 0.25, math.inf] == [v for v in tables.points["value"] if not math.isnan(v)]
-    assert math.isnan(tables.points["value"][1])
+    assert [2.5, math.inf, 0.25] == [v for v in tables.points["value"] if not math.isnan(v)]
+    assert math.isnan(tables.points["value"][0])
     assert tables.gaps.height == 0
     assert SCHEMAS["points"] == tables.points.schema
     assert {"metrics.csv"} == set(tables.points["source"])
@@ -80,7 +80,7 @@ def test_yolo_pads_its_header(tmp_path):
 
     assert tables.points["metric"].unique(maintain_order=True).to_list() == ["train/box_loss", "x/lr0"]
     assert curve(tables, "train/box_loss") == [(0, 0.06383), (1, 0.048116)]
-    assert tables.points["epoch"].to_list() == [0.0, 0.0, 1.0, 1.0]
+    assert tables.points["epoch"].to_list() == [0.0, 1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
@@ -333,14 +333,14 @@ VALUE = st.none() | st.floats(allow_nan=True, allow_infinity=True)
     ending=st.sampled_from(["\n", "\r\n"]),
 )
 def test_values_round_trip(tmp_path, rows, quoting, ending):
-    """What the csv module writes comes back bit for bit, NULL for None, in file order."""
+    """What the csv module writes comes back bit for bit, NULL for None, in file order of each metric."""
     buffer = io.StringIO()
     writer = csv_module.writer(buffer, quoting=quoting, lineterminator=ending)
     writer.writerows([("step", "a", "b"), *rows])
 
     tables = table(tmp_path, buffer.getvalue().encode())
 
-    expected = [(s, m, repr(v)) for s, *vs in rows for m, v in zip("ab", vs, strict=True) if v is not None]
+    expected = [(s, m, repr(row[i])) for i, m in enumerate("ab") for s, *row in rows if row[i] is not None]
     assert expected == [(s, m, repr(v)) for s, m, v in tables.points.select("step", "metric", "value").rows()]
 
 
