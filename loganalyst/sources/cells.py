@@ -18,7 +18,7 @@ _WRAPPED = r"^(?:tensor\(|\[)\s*([-+0-9.eE]+|nan|-?inf)\s*[\],)]"  # tensor(0.5,
 
 @dataclass(frozen=True)
 class Rows:
-    """Whole rows by column: where each begins, what stands in it (NULL: nothing), and that as Float64 (NULL: no number).
+    """Whole rows by column: the line where each begins, what stands in it, that as Float64 (NULL: no number).
 
     A column that holds only numbers stands in `texts` as numbers.
     """

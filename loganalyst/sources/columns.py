@@ -169,24 +169,36 @@ def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame
 def wide_points(
     index: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series], source: str
 ) -> pl.DataFrame:
-    """`points` rows, metric after metric, of one column a metric.
+    """`points` rows, metric after metric, of one Float64 column a metric.
 
     `index`: session, line, step, epoch, time of each row; `texts`: columns of which some part the rows or name metrics.
+    The columns that all metrics share are not copied.
     """
-    rows = pl.DataFrame([column.alias(f"\0{column.name}") for column in index])
+    if not values:
+        return table("points")
     told = {kind: texts[name] for kind, among in (("name", NAMES), ("part", PARTS)) for name in known(texts, among)[:1]}
-    rows = rows.with_columns(pl.lit(source).alias("\0source"), *(c.alias(f"\0{kind}") for kind, c in told.items()))
-    wide = rows.hstack([column.alias(name) for name, column in values.items()])
-    long = wide.unpivot([*values], index=rows.columns, variable_name="\0metric", value_name="\0value").drop_nulls(
-        "\0value"
-    )
-    metric, name, part = (pl.col(f"\0{kind}") for kind in ("metric", "name", "part"))
+    shared = {**index.to_dict(), "source": _same(source, index.height), **told}
+    long = {name: pl.concat([column] * len(values)) for name, column in shared.items()}
+    long["metric"] = pl.concat([_same(name, index.height) for name in values])
+    long["value"] = pl.concat(list(values.values()))
+    frame = pl.DataFrame(long)
+    if long["value"].null_count():
+        frame = frame.drop_nulls("value")
+    if told:
+        frame = frame.with_columns(metric=_named(told))
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in SCHEMAS["points"].items())
+
+
+def _named(told: Collection[str]) -> pl.Expr:
+    """The name of a metric with what the texts `name` and `part` say, where they say something."""
+    metric, name, part = pl.col("metric"), pl.col("name"), pl.col("part")
     if "name" in told:
-        named = (metric.str.to_lowercase() == "value") & name.is_not_null()
-        long = long.with_columns(pl.when(named).then(name).otherwise(metric).alias("\0metric"))
-    if "part" in told:
-        long = long.with_columns(pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric).alias("\0metric"))
-    return long.select(pl.col(f"\0{name}").cast(dtype).alias(name) for name, dtype in SCHEMAS["points"].items())
+        metric = pl.when((metric.str.to_lowercase() == "value") & name.is_not_null()).then(name).otherwise(metric)
+    return pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric) if "part" in told else metric
+
+
+def _same(text: str, rows: int) -> pl.Series:
+    return pl.repeat(text, rows, dtype=pl.String, eager=True)
 
 
 def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:

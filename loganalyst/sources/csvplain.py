@@ -19,32 +19,37 @@ def rows(block: Block, sep: str, header: Sequence[str], words: Collection[str]) 
     height = _count(block.data, sep, len(header))
     if not height or (words and b'"' in block.data) or b"#" in block.data:
         return None
+    # looking for words costs a third of the time, so it is tried without
+    frame = _frame(block.data, sep, header, words, None)
+    if frame is None:
+        frame = _frame(block.data, sep, header, words, _ABSENT)
+    if frame is None or frame.height != height or (frame.width == 1 and frame.to_series().null_count()):
+        return None
+    texts = {n: given(c.str.strip_chars()) if n in words else c for n, c in zip(header, frame, strict=True)}
+    if any(texts[n].cast(pl.Float64, strict=False).count() for n in words):
+        return None
+    nothing = pl.repeat(None, height, dtype=pl.Float64, eager=True)
+    values = {n: nothing if n in words else c for n, c in texts.items()}
+    return Rows(pl.int_range(block.line, block.line + height, dtype=pl.Int64, eager=True), texts, values)
+
+
+def _frame(
+    data: bytes, sep: str, header: Sequence[str], words: Collection[str], absent: Sequence[str] | None
+) -> pl.DataFrame | None:
     try:
-        frame = pl.read_csv(
-            block.data,
+        return pl.read_csv(
+            data,
             has_header=False,
             separator=sep,
             schema={name: pl.String if name in words else pl.Float64 for name in header},
-            null_values=_ABSENT,
-            decimal_comma=sep == ";" and b"," in block.data,
-            low_memory=True,
+            null_values=absent,
+            decimal_comma=sep == ";" and b"," in data,
         )
     except pl.exceptions.PolarsError:
         return None
-    if frame.height != height or (frame.width == 1 and frame.to_series().null_count()):
-        return None
-    texts = {n: given(c.str.strip_chars()) if n in words else c for n, c in zip(header, frame, strict=True)}
-    values = {n: c if c.dtype == pl.Float64 else _nothing(height) for n, c in texts.items()}
-    if any(c.dtype == pl.String and c.cast(pl.Float64, strict=False).count() for c in texts.values()):
-        return None
-    return Rows(pl.int_range(block.line, block.line + height, dtype=pl.Int64, eager=True), texts, values)
 
 
 def _count(data: bytes, sep: str, width: int) -> int:
     """How many rows there are, if each has `width` cells; else 0."""
     rows = count(data, b"\n") + (not data.endswith(b"\n"))
     return rows if count(data, sep.encode()) == rows * (width - 1) else 0
-
-
-def _nothing(rows: int) -> pl.Series:
-    return pl.repeat(None, rows, dtype=pl.Float64, eager=True)
