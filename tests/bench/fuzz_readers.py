@@ -1,203 +1,168 @@
-"""Readers on mutated files: no exception, no hang, no wrong value, no intact record lost, nothing kept silent.
+"""Mutated files: no reader raises, hangs, tells a wrong value or loses what is intact.
 
-    python tests/bench/fuzz_readers.py [--format NAME] [--inputs 200000] [--seed 0] [--seconds S] [--jobs 2]
-    python tests/bench/fuzz_readers.py --replay NAME:SEED:NUMBER
+    python -m tests.bench.fuzz_readers [--format NAME ...] [--inputs 200000] [--first 0] [--seconds S] [--keep FOLDER]
+    python -m tests.bench.fuzz_readers --format NAME --replay NUMBER
 
-Every reader that is found is given small files by the real writers (`fuzzing/seeds.py`) after one to four mutations
-(`fuzzing/mutate.py`); `fuzzing/check.py` says what must hold. An input is determined by format, seed and number. Each
-kind of fault is shown once, with its mutations shrunk to the fewest and smallest that show it; the input itself is kept
-in `--failures`. A process that dies counts as an exception of the input it was at. Linux only.
+Each input has a number, from which its seed file, its mutations and the size of the reader's blocks follow; so it can be
+read again. `fuzz/seeds.py` has the seed files, `fuzz/mutate.py` what is done to them, `fuzz/promises.py` what must hold.
+Every fourth input is, where the reader can do so, also read up to a cut and then on from there: the same tables.
+What fails is shrunk to the fewest mutations that fail alike, told, and its file kept. Inputs are read in this process;
+run several with their own `--first` to use more processors.
 """
 
 import argparse
-import json
 import random
-import resource
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import NamedTuple, NoReturn
 
-from fuzzing.check import Fault, Subject
-from fuzzing.mutate import Mutation, mutated, plan
-from fuzzing.seeds import SPECS, Spec
+from tests.bench.fuzz.mutate import Mutation, mutated, mutations
+from tests.bench.fuzz.promises import Fault, sound
+from tests.bench.fuzz.seeds import Seed
+from tests.bench.fuzz.targets import Target, comparable, targets
 
-from loganalyst.sources.formats import HEAD, formats
-
-COLUMNS = ("exceptions", "hangs", "invalid", "wrong", "lost", "untold")
-CHUNK = 25_000  # inputs a process reads
-LARGEST = 16 << 30  # bytes of address space a process may take
-SHM = Path("/dev/shm")
-TEMP = Path(tempfile.gettempdir())
-
-
-class Fuzzer:
-    """One reader with its seeds, as subjects; a reader without seeds of its own gets everyone's, loosely."""
-
-    def __init__(self, name: str, seeds: Path, work: Path) -> None:
-        module = next(m for m in formats() if name == m.NAME)
-        spec, owners = (SPECS[name], [name]) if name in SPECS else (Spec(lambda _: None), list(SPECS))
-        self.name, self.subjects = name, []
-        for owner in owners:
-            root = written(owner, seeds)
-            files = sorted(path for path in root.rglob("*") if path.is_file())
-            files = [path for path in files if name not in SPECS or module.sniff(path, path.read_bytes()[:HEAD])]
-            folders = (work / f"{owner}-{i}" for i in range(len(files)))
-            self.subjects += [Subject(module, spec, *of, root) for of in zip(files, folders, strict=True)]
-        self.weights = [1 / max(1, len(s.data) / 16_000) ** 1.5 for s in self.subjects]
-
-    def input(self, seed: int, number: int) -> tuple[Subject, Subject, list[Mutation]]:
-        """The input of that number: the seed file, the one it may be spliced with, the mutations."""
-        rng = random.Random(f"{self.name}-{seed}-{number}")
-        subject, other = rng.choices(self.subjects, self.weights, k=2)
-        borders = [place for unit in subject.units for place in unit]
-        return subject, other, plan(rng, len(subject.data), borders)
-
-    def faults(self, subject: Subject, other: Subject, steps: Sequence[Mutation]) -> list[Fault]:
-        return subject.faults(mutated(subject.data, other.data, steps), other)
-
-    def shrunk(self, subject: Subject, other: Subject, steps: list[Mutation], kind: str) -> list[Mutation]:
-        """Fewer and smaller mutations that show a fault of the same kind."""
-
-        def shows(fewer: list[Mutation]) -> bool:
-            return bool(fewer) and any(f.kind == kind for f in self.faults(subject, other, fewer))
-
-        i = 0
-        while i < len(steps):
-            if shows(fewer := steps[:i] + steps[i + 1 :]):
-                steps = fewer
-                continue
-            smaller = steps[i]._replace(size=steps[i].size // 2)
-            if smaller.size and smaller != steps[i] and shows(fewer := [*steps[:i], smaller, *steps[i + 1 :]]):
-                steps = fewer
-                continue
-            i += 1
-        return steps
+HANG = 20  # seconds; the largest seed is read in a few milliseconds
+READ_ON = 4  # every so many inputs are read in two parts too
+KINDS = ("exception", "hang", "wrong", "lost", "resume")
+SHOWN = 20  # failures of a format that are told and kept
 
 
-def written(name: str, seeds: Path) -> Path:
-    """The folder with the seeds of a format, written once."""
-    root = seeds / name
-    if not root.exists():
-        SPECS[name].write(fresh := seeds / f"writing-{name}")
-        fresh.rename(root)
-    return root
+class Input(NamedTuple):
+    """A mutant: all follows from its number."""
+
+    seed: Seed
+    done: list[Mutation]
+    small: bool
+    cut: float | None
 
 
-def work(name: str, seeds: Path, seed: int, span: range, until: float, failures: Path, note: Path) -> dict[str, Any]:
-    """Read the inputs of `span`; the counts of faults, and each new kind with its shrunk mutations."""
-    resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
-    with tempfile.TemporaryDirectory(dir=SHM if SHM.is_dir() else None) as folder:
-        fuzzer, counts, shown, done = Fuzzer(name, seeds, Path(folder)), Counter(), {}, 0
-        begin = time.process_time()
-        for number in span:
-            if time.time() > until:
+class _HangError(BaseException):
+    """Reading takes too long; no Exception, so that no reader takes it for damage."""
+
+
+def chosen(target: Target, number: int) -> Input:
+    """The input of this number."""
+    rng = random.Random(f"{target.name} {number}")
+    seed = rng.choice(target.seeds)
+    cut = rng.random() if number % READ_ON == 0 and hasattr(target.module, "resume") else None
+    return Input(seed, mutations(rng, len(seed.data)), rng.random() < 0.5, cut)
+
+
+def faults(target: Target, mutant: Input) -> list[Fault]:
+    """What is wrong with the reading of a mutant."""
+    data = mutated(mutant.seed.data, mutant.done, [seed.data for seed in target.seeds])
+    path = target.path(mutant.seed)
+    path.write_bytes(data)
+    try:
+        with _watched(), target.sizes(mutant.small):
+            tables = target.read(path)
+            found = [*sound(tables, len(data)), *target.promise(tables, data, mutant.seed)]
+            if mutant.cut is not None:
+                parts = target.read_on(path, data, int(mutant.cut * (len(data) + 1)))
+                whole, read_on = comparable(tables), comparable(parts or tables)
+                found += [
+                    Fault("resume", f"{k}: {whole[k]}\n{read_on[k]}") for k in whole if not whole[k].equals(read_on[k])
+                ]
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except _HangError:
+        return [Fault("hang", f"more than {HANG} s")]
+    except BaseException as error:  # noqa: BLE001 (a panic of a library is none of Exception)
+        return [Fault("exception", f"{type(error).__name__}: {error}")]
+    return found
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        raise _HangError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, HANG)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def shrunk(target: Target, mutant: Input, kind: str) -> Input:
+    """The mutant with as few mutations, and as short ones, as still fail in this way."""
+
+    def fails(done: Sequence[Mutation]) -> bool:
+        return any(fault.kind == kind for fault in faults(target, mutant._replace(done=list(done))))
+
+    done = mutant.done
+    for mutation in mutant.done:
+        if fails(fewer := [other for other in done if other is not mutation]):
+            done = fewer
+    for i, mutation in enumerate(done):
+        while mutation.length > 1:
+            mutation = mutation._replace(length=mutation.length // 2)
+            if not fails([*done[:i], mutation, *done[i + 1 :]]):
                 break
-            note.write_text(str(number))
-            case = fuzzer.input(seed, number)
-            done += 1
-            for fault in {f.kind: f for f in fuzzer.faults(*case)}.values():
-                counts[fault.kind] += 1
-                if (key := f"{fault.kind} {fault.place}") not in shown:
-                    shown[key] = told(fuzzer, fault, case, f"{name}:{seed}:{number}", failures)
-    return {"done": done, "cpu": time.process_time() - begin, "counts": counts, "shown": shown}
+            done = [*done[:i], mutation, *done[i + 1 :]]
+    return mutant._replace(done=done)
 
 
-def told(fuzzer: Fuzzer, fault: Fault, case: tuple[Subject, Subject, list[Mutation]], at: str, failures: Path) -> str:
-    """What to print of a fault; its smallest input is kept in `failures`."""
-    subject, other, steps = case
-    small = fuzzer.shrunk(subject, other, steps, fault.kind)
-    detail = next((f.detail for f in fuzzer.faults(subject, other, small) if f.kind == fault.kind), fault.detail)
-    failures.mkdir(parents=True, exist_ok=True)
-    kept = failures / f"{at.replace(':', '-')}-{fault.kind}-{subject.path.name}"
-    kept.write_bytes(mutated(subject.data, other.data, small).data)
-    return f"{at} {fault.kind} in {fault.place}, seed {subject.name}, {[tuple(s) for s in small]}\n  {kept}\n  {detail}"
+def run(target: Target, numbers: Sequence[int], seconds: float, keep: Path) -> Counter[str]:
+    """Counts of inputs and of each kind of failure; what fails is told."""
+    counts, end = Counter[str](), time.monotonic() + seconds
+    for number in numbers:
+        if time.monotonic() > end:
+            break
+        counts["inputs"] += 1
+        mutant = chosen(target, number)
+        if found := faults(target, mutant):
+            counts[found[0].kind] += 1
+            if sum(counts[kind] for kind in KINDS) <= SHOWN:
+                tell(target, number, shrunk(target, mutant, found[0].kind), keep)
+    return counts
 
 
-def run(name: str, args: argparse.Namespace, until: float) -> dict[str, Any]:
-    """All inputs of a format, a process a chunk; one that dies is started again behind the input it died of."""
-    total: dict[str, Any] = {"done": 0, "cpu": 0.0, "counts": Counter(), "shown": {}}
-    begin = 0
-    while begin < args.inputs and time.time() < until:
-        end = min(begin + CHUNK, args.inputs)
-        with tempfile.NamedTemporaryFile() as note:
-            order = [name, str(args.seeds), args.seed, begin, end, until, str(args.failures), note.name]
-            command = [sys.executable, __file__, "--worker", json.dumps(order)]
-            ended = subprocess.run(command, capture_output=True, text=True, check=False)
-            if ended.returncode:
-                if not (reached := Path(note.name).read_text()):
-                    raise SystemExit(f"{name}: {ended.stderr}")
-                at = int(reached)
-                found = {"done": at + 1 - begin, "cpu": 0.0, "counts": {"exceptions": 1}}
-                found["shown"] = {
-                    f"died {ended.stderr[-200:]}": f"{name}:{args.seed}:{at} died\n{ended.stderr[-1500:]}"
-                }
-                end = at + 1
-            else:
-                found = json.loads(ended.stdout.splitlines()[-1])
-        total["counts"].update(found["counts"])
-        total["shown"] = found["shown"] | total["shown"]
-        total["done"] += found["done"]
-        total["cpu"] += found["cpu"]
-        begin = end
-    return total
+def tell(target: Target, number: int, mutant: Input, keep: Path) -> None:
+    """Print a failure and keep its file."""
+    path = keep / f"{target.name}-{number}-{Path(mutant.seed.path).name}"
+    path.write_bytes(mutated(mutant.seed.data, mutant.done, [seed.data for seed in target.seeds]))
+    print(
+        f"{target.name} {number}: {mutant.seed.path}, {'small' if mutant.small else 'usual'} blocks, cut {mutant.cut}; {path}"
+    )
+    for mutation in mutant.done:
+        print("   ", *mutation)
+    for fault in faults(target, mutant):
+        print(f"  {fault.kind}: {fault.what}")
 
 
 def main() -> None:
-    names = sorted(m.NAME for m in formats())
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--format", choices=names)
+    parser.add_argument("--format", action="append", default=[])
     parser.add_argument("--inputs", type=int, default=200_000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for each format")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seeds", type=Path, default=TEMP / "loganalyst-fuzz-seeds")
-    parser.add_argument("--failures", type=Path, default=TEMP / "loganalyst-fuzz-failures")
-    parser.add_argument("--replay", metavar="NAME:SEED:NUMBER")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.worker:
-        name, seeds, seed, begin, end, until, failures, note = json.loads(args.worker)
-        print(json.dumps(work(name, Path(seeds), seed, range(begin, end), until, Path(failures), Path(note))))
-    elif args.replay:
-        replay(args.replay, args)
-    else:
-        table([args.format] if args.format else names, args)
-
-
-def table(names: list[str], args: argparse.Namespace) -> None:
-    """Print a row a format, then each kind of fault."""
-    print(f"{'format':14}{'inputs':>9}" + "".join(f"{c:>11}" for c in COLUMNS) + f"{'inputs/s':>10}", flush=True)
-    for name in names:
-        if name in SPECS:
-            written(name, args.seeds)
-
-    def row(name: str) -> dict[str, Any]:
-        found = run(name, args, time.time() + args.seconds)
-        numbers = "".join(f"{found['counts'].get(c, 0):11,}" for c in COLUMNS)
-        print(f"{name:14}{found['done']:9,}{numbers}{found['done'] / (found['cpu'] or 1):10.0f}", flush=True)
-        return found
-
-    with ThreadPoolExecutor(args.jobs) as pool:
-        every = list(pool.map(row, names))
-    for found in every:
-        print(*found["shown"].values(), sep="\n")
-    sys.exit(1 if any(found["counts"] for found in every) else 0)
-
-
-def replay(which: str, args: argparse.Namespace) -> None:
-    """Read one input again and print what is wrong."""
-    name, seed, number = which.rsplit(":", 2)
-    with tempfile.TemporaryDirectory() as folder:
-        fuzzer = Fuzzer(name, args.seeds, Path(folder))
-        case = fuzzer.input(int(seed), int(number))
-        for fault in fuzzer.faults(*case):
-            print(told(fuzzer, fault, case, which, args.failures))
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "loganalyst-fuzz"))
+    parser.add_argument("--replay", type=int)
+    asked = parser.parse_args()
+    asked.keep.mkdir(parents=True, exist_ok=True)
+    numbers = range(asked.first, asked.first + asked.inputs) if asked.replay is None else [asked.replay]
+    failed = False
+    print(f"{'format':12}{'inputs':>9}" + "".join(f"{kind:>11}" for kind in KINDS) + f"{'inputs/s':>11}")
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="loganalyst-fuzz-", dir=memory) as folder:
+        for target in targets(Path(folder), asked.format):
+            begin = time.monotonic()
+            counts = run(target, numbers, asked.seconds, asked.keep)
+            rate = counts["inputs"] / (time.monotonic() - begin)
+            told = "".join(f"{counts[kind]:11}" for kind in KINDS)
+            print(f"{target.name:12}{counts['inputs']:9}{told}{rate:11.0f}", flush=True)
+            failed |= any(counts[kind] for kind in KINDS)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,356 @@
+"""Small files that formats' own writers made, always the same bytes: what is mutated."""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import math
+import sqlite3
+import sys
+import tempfile
+import tomllib
+from bz2 import compress as bzip2
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+T0 = 1_700_000_000
+
+
+class Seed(NamedTuple):
+    """A file's bytes and the path under which its reader meets it."""
+
+    path: str
+    data: bytes
+
+
+def numbers(step: int) -> dict[str, float]:
+    """What a training loop logs in a step."""
+    loss = 3 / (1 + step) + math.sin(7 * step) / 50
+    return {"train/loss": loss, "val/loss": loss * 1.1, "lr": 1e-3 * 0.99**step, "acc": 1 - loss / 4}
+
+
+def tensorboard() -> list[Seed]:
+    """A loop whose steps grow in length; the same with histograms and text between; TF1's summaries; tensors."""
+    import numpy as np
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata
+    from tensorboard.summary.writer.record_writer import RecordWriter
+    from tensorboard.util.tensor_util import make_tensor_proto
+
+    def value(tag: str, number: float) -> Summary.Value:
+        return Summary.Value(tag=tag, simple_value=number)
+
+    def tensor(tag: str, content: object, plugin: str) -> Summary.Value:
+        metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name=plugin))
+        return Summary.Value(tag=tag, tensor=make_tensor_proto(content), metadata=metadata)
+
+    def histogram(tag: str, step: int) -> Summary.Value:
+        moments = {"min": -1, "max": step + 1, "num": step + 3, "sum": step, "sum_squares": 2 * step + 1}
+        return Summary.Value(tag=tag, histo=HistogramProto(**moments, bucket_limit=[0, step + 1], bucket=[1, step + 2]))
+
+    def file(events: Sequence[tuple[int, list[Summary.Value]]], begin: float) -> bytes:
+        out = io.BytesIO()
+        writer = RecordWriter(out)
+        writer.write(Event(wall_time=begin, file_version="brain.Event:2").SerializeToString())
+        for i, (step, values) in enumerate(events):
+            event = Event(wall_time=begin + (i + 1) / 8, step=step, summary=Summary(value=values))
+            writer.write(event.SerializeToString())
+        return out.getvalue()
+
+    plain = [(step, [value(tag, v)]) for step in range(90, 190) for tag, v in numbers(step).items()]
+    mixed, old, tensors = [], [], []
+    for step in range(0, 60 * 300, 300):
+        mixed += [(step, [value(tag, v)]) for tag, v in numbers(step).items()]
+        mixed += [(step, [histogram("weights", step)])] if step % 1500 == 0 else []
+        mixed += [(step, [tensor("note/text_summary", b"at %d" % step, "text")])] if step % 3600 == 0 else []
+    for step in range(120, 180):
+        old.append((step, [value(tag, v) for tag, v in numbers(step).items()]))
+        old += [(step, [value("eval", math.nan if step % 20 else math.inf)])] if step % 10 == 0 else []
+        tensors += [(step, [tensor(tag, np.float32(v), "scalars")]) for tag, v in numbers(step).items()]
+        tensors += [(step, [tensor("double", float(step) / 3, "scalars")])] if step % 7 == 0 else []
+    files = enumerate((plain, mixed, old, tensors))
+    return [Seed(f"events.out.tfevents.{i}", file(events, T0 + 1000 * i)) for i, events in files]
+
+
+def wandb() -> list[Seed]:
+    """Records of one fragment; of several in blocks; rows between system metrics, settings and summaries."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    from tests.bench.fuzz.blocks import file
+
+    def history(step: int, **more: object) -> Record:
+        out = Record(num=step)
+        for key, value in {"_step": step, "_timestamp": T0 + step / 4, **numbers(step), **more}.items():
+            out.history.item.add(nested_key=key.split("."), value_json=json.dumps(value))
+        return out
+
+    def run() -> Record:
+        out = Record()
+        out.run.run_id, out.run.project = "abc", "demo"
+        out.run.start_time.seconds = T0
+        out.run.config.update.add(key="lr", value_json="0.1")
+        return out
+
+    def beside(step: int) -> list[Record]:
+        stats, summary, said = Record(), Record(), Record()
+        stats.stats.timestamp.seconds = T0 + step
+        stats.stats.item.add(key="cpu", value_json=str(step + 0.5))
+        summary.summary.update.add(nested_key=["train/loss"], value_json=str(step))
+        said.output_raw.line = f"step {step}\n"
+        return [stats, summary, said]
+
+    end = Record()
+    end.exit.exit_code = 1
+    few = [run(), *(history(step) for step in range(40)), end]
+    long = [run(), *(history(step, pad="x" * (2500 * (step % 4)), **{"deep.a": step}) for step in range(30)), end]
+    mixed = [run(), *(r for s in range(40) for r in (history(s, bad=math.nan), *beside(s))), end]
+    return [
+        Seed(f"run-{i}.wandb", file([r.SerializeToString() for r in rows])) for i, rows in enumerate((few, long, mixed))
+    ]
+
+
+def _table(rows: Sequence[dict[str, object]], **style: str) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n", **style)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def csv_tables() -> list[Seed]:
+    """Full rows; Lightning's sparse rows; a column of texts and one of times behind tabs."""
+    full = [{"step": step, **numbers(step)} for step in range(60)]
+    sparse = [
+        {
+            "epoch": s // 10,
+            "step": s,
+            "train_loss": "" if s % 10 == 9 else s / 3,
+            "val_loss": s / 7 if s % 10 == 9 else "",
+        }
+        for s in range(60)
+    ]
+    texts = [{"step": s, "when": f"2026-03-01 10:00:{s:02}", "note": f"a, b {s}", **numbers(s)} for s in range(50)]
+    return [
+        Seed("metrics.csv", _table(full)),
+        Seed("metrics.csv", _table(sparse)),
+        Seed("table.csv", _table(texts)),
+        Seed("table.tsv", _table(full, delimiter="\t")),
+    ]
+
+
+def json_files() -> list[Seed]:
+    """Objects a line, flat and nested; a list of objects, a trainer's state, numbers by metric."""
+    rows = [{"step": step, **numbers(step)} for step in range(50)]
+    nested = [
+        {"iter": s, "epoch": s // 10, "time": T0 + s, "train": {"loss": s / 3, "x": [1, s]}, "n": None}
+        for s in range(50)
+    ]
+    state = {"log_history": [{"epoch": s / 10, "step": s, "loss": s / 3} for s in range(30)], "global_step": 30}
+    lines = ["".join(json.dumps(row) + "\n" for row in every).encode() for every in (rows, nested)]
+    history = {key: [row[key] for row in rows] for key in ("train/loss", "acc")}
+    whole = [json.dumps(thing, indent=1).encode() for thing in (rows[:20], state, history)]
+    names = ("array.json", "trainer_state.json", "history.json")
+    return [*(Seed("metrics.jsonl", data) for data in lines), *map(Seed, names, whole)]
+
+
+def text() -> list[Seed]:
+    """Words and numbers; printed dicts; progress bars; a log that ends in a traceback."""
+    words = [
+        f"step {s} | loss {n['train/loss']:.4f} | lr {n['lr']:.2e} | acc {n['acc']:.3f}"
+        for s in range(60)
+        for n in [numbers(s)]
+    ]
+    dicts = [str({"loss": round(3 / (1 + s), 4), "grad_norm": s + 0.5, "epoch": s / 10}) for s in range(50)]
+    stamped = [
+        f"2026-03-01 10:{s:02}:00,123 INFO train: epoch={s} step={10 * s} loss={3 / (1 + s):.5f}" for s in range(50)
+    ]
+    bars = "".join(
+        f"\rEpoch {s // 20}:  {s % 20 * 5}%|##   | {s % 20}/20 [00:0{s % 10}<00:09, 2.5it/s, loss={s / 7:.3f}]"
+        for s in range(60)
+    )
+    failed = [
+        *stamped[:30],
+        "[rank1]: Traceback (most recent call last):",
+        '[rank1]:   File "/x/train.py", line 3, in <module>',
+        "[rank1]:     main()",
+        "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79 GiB",
+        "slurmstepd: error: *** JOB 71 ON gpu1 CANCELLED AT 2026-03-01T10:31:00 DUE TO TIME LIMIT ***",
+    ]
+    return [
+        Seed("train.log", "\n".join([*words, ""]).encode()),
+        Seed("stdout.txt", "\n".join([*dicts, ""]).encode()),
+        Seed("slurm-71.out", "\n".join([*failed, ""]).encode()),
+        Seed("bars.log", bars.encode()),
+    ]
+
+
+def slurm() -> list[Seed]:
+    """`sacct -P`, `sacct --json`, `scontrol show job`."""
+    header = "JobID|JobName|State|ExitCode|Elapsed|Timelimit|ReqMem|MaxRSS|NodeList|Start|End"
+    day = "2026-03-01T10:00:00|2026-03-02T10:00:30"
+    rows = [
+        f"{n}{part}|train {n}|{('TIMEOUT', 'FAILED', 'COMPLETED')[n % 3]}|{n % 2}:{n % 16}|1-00:00:30|1-00:00:00|8G|{n}K|gpu{n}|{day}"
+        for n in range(71, 101)
+        for part in ("", ".batch")
+    ]
+    show = "".join(
+        f"JobId={n} JobName=my train\n   UserId=me(1000)\n   JobState=TIMEOUT Reason=TimeLimit ExitCode=0:15\n"
+        f"   RunTime=1-00:00:30 TimeLimit=1-00:00:00\n   StartTime=2026-03-01T10:00:00 EndTime=2026-03-02T10:00:30\n"
+        f"   NodeList=gpu[1-2]\n   NumNodes=2 TRES=cpu=8,mem=8G,node=2\n\n"
+        for n in range(71, 76)
+    )
+    step = {
+        "step": {"id": "71.batch", "name": "batch"},
+        "state": ["FAILED"],
+        "exit_code": {"return_code": {"number": 1}},
+    }
+    number = {"set": True, "infinite": False, "number": 3}
+    times = {"start": T0, "end": {**number, "number": T0 + 60}, "elapsed": 60, "limit": number}
+    job = {
+        "name": "train",
+        "derived_exit_code": {},
+        "steps": [step],
+        "nodes": "n[1-2]",
+        "state": {"current": ["FAILED"]},
+        "time": times,
+    }
+    jobs = {"meta": {}, "jobs": [{"job_id": n, **job, "exit_code": {"return_code": number}} for n in (71, 72)]}
+    return [
+        Seed("sacct.psv", "\n".join([header, *rows, ""]).encode()),
+        Seed("sacct.json", json.dumps(jobs, indent=1).encode()),
+        Seed("scontrol.txt", show.encode()),
+    ]
+
+
+def config() -> list[Seed]:
+    """YAML, JSON, TOML, INI and printed options."""
+    options = {
+        "seed": 1,
+        "model": {"name": "gpt", "layers": 12, "dropout": 0.1, "dims": [128, 256], "act": None},
+        "optim": {"lr": 3e-4, "betas": [0.9, 0.95], "fused": True, "schedule": {"warmup": 100, "kind": "cosine"}},
+        "data": [{"path": "/a", "weight": 0.3}, {"path": "/b: c", "weight": 0.7}],
+    }
+    toml = 'seed = 1\n[optim]\nlr = 3e-4\nbetas = [0.9, 0.95]\nwhen = 2026-03-01T10:00:00Z\n[[data]]\npath = "/a"\n'
+    tomllib.loads(toml)
+    return [
+        Seed("config.yaml", yaml.safe_dump(options).encode()),
+        Seed(
+            "hparams.yaml", b"a: &x {lr: 0.1, n: 1e3}\nb: *x\nc: [1, 2.5, ~, yes]\nd: |\n  text\n  more\ne: !!str 3\n"
+        ),
+        Seed("config.json", json.dumps(options, indent=1).encode()),
+        Seed("config.toml", toml.encode()),
+        Seed("setup.ini", b"[train]\nlr = 0.1\nsteps: 30\n; a remark\n[data]\npath = /a\n  b\n"),
+        Seed("args.txt", b"Namespace(lr=0.1, name='x', betas=(0.9, 0.95))\nlr: 0.1\nbatch_size = 32\n"),
+    ]
+
+
+def mlflow() -> list[Seed]:
+    """A metric with steps, one without, one of old versions; a parameter, a tag, the run's own file."""
+    run = "mlruns/0/aa/"
+    meta = {
+        "run_id": "aa",
+        "run_name": "x",
+        "status": 3,
+        "start_time": T0 * 1000,
+        "end_time": None,
+        "lifecycle_stage": "active",
+    }
+    stepped = "".join(f"{T0 * 1000 + 37 * s} {3 / (1 + s)} {s + 5}\n" for s in range(80))
+    plain = "".join(f"{T0 * 1000 + 37 * s} {s / 3} 0\n" for s in range(60))
+    old = "".join(f"{T0 * 1000 + 37 * s} {'nan' if s % 9 == 0 else s}\n" for s in range(60))
+    return [
+        Seed(run + "metrics/train/loss", stepped.encode()),
+        Seed(run + "metrics/acc", plain.encode()),
+        Seed(run + "metrics/old", old.encode()),
+        Seed(run + "params/lr", b"0.1\n"),
+        Seed(run + "tags/mlflow.note", b"several\nlines"),
+        Seed(run + "meta.yaml", yaml.safe_dump(meta).encode()),
+    ]
+
+
+def mlflowdb() -> list[Seed]:
+    """A store of one run, of small pages, of two runs."""
+    tables = """
+    CREATE TABLE runs (run_uuid VARCHAR(32) PRIMARY KEY, name VARCHAR(250), status VARCHAR(9), start_time BIGINT,
+      end_time BIGINT, lifecycle_stage VARCHAR(20));
+    CREATE TABLE metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT NOT NULL,
+      run_uuid VARCHAR(32) NOT NULL, step BIGINT DEFAULT '0' NOT NULL, is_nan BOOLEAN DEFAULT '0' NOT NULL,
+      PRIMARY KEY (key, timestamp, step, run_uuid, value, is_nan));
+    CREATE INDEX index_metrics_run_uuid ON metrics (run_uuid);
+    CREATE TABLE params (key VARCHAR(250), value VARCHAR(8000), run_uuid VARCHAR(32), PRIMARY KEY (key, run_uuid));
+    CREATE TABLE tags (key VARCHAR(250), value VARCHAR(8000), run_uuid VARCHAR(32), PRIMARY KEY (key, run_uuid));
+    """
+
+    def store(page: int, *runs: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "mlflow.db")
+            with closing(sqlite3.connect(path)) as db:
+                db.executescript(f"PRAGMA page_size={page}; {tables}")
+                for run in runs:
+                    db.execute(f"INSERT INTO runs VALUES ('{run}', 'x', 'FINISHED', {T0 * 1000}, NULL, 'active')")
+                    db.execute("INSERT INTO params VALUES ('lr', '0.1', ?)", (run,))
+                    db.execute("INSERT INTO tags VALUES ('mlflow.user', 'me', ?)", (run,))
+                    rows = [(k, v, T0 * 1000 + s, run, s) for s in range(40) for k, v in numbers(s).items()]
+                    db.executemany("INSERT INTO metrics VALUES (?, ?, ?, ?, ?, 0)", rows)
+                db.commit()
+            return path.read_bytes()
+
+    return [
+        Seed("mlflow.db", store(4096, "aa11")),
+        Seed("mlflow.db", store(512, "aa11")),
+        Seed("mlflow.db", store(1024, "aa11", "bb")),
+    ]
+
+
+def parquet() -> list[Seed]:
+    """Polars' writer: plain and packed columns, small row groups, a long table, lists and structs."""
+    import polars as pl
+
+    wide = pl.DataFrame([{"_step": step, **numbers(step)} for step in range(120)])
+    long = wide.unpivot(index="_step", variable_name="metric").rename({"_step": "step"})
+    odd = wide.with_columns(h=pl.lit([1.0, 2.0]), s=pl.struct("lr", "acc"), t=pl.lit("x"), n=pl.lit(None, pl.Float64))
+    styles = ({"compression": "uncompressed"}, {"compression": "zstd", "row_group_size": 30}, {"compression": "snappy"})
+    out = []
+    for frame, style in zip((wide, long, odd), styles, strict=True):
+        file = io.BytesIO()
+        frame.write_parquet(file, **style)
+        out.append(Seed("history.parquet", file.getvalue()))
+    return out
+
+
+def compressed() -> list[Seed]:
+    """JSON lines by each packer, and by gzip in two members."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    content = json_files()[0].data
+    half = len(content) // 2
+    checked = {zstd.CompressionParameter.checksum_flag: 1}
+    return [
+        Seed("metrics.jsonl.gz", gzip.compress(content, mtime=0)),
+        Seed("metrics.jsonl.gz", gzip.compress(content[:half], mtime=0) + gzip.compress(content[half:], mtime=0)),
+        Seed("metrics.jsonl.zst", zstd.compress(content, options=checked)),
+        Seed("metrics.jsonl.xz", lzma.compress(content)),
+        Seed("metrics.jsonl.bz2", bzip2(content)),
+    ]
+
+
+WRITERS: dict[str, Callable[[], list[Seed]]] = {
+    "tensorboard": tensorboard,
+    "wandb": wandb,
+    "csv": csv_tables,
+    "json": json_files,
+    "text": text,
+    "slurm": slurm,
+    "config": config,
+    "mlflow": mlflow,
+    "mlflowdb": mlflowdb,
+    "parquet": parquet,
+    "compressed": compressed,
+}
