@@ -108,7 +108,7 @@ def diagnose(
     ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
-    separate: Annotated[bool, typer.Option("--separate", help="Do not join a log to the directory before it.")] = False,
+    separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[
         Format, typer.Option("--format", metavar="terminal|markdown|json", help="How the report is laid out.")
     ] = Format.TERMINAL,

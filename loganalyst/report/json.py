@@ -54,6 +54,7 @@ def _run(d: Diagnosis) -> dict[str, Any]:
         "ended": d.run.ended,
         "sources": [asdict(s) for s in d.run.sources],
         "joined": d.run.basis,
+        "suggested": d.run.suggested,
         "metrics": len(d.metrics),
         "points": d.run.points.height,
         "coverage": {**d.coverage, "not_judged": [{"id": r.id, "why": r.why} for r in d.unknown]},

@@ -86,6 +86,7 @@ def _run() -> Json:
         not_judged=_list(_object(id=TEXT, why=TEXT), "Causes that the logs do not let one judge, and what is missing."),
     )
     return _object(
+        optional=("suggested",),  # younger than the schema
         id=TEXT,
         path=TEXT,
         name=TEXT,
@@ -96,6 +97,7 @@ def _run() -> Json:
         ended=_or_null(TIME),
         sources=_list(_object(path=TEXT, format=_or_null(TEXT), bytes=INTEGER, points=INTEGER, lines=INTEGER)),
         joined=_list(TEXT, "How places were found to belong to this run."),
+        suggested=_list(TEXT, "Job logs that may belong to this run and were not read."),
         metrics={**INTEGER, "description": "Number of metrics."},
         points={**INTEGER, "description": "Number of logged values."},
         coverage=coverage,

@@ -16,7 +16,7 @@ from loganalyst.sources.discovercopies import Copies
 from loganalyst.sources.discoverfolder import Candidate, encodable
 from loganalyst.sources.discoverwalk import walk
 
-READABLE = "readable are TensorBoard, W&B, CSV, JSON, SLURM and text logs"
+READABLE = "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, also compressed"
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 
