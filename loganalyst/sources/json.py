@@ -19,7 +19,7 @@ from loganalyst.sources import columns
 from loganalyst.sources.columns import Axes
 from loganalyst.sources.flatten import Leaf, config_of, config_table, number, printable
 from loganalyst.sources.jsonshape import loaded, number_lists, shape
-from loganalyst.sources.textblocks import blocks, gap, text
+from loganalyst.sources.textblocks import blocks, gap, place, text
 
 NAME = "json"
 
@@ -57,7 +57,7 @@ def read(path: Path) -> Iterator[Tables]:
     elif path.stat().st_size > _LARGEST:
         yield Tables(gaps=gap(path, f"larger than {_LARGEST >> 20} MiB and not an object a line", 0))
     else:
-        yield from _read_whole(path, text(path.read_bytes()), kind)
+        yield from _read_whole(path, path.read_bytes(), kind)
 
 
 def _read_lines(path: Path) -> Iterator[Tables]:
@@ -71,7 +71,7 @@ def _read_lines(path: Path) -> Iterator[Tables]:
             records += found
             lines += [block.line + i] * len(found)
             if end < len(line):
-                log.broken(block.line + i, block.at(at + end), len(line) - end)
+                log.broken(block.line + i, block.at(at + end), block.extent(line[end:]))
             at += len(line) + 1
         yield from log.records(records, lines)
     yield log.rest()
@@ -108,8 +108,9 @@ def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
         found.append(value)
 
 
-def _read_whole(path: Path, content: str, kind: str | None) -> Iterator[Tables]:
+def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
     """A file that is one value; where it breaks off, what its list held so far."""
+    content = text(raw)
     data, log = loaded(content), _Log(path)
     if kind == "history" and isinstance(data, dict):
         yield from log.lists(number_lists(data))
@@ -122,13 +123,11 @@ def _read_whole(path: Path, content: str, kind: str | None) -> Iterator[Tables]:
         found, end, whole = (data, len(content), True) if isinstance(data, list) else _elements(content, begin)
         yield from _trainer_state(log, {"log_history": found}) if kind == "log_history" else log.records(_dicts(found))
         if not whole:
-            offset, extent = (
-                len(content[:end].encode("utf-8", "replace")),
-                len(content[end:].encode("utf-8", "replace")),
-            )
-            yield Tables(gaps=gap(path, f"broken JSON after {len(found)} entries", offset, extent))
+            offset = place(raw, content[:end])
+            why = f"broken JSON after {len(found)} entries"
+            yield Tables(gaps=gap(path, why, offset, len(raw) - offset))
     else:
-        yield Tables(gaps=gap(path, "no metrics in this JSON" if data is not None else "broken JSON", 0, len(content)))
+        yield Tables(gaps=gap(path, "no metrics in this JSON" if data is not None else "broken JSON", 0, len(raw)))
     yield log.rest()
 
 

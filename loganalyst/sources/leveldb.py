@@ -13,7 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.sources.gaps import Gap
-from loganalyst.sources.leveldbrepair import BLOCK, DAMAGE, FIRST, FULL, HEADER, LAST, MIDDLE, damage, fragments
+from loganalyst.sources.leveldbrepair import (
+    BLOCK,
+    CUT,
+    DAMAGE,
+    FIRST,
+    FULL,
+    HEADER,
+    LAST,
+    MIDDLE,
+    WRONG,
+    damage,
+    fragments,
+)
 
 WINDOW = 128 * BLOCK  # bytes read at a time
 LARGEST = 8 << 20  # a longer record is not held: memory stays bounded
@@ -112,7 +124,8 @@ class _Records:
             self.good = int(ends[-1])
         for why, sound, begin, end in zip(reasons, whole.tolist(), begins.tolist(), ends.tolist(), strict=False):
             if sound and self.why:
-                found.append(Gap(self.good, begin - self.good, self.why))
+                told = WRONG if self.why == CUT else self.why  # a record follows: that was no end
+                found.append(Gap(self.good, begin - self.good, told))
             self.why, self.good = ("", end) if sound else (self.why or why, self.good)
         return found
 
@@ -125,7 +138,7 @@ class _Records:
     def _unfinished(self, end: int) -> Gap | None:
         if not self.why and not self.begun:
             return None
-        return Gap(self.good, end - self.good, self.why or "the file ends inside a record")
+        return Gap(self.good, end - self.good, self.why or CUT)
 
 
 def _stretches(kind: Ints) -> tuple[Ints, Ints, Mask]:

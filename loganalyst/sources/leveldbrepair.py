@@ -11,6 +11,7 @@ HEADER = Struct("<IHB")  # CRC, length, type
 DAMAGE, FULL, FIRST, MIDDLE, LAST = range(5)
 SEEDS = [zlib.crc32(bytes([kind])) for kind in range(LAST + 1)]
 TYPE_BYTE = re.compile(rb"[\x01-\x04]")
+CUT, WRONG = "the file ends inside a record", "a record fails its checksum"
 MOST_TRIES = 4096  # offsets of a damaged block whose checksum is tried
 
 
@@ -35,8 +36,8 @@ def damage(block: bytes, at: int) -> str:
     if block.count(0, at) == len(block) - at:
         return "zeroed bytes"
     if len(block) < BLOCK and (at + HEADER.size > len(block) or at + HEADER.size + _length(block, at) > len(block)):
-        return "the file ends inside a record"
-    return "a record fails its checksum"
+        return CUT
+    return WRONG
 
 
 def _next(block: bytes, at: int) -> tuple[int, int, int]:

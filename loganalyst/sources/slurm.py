@@ -101,7 +101,7 @@ def _lost(path: Path, block: Block, bad: pl.DataFrame, fields: int) -> pl.DataFr
     if not bad.height:
         return table("gaps")
     why = f"{bad.height} lines that are no job of {fields} fields, as the header names them"
-    return gap(path, why, block.at(int(bad["offset"][0])), int(bad["line"].str.len_bytes().sum()))
+    return gap(path, why, block.at(int(bad["offset"][0])), block.extent("".join(bad["line"]).encode()))
 
 
 def _read_json(path: Path, content: str) -> Tables:

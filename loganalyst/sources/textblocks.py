@@ -2,7 +2,7 @@
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,22 @@ LONGEST = 1 << 20  # bytes of one line; a longer one is cut (no log row is)
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines. `line` numbers the first (from 1); `offset` is its place in bytes, None in UTF-16 files."""
+    """Whole lines. `line` numbers the first (from 1); `offset` is its place in bytes, None in UTF-16 files; `recoded`
+    where the file has Latin-1 for them, a byte a character.
+    """
 
     data: bytes
     line: int
     offset: int | None
+    recoded: bool = False
 
     def at(self, position: int) -> int | None:
         """The file offset of a position in `data`."""
-        return None if self.offset is None else self.offset + position
+        return None if self.offset is None else self.offset + self.extent(self.data[:position])
+
+    def extent(self, part: bytes) -> int:
+        """How many bytes of the file a part of `data` was."""
+        return len(part.decode("utf-8", "replace")) if self.recoded else len(part)
 
     def begin(self, line: int) -> int:
         """Where in `data` a line begins, by its number."""
@@ -33,7 +40,7 @@ class Block:
     def since(self, line: int) -> "Block":
         """The block from one of its lines on."""
         begin = self.begin(line)
-        return Block(self.data[begin:], line, self.at(begin))
+        return replace(self, data=self.data[begin:], line=line, offset=self.at(begin))
 
 
 def text(head: bytes) -> str:
@@ -45,6 +52,14 @@ def text(head: bytes) -> str:
     except UnicodeDecodeError as error:
         cut_character = error.end == len(head) or error.start >= len(head) - 3
         return head.removeprefix(BOM_UTF8).decode("utf-8" if cut_character else "latin-1", "ignore")
+
+
+def place(head: bytes, content: str) -> int:
+    """The offset behind `content`, with which `text(head)` begins."""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return 2 + len(content.encode("utf-16-le", "surrogatepass"))
+    mark, coded = BOM_UTF8 if head.startswith(BOM_UTF8) else b"", content.encode()
+    return len(mark) + len(coded if head.startswith(coded, len(mark)) else content)
 
 
 def binary(head: bytes) -> bool:
@@ -68,7 +83,8 @@ def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, q
             while quoted and count(data, b'"') % 2 and len(data) < size + LONGEST and (more := file.readline(LONGEST)):
                 data += more
             mark = BOM_UTF8 if not offset and data.startswith(BOM_UTF8) else b""
-            yield Block(_utf8(data[len(mark) :]), line, offset + len(mark))
+            content, recoded = _utf8(data[len(mark) :])
+            yield Block(content, line, offset + len(mark), recoded)
             offset, line = offset + len(data), line + count(data, b"\n")
 
 
@@ -86,14 +102,15 @@ def _wide_blocks(path: Path, size: int) -> Iterator[Block]:
             line += count(data, b"\n")
 
 
-def _utf8(data: bytes) -> bytes:
+def _utf8(data: bytes) -> tuple[bytes, bool]:
+    """The data in UTF-8, and whether it was Latin-1."""
     if data.isascii():
-        return data
+        return data, False
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode("latin-1").encode("utf-8")
-    return data
+        return data.decode("latin-1").encode("utf-8"), True
+    return data, False
 
 
 def gap(path: Path, why: str, offset: int | None = None, extent: int | None = None) -> pl.DataFrame:

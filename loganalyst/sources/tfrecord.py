@@ -24,6 +24,7 @@ HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
 WRONG_PAYLOAD = "a record fails its checksum"
+CUT = "the file ends inside a record"
 PADDING = 1 << 13  # bytes behind the data in hand: readers look at whole words
 
 Spans = NDArray[np.int64]  # (2, n): where payloads start and end
@@ -206,7 +207,7 @@ class _Scanner:
             self.gaps.append(Gap(begin, self.wanted, f"a record longer than {LARGEST >> 20} MiB"))
             at, self.wanted = at + self.wanted, 0
         elif cut or chain.length > LARGEST:
-            self.lost = begin, "the file ends inside a record"
+            self.lost = begin, CUT
             at += 1
         return at
 
@@ -216,6 +217,8 @@ class _Scanner:
         if i == len(headers):
             return max(at, size - HEADER.size + 1)
         at = int(headers[i])
+        if self.lost and self.lost[1] == CUT:  # it does not: another record follows
+            self.lost = self.lost[0], WRONG_PAYLOAD
         self._close(at)
         return at
 

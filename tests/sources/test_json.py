@@ -313,3 +313,17 @@ def test_a_number_called_config_beside_settings(tmp_path: Path) -> None:
 
     assert alone == ["config", "loss", "loss"]
     assert Tables.concat(json.read(path)).points["metric"].to_list() == ["loss", "loss"]
+
+
+def test_gap_in_latin_1(tmp_path):
+    """Where a file is Latin-1 a gap still counts the file's own bytes."""
+    path = tmp_path / "metrics.jsonl"
+    rows = ['{"step": 1, "note": "éé", "loss": 1.5}', "ééé", '{"step": 2, "loss": 0.5}', ""]
+    path.write_bytes("\n".join(rows).encode("latin-1"))
+
+    assert read(path).gaps.select("offset", "bytes").rows() == [(39, 3)]
+
+    path = tmp_path / "array.json"
+    path.write_bytes('[{"step": 1, "note": "é", "loss": 1.5}, éé'.encode("latin-1"))
+
+    assert read(path).gaps.select("offset", "bytes").rows() == [(40, 2)]

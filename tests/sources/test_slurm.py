@@ -362,3 +362,14 @@ def test_a_log_and_its_accounting_are_one_run(tmp_path):
     assert [c.label for c in joined[0].causes][:1] == ["slurm_timeout"]
     assert len(diagnose_paths([log, other])) == 2
     assert len(diagnose_paths([log, psv], separate=True)) == 2
+
+
+def test_gap_in_latin_1(tmp_path):
+    """Where a file is Latin-1 a gap still counts the file's own bytes."""
+    lines = [HEADER, "é" * 50, JOB.replace("train", "entraîné"), "ü|ö|1"]
+    data = "\n".join([*lines, ""]).encode("latin-1")
+    tables = read(tmp_path, data)
+
+    assert column(tables, "name") == ["entraîné"]
+    assert tables.gaps.select("offset", "bytes").rows() == [(len(HEADER) + 1, 55)]
+    assert data[len(HEADER) + 1 :].startswith(b"\xe9" * 50)

@@ -110,6 +110,21 @@ def test_every_cut_of_a_training_loop(tmp_path):
         assert expected == comparable(joined(first, mark, resume(path, mark)[0]))
 
 
+def test_a_copied_header_before_the_cut(tmp_path):
+    """A header whose record would go past the end of the file is no end where records follow."""
+    short, long = content([[0]] * 9), content([[0] * 9])
+    first = len(content([]))
+    whole = short[:first] + long[first : first + 12] + short[first:]
+    path = tmp_path / "tfevents"
+    path.write_bytes(whole)
+    expected = comparable(resume(path, None)[0])
+    for cut in range(first, len(whole), 5):
+        path.write_bytes(whole[:cut])
+        before, mark = resume(path, None)
+        path.write_bytes(whole)
+        assert expected == comparable(joined(before, mark, resume(path, mark)[0]))
+
+
 def test_nothing_appended(tmp_path):
     """Reading on a file that did not grow keeps everything and adds nothing but the session."""
     path = tmp_path / "tfevents"

@@ -146,6 +146,15 @@ def test_damaged(tmp_path, cut, damage):
     same_as_at_once(tmp_path / "run-x.wandb", bytes(data), [cut])
 
 
+def test_a_wrong_length_before_the_cut(tmp_path):
+    """A length that points past the cut is no end of the file where a whole record follows."""
+    data = bytearray(framed([history(step, a=1.0) for step in range(9)]))
+    data[len(HEADER) + 4 : len(HEADER) + 6] = (300).to_bytes(2, "little")
+
+    for cut in range(100, len(data), 9):
+        same_as_at_once(tmp_path / "run-x.wandb", bytes(data), [cut])
+
+
 def test_small_windows(tmp_path, monkeypatch):
     """A record longer than what is read at a time is read on like any other."""
     monkeypatch.setattr("loganalyst.sources.leveldb.WINDOW", BLOCK)
