@@ -269,6 +269,13 @@ def test_cut_off_row(tmp_path):
     ]
 
 
+def test_quote_at_the_very_end(tmp_path):
+    """A file cut right behind an opening quote gives the rows before it and a gap."""
+    found = table(tmp_path, '"epoch","loss"\n1,"0.5"\n2,"')
+    assert curve(found, "loss") == [(1, 0.5)]
+    assert found.gaps.height
+
+
 def test_quote_gone_wrong_costs_one_row(tmp_path):
     """After a quote that never closes, reading goes on with the next line."""
     tables = table(tmp_path, 'step,a\n0,1\n1,"2\n2,3\n3,"4"\n')
