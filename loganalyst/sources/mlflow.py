@@ -103,8 +103,9 @@ class _Metric:
 
     def blocks(self) -> Iterator[Tables]:
         """The points of the whole lines, then the gaps."""
-        for data in self._whole_lines():
+        for data, behind in _whole_lines(self.path, self.offset):
             rows = self._good(_parsed(data), data)
+            self.offset, self.line = behind, self.line + data.count(b"\n")
             given = bool((rows["step"].fill_null(0) != 0).any())
             if given and not self.stepped:
                 raise StartAgainError("steps that were counted are given now")
@@ -121,22 +122,10 @@ class _Metric:
         state = {key: getattr(self, key) for key in ("line", "rows", "bad", "first_bad", "stepped")}
         return Mark(self.offset, {"points": self.rows}, state)
 
-    def _whole_lines(self) -> Iterator[bytes]:
-        """Blocks that end with a line; a line longer than a block passes as one without its end."""
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            while data := file.read(BLOCK):
-                data += file.readline(BLOCK)
-                data = data[: data.rfind(b"\n") + 1] if len(data) < 2 * BLOCK else data
-                if not data:
-                    return
-                yield data
-                self.offset += len(data)
-                self.line += data.count(b"\n")
-
     def _stepped(self) -> bool:
         """Whether any line gives a step other than 0."""
-        return any((_parsed(data)["step"].fill_null(0) != 0).any() for data in _only_lines(self.path))
+        blocks = (_parsed(data).drop_nulls(["ms", "value"]) for data, _ in _whole_lines(self.path, 0))
+        return any((rows["step"].fill_null(0) != 0).any() for rows in blocks)
 
     def _good(self, rows: pl.DataFrame, data: bytes) -> pl.DataFrame:
         """The rows that could be read, with their line; the others are counted."""
@@ -162,11 +151,23 @@ class _Metric:
         return gap(self.path, "the last line is not finished", self.offset, rest) if rest > 0 else Tables().gaps
 
 
-def _only_lines(path: Path) -> Iterator[bytes]:
+def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
+    """Blocks that end with a line, and the offset behind each; of a line longer than two blocks, which is none of a
+    metric's, the end only.
+    """
     with path.open("rb") as file:
+        file.seek(offset)
         while data := file.read(BLOCK):
             data += file.readline(BLOCK)
-            yield data[: data.rfind(b"\n") + 1]
+            if whole := data[: data.rfind(b"\n") + 1]:
+                offset += len(whole)
+                file.seek(offset)
+            else:
+                while data and not data.endswith(b"\n"):
+                    data = file.readline(BLOCK)
+                whole, offset = data and b"\0\n", file.tell()
+            if whole:
+                yield whole, offset
 
 
 def _parsed(data: bytes) -> pl.DataFrame:

@@ -88,6 +88,30 @@ def test_bad_lines_are_one_gap(tmp_path):
     assert found.gaps.select("offset", "why").rows() == [(20, "6 lines are no `time value step`, the first is line 2")]
 
 
+def test_a_damaged_line_gives_no_steps(tmp_path):
+    """Where steps are counted a line that cannot be read does not say otherwise."""
+    lines = "1700000000000 0.5\n1700000000000 \0\0 9\n1700000000000 0.4\n"
+    run = write(tmp_path, {"metrics/acc": lines})
+
+    assert points(run / "metrics/acc") == [("acc", 0, 0.5), ("acc", 1, 0.4)]
+
+
+@pytest.mark.parametrize("length", [90, 150, 1000])
+@pytest.mark.parametrize("cut", [30, 60, 200])
+def test_a_line_longer_than_blocks(tmp_path, monkeypatch, length, cut):
+    """It is one bad line, wherever a block or the first reading ended in it."""
+    monkeypatch.setattr(mlflow, "BLOCK", 50)
+    data = b"1700000000000 0.5 7\n" + bytes(length) + b"\n1700000000000 0.4 8\n"
+    path = write(tmp_path, {"metrics/acc": data[:cut]}) / "metrics/acc"
+    first, mark = _all(path, None)
+    path.write_bytes(data)
+    second, _ = _all(path, mark)
+
+    assert [*first.points["line"][: mark.kept["points"]], *second.points["line"]] == [1, 3]
+    assert second.gaps.equals(_all(path, None)[0].gaps)
+    assert second.gaps["why"].to_list() == ["1 lines are no `time value step`, the first is line 2"]
+
+
 def test_an_unfinished_line_waits(tmp_path):
     """The end of a line that is being written is no value; what stands before it is read."""
     run = write(tmp_path, {"metrics/acc": "1700000000000 0.5 7\n1700000000000 0.51"})
