@@ -5,6 +5,7 @@ import re
 from hashlib import blake2b
 from typing import TypeVar
 
+from loganalyst.sources import discovernames as names
 from loganalyst.sources.discoverfolder import Group
 
 ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
@@ -32,7 +33,7 @@ class Copies:
                 group.ignored.append(f"{path}: a copy of {first}")
             else:
                 kept.append((path, inode))
-        group.curves = _without_histories(group, kept)
+        group.curves = _without_wandb_copies(group, _without_histories(group, kept))
 
     def _first(self, path: str, inode: int) -> str:
         """The path under which the file was met before, empty where it was not."""
@@ -88,6 +89,16 @@ def _without_histories(group: Group, curves: list[tuple[str, int]]) -> list[tupl
     best = min(states, key=lambda path: (path.count(os.sep), -_number(os.path.dirname(path))))
     group.ignored += [f"{path}: an earlier copy of {best}" for path in states if path != best]
     return [(path, inode) for path, inode in curves if path == best or path not in states]
+
+
+def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """W&B's summary and the history its server keeps say nothing that is not in the run's own file."""
+    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb")}
+    again = [path for path, _ in curves if names.history_of(os.path.basename(os.path.dirname(path))) in ids]
+    group.ignored += [f"{path}: the history of the .wandb file once more" for path in again]
+    history = any(path.endswith((".wandb", "wandb-history.jsonl")) for path, _ in curves)
+    left = {*again, *(path for path, _ in curves if history and path.endswith("/wandb-summary.json"))}
+    return [(path, inode) for path, inode in curves if path not in left]
 
 
 def _number(name: str) -> int:

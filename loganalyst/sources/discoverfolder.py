@@ -115,6 +115,8 @@ def _add(folder: Folder, entry: "os.DirEntry[str]") -> None:
 def _kind(folder: Folder, name: str) -> Kind:
     if folder.mode in {_METRICS, _SETTINGS}:
         return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
+    if name.endswith(".parquet") and names.history_of(folder.name):
+        return Kind.CURVES
     return names.kind(name)
 
 

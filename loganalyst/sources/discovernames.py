@@ -54,8 +54,14 @@ _CURVE_WORDS = re.compile(
     r"metric|loss|histor|progress|monitor|scalar|result|curve|training|trainlog|train_log|stats|(?:^|[^a-z])logs?(?:[^a-z]|$)"
     r"|^version_|reward|perplex|accurac|tag-"
 )
-_CURVE_JSON = re.compile(r"(?:train(?:ing)?[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|.*\.log")
+_CURVE_JSON = re.compile(
+    r"(?:train(?:ing)?[-_])?(?:metrics|history|log)|trainer_state|result|progress|scalars|wandb-summary|.*\.log"
+)
 _WEAK_JSON = re.compile(r"metrics|result|history|progress|log|scalars")
+_CURVE_PARQUET = re.compile(
+    r"(?:^|[^a-z])(?:metrics?|hist(?:ory|ories)?|logs?|progress|scalars?|results?|curves?|loss(?:es)?)(?:[^a-z]|$)"
+)
+_WANDB_HISTORY = re.compile(r"run-(.+)-history(?::v\d+)?")  # the artifact in which W&B's server keeps a history
 _LOG_WORDS = re.compile(r"(?:^|[-_.])(?:log|logs|stdout|stderr|output|train|console)|slurm")
 _SETTINGS = re.compile(
     r"config|hparams|hyperparams|args|arguments|opt|params|parameters|settings|run|flags|sweep|^meta$|^wandb-metadata$"
@@ -63,7 +69,7 @@ _SETTINGS = re.compile(
 )
 _NOT_LOGS = re.compile(
     r"^(?:readme|licen[cs]e|requirements|package(?:-lock)?|vocab|merges|tokenizer|special_tokens|added_tokens|labels?)\b"
-    r"|^debug(?:-core|-internal|-cli)?(?:\.[^.]+)?\.log$|^wandb-summary\.json$|^conda"
+    r"|^debug(?:-core|-internal|-cli)?(?:\.[^.]+)?\.log$|^conda"
     r"|(?:generation|tokenizer|preprocessor)_config|^(?:basic-variant|searcher|experiment)[-_]state"
 )
 _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code_of_conduct|security|install)\b")
@@ -102,7 +108,7 @@ def _table(stem: str) -> Kind:
 
 
 def _parquet(stem: str) -> Kind:
-    return Kind.CURVES if _WEAK_JSON.search(stem) else Kind.NOTHING  # data sets are kept so too
+    return Kind.CURVES if _CURVE_PARQUET.search(stem) else Kind.NOTHING  # data sets are kept so too
 
 
 def _settings(stem: str) -> Kind:
@@ -158,6 +164,12 @@ def is_part(name: str, parent: str) -> bool:
 def is_run(name: str) -> bool:
     """Whether a logger names the folders of its runs like this: W&B's run-DATE_TIME-ID, Lightning's version_N."""
     return bool(_WANDB_RUN.fullmatch(name) or _VERSION.fullmatch(name))
+
+
+def history_of(folder: str) -> str:
+    """The id of the W&B run whose history a folder of this name is (its files are 0000.parquet …), else empty."""
+    found = _WANDB_HISTORY.fullmatch(folder)
+    return found[1] if found else ""
 
 
 def writer(name: str) -> str:

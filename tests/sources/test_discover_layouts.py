@@ -30,6 +30,16 @@ LAYOUTS = {
         " wandb/run-20240102_000000-bbb/files/output.log wandb/run-20240102_000000-bbb/files/config.yaml",
         "wandb/offline-run-20240101_000000-aaa wandb/run-20240102_000000-bbb",
     ),
+    "wandb without its own file": (
+        "wandb/run-20240102_000000-bbb/files/wandb-summary.json wandb/run-20240102_000000-bbb/files/config.yaml"
+        " wandb/run-20240103_000000-ccc/files/wandb-summary.json",
+        "wandb/run-20240102_000000-bbb wandb/run-20240103_000000-ccc",
+    ),
+    "histories of W&B's server, and data sets": (
+        "a/artifacts/run-xyz-history:v0/0000.parquet a/artifacts/run-xyz-history:v0/0001.parquet"
+        " b/train_history.parquet c/data/0000.parquet c/train-00000-of-00001.parquet c/catalog.parquet d/metrics.csv",
+        "a/artifacts/run-xyz-history:v0 b d",
+    ),
     "wandb in a run": (
         "exp/train.log exp/config.yaml exp/wandb/run-20240101_000000-aaa/run-aaa.wandb other/metrics.csv", "exp other",
     ),
@@ -332,3 +342,16 @@ def test_deep_trees_and_many_runs_below_one_name(tmp_path: Path) -> None:
 
     with pytest.raises(SourceError, match=r"holds 1,201 runs; name one of them: d/.*, run_0000, run_0001, …"):
         discover(tmp_path)
+
+
+@pytest.mark.parametrize("id_", ["aa", "bb"])
+def test_wandb_says_it_once(tmp_path: Path, id_: str) -> None:
+    """Beside the run's own file its summary is not read, nor the history of the same run; another run's is."""
+    run = tmp_path / "run-20240101_000000-aa"
+    history = f"artifacts/run-{id_}-history:v0/0000.parquet"
+    make(run, "run-aa.wandb", "files/wandb-summary.json", "files/output.log", history)
+    found = discover(tmp_path)
+    again = id_ == "aa"
+
+    assert [file.name for file in found.files] == [*["0000.parquet"][again:], "output.log", "run-aa.wandb"]
+    assert found.ignored == (f"{run / history}: the history of the .wandb file once more",)[: int(again)]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loganalyst import pipeline
 from loganalyst.model import Tables
 from loganalyst.sources import wandbsummary
 
@@ -19,7 +20,7 @@ SUMMARY = (
 
 def written(folder: Path, content: str = SUMMARY) -> Path:
     path = folder / "files/wandb-summary.json"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     return path
 
@@ -84,3 +85,16 @@ def test_any_summary(tmp_path, data):
     numbers = [k for k, v in data.items() if isinstance(v, int | float) and not k.startswith("_")]
 
     assert len(numbers) <= points.height
+
+
+def test_a_run_whose_own_file_is_gone_is_diagnosed(tmp_path):
+    """A run directory with nothing but the summary is read and judged; with its `.wandb` the summary is not read."""
+    written(tmp_path / "run-20240102_000000-bbb")
+    run = pipeline.diagnose(tmp_path).run
+
+    assert [(source.path, source.format, source.points) for source in run.sources] == [
+        ("files/wandb-summary.json", "wandb-summary", 6)
+    ]
+    (tmp_path / "run-20240102_000000-bbb/run-bbb.wandb").write_bytes(b":W&B\xe1\xbe\x00")
+    (tmp_path / "run-20240102_000000-bbb/files/config.yaml").write_text("lr: {value: 0.1}")
+    assert [s.path for s in pipeline.read_run(tmp_path).sources] == ["files/config.yaml", "run-bbb.wandb"]
