@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = USAGE
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
-    except Exception as error:  # the one place that turns a bug into an exit code
+    except SystemExit:
+        raise
+    except BaseException as error:  # the one place that turns a bug into an exit code; polars' panics are no Exception
         if os.environ.get("LOGANALYST_DEBUG"):
             traceback.print_exc()
         text = f"{type(error).__name__}: {error}"

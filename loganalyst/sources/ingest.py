@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from polars.exceptions import PanicException
+
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources import address, compressed
 from loganalyst.sources.assemble import assemble, relative
@@ -57,7 +59,7 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
     except OSError as error:
         rows.take([_gap(source, f"cannot be read ({error.strerror})")])
         return rows.part(source, format_ if rows.some else None, size, again=True)
-    except Exception as error:  # a reader's defect on one file must not lose the others
+    except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
         return rows.part(source, format_ if rows.some else None, size)
 

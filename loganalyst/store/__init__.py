@@ -244,7 +244,7 @@ def _diagnosed(run: Run) -> Diagnosis:
 
     try:
         return pipeline.diagnose(run)
-    except Exception as error:  # a defect that one run shows must not lose the others
+    except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
         told = (
             error
             if isinstance(error, LogAnalystError)

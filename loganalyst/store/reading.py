@@ -23,7 +23,7 @@ from loganalyst.sources import address
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
-from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, unplace_rows
+from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
 from loganalyst.store.state import Known, Note, Print, Seen, packed, stat_of, unpacked
@@ -82,7 +82,7 @@ def read(task: Task) -> Done:
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
     except LogAnalystError as error:
         return Done(task, replace(note, why=str(error)))
-    except Exception as error:  # a full disk, or a defect that one run shows, must not lose the others
+    except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
     heights = {name: sum(p.height(name) for p in parts) for name in BIG}
     rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
@@ -193,7 +193,7 @@ def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path
     single = name == "points" and all(p.facts.single for p in run.parts)
     file = folder.with_name(f"{folder.name}-{name}.parquet")
     frames = (_narrow(frame) if single else frame for frame in run.frames(name) if frame.height)
-    options: dict[str, Any] = {"compression": "zstd", "compression_level": 3, "row_group_size": GROUP}
+    options: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "row_group_size": GROUP}
     with file.open("wb") as handle:
         if streamed:
             schema = _narrow(pl.DataFrame(schema=SCHEMAS[name])).schema if single else SCHEMAS[name]
@@ -207,4 +207,4 @@ def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path
 
 def _narrow(points: pl.DataFrame) -> pl.DataFrame:
     """Values that all fit into 32 bits take half the room; readers get 64 bits back."""
-    return points.with_columns(pl.col("value").cast(pl.Float32))
+    return changed(points, [points["value"].cast(pl.Float32)])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from loganalyst.errors import SourceError
@@ -98,3 +99,18 @@ def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> No
         (tmp_path / name).write_bytes(b"x")
 
     assert ingest(tmp_path).checkpoints["step"].to_list() == [None, 7]
+
+
+def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panic is no Exception to Python; the file's gap tells of it, the others are read."""
+
+    def panic(_: Path) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    (tmp_path / "metrics.csv").write_text(GOOD)
+    (tmp_path / "config.yaml").write_text("lr: 0.1\n")
+    monkeypatch.setattr("loganalyst.sources.config.read", panic)
+    run = ingest(tmp_path)
+
+    assert run.points.height == 30
+    assert run.gaps["why"].to_list() == ["the reader failed (PanicException: index out of bounds)"]
