@@ -107,6 +107,12 @@ def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -
     return pl.Series([value], dtype=dtype).new_from_index(0, rows)
 
 
+def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Frames of table `name` after one another, in one piece."""
+    some = [frame for frame in frames if frame.height]  # mostly none or one: nothing is asked of polars then
+    return pl.concat(some, rechunk=True) if len(some) > 1 else some[0].rechunk() if some else table(name)
+
+
 @cache
 def _blank(name: str) -> pl.DataFrame:
     """The table without rows: made once, for every batch of a reader has several."""
@@ -134,8 +140,7 @@ class Tables:
     def concat(cls, batches: Iterable["Tables"]) -> "Tables":
         """All batches after one another."""
         every = list(batches)
-        frames = {f.name: [getattr(batch, f.name) for batch in every] or [table(f.name)] for f in fields(cls)}
-        return cls(**{name: pl.concat(parts, rechunk=True) for name, parts in frames.items()})
+        return cls(**{f.name: _in_one(f.name, [getattr(batch, f.name) for batch in every]) for f in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,8 @@ def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
 
 
 def _checkpoints(found: Found, root: Path) -> pl.DataFrame:
+    if not found.checkpoints:
+        return table("checkpoints")
     rows = [(f, s) for f in found.checkpoints if (s := _stat(f))]
     return table("checkpoints", {
         "path": [relative(f, root) for f, _ in rows],
@@ -155,6 +157,8 @@ def _times(*values: object) -> list[datetime]:
 
 
 def _config(tables: Tables, key: str) -> str | None:
+    if not tables.config.height:
+        return None
     hit = tables.config.filter((pl.col("key") == key) | pl.col("key").str.ends_with(f".{key}"))
     return hit["value"][0] if hit.height else None
 
@@ -165,8 +169,8 @@ def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: 
 
     Only logged times count: a copied run has fresh file times.
     """
-    last = tables.sessions.filter(pl.col("session") == pl.col("session").max())
-    told = last["status"].drop_nulls().to_list()
+    number, status = tables.sessions["session"], tables.sessions["status"]
+    told = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
     told = [s for s in told if s != "unknown"]
     by_scheduler = ownjobs.status(own)
     bad: list[RunStatus] = [s for s in told if s != "finished"]

@@ -32,6 +32,8 @@ def own(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: 
 
     A single job needs no number. Of several that no number chooses from all are kept, and none is judged.
     """
+    if not jobs.height:
+        return Own(jobs, None, ())
     listed = jobs.with_columns(of=pl.col("job").str.extract(STEP))
     names = listed["of"].drop_nulls().unique(maintain_order=True).to_list()
     told = _told(sessions, config)
@@ -49,7 +51,9 @@ def own(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: 
 
 def status(found: Own) -> RunStatus:
     """How the scheduler says the judged job ended; of several accounts of it the last with an end counts."""
-    rows = found.jobs.filter(pl.col("job") == found.job) if found.job else found.jobs.clear()
+    if not found.job:
+        return "unknown"
+    rows = found.jobs.filter(pl.col("job") == found.job)
     states = rows.sort(pl.col("ended").is_not_null(), maintain_order=True)["state"].drop_nulls()
     word = states[-1].split(" ")[0].rstrip("+") if len(states) else ""
     return _STATUS.get(word, "unknown")

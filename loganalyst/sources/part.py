@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables
+from loganalyst.model import Tables, constant
 from loganalyst.sources.mark import Mark, StartAgainError
 from loganalyst.sources.spool import Rows, Spool
 
@@ -20,8 +21,8 @@ _SOURCE = {"lines": "file", "gaps": "file", "config": "origin", "jobs": "origin"
 
 class Facts(NamedTuple):
     """What must be known of a file to place it: rows of points and distributions, its last session, its start; and
-    what the run is told by: the numbers of rows, the first and last time of a point or line; and whether the values of all
-    points are 32-bit numbers.
+    what the run is told by: the numbers of rows, the first and last time of a point or line; and whether the values of
+    all points are 32-bit numbers.
     """
 
     rows: int = 0
@@ -159,7 +160,9 @@ def _more(facts: Facts, batch: Tables) -> Facts:
 
 
 def _single(values: pl.Series) -> bool:
-    return bool(values.cast(pl.Float32).cast(pl.Float64).eq_missing(values).all())
+    bits = values.to_numpy()  # NULL is a NaN there, and 32 bits hold both
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((bits.astype(np.float32).astype(np.float64).view(np.int64) == bits.view(np.int64)).all())
 
 
 def _known(times: Iterable[object]) -> list[datetime]:
@@ -176,12 +179,20 @@ def place_rows(name: str, rows: pl.DataFrame, source: str, place: Place) -> pl.D
     """The rows of one table as they stand in the run."""
     if not rows.height or name == "checkpoints":
         return rows
-    columns = [pl.lit(source).alias(_SOURCE.get(name, "source"))]
-    if name in _SESSION:
-        columns.append(pl.col("session").fill_null(0) + pl.lit(place.shift, pl.Int32))
+    columns = [constant(source, rows.height, pl.String).alias(_SOURCE.get(name, "source"))]
+    if name in _SESSION and (place.shift or rows["session"].null_count()):
+        columns.append(rows["session"].fill_null(0) + place.shift)
     if name in _METRIC and place.prefix:
-        columns.append((pl.lit(place.prefix) + pl.col("metric")).alias("metric"))
-    return rows.with_columns(columns)
+        columns.append((place.prefix + rows["metric"]).alias("metric"))
+    return changed(rows, columns)
+
+
+def changed(rows: pl.DataFrame, columns: Iterable[pl.Series]) -> pl.DataFrame:
+    """The frame with these columns in place of those of their names; without a query, as a small frame costs less."""
+    frame = rows.clone()
+    for column in columns:
+        frame.replace_column(frame.get_column_index(column.name), column)
+    return frame
 
 
 def unplace_rows(name: str, rows: pl.DataFrame, place: Place) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from loganalyst.model import Diagnosis, Witness, table
+from loganalyst.model import Diagnosis, Witness, constant, table
 from loganalyst.store.tables import schema
 
 
@@ -32,4 +32,4 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
 
 def of_run(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with the run's id before them."""
-    return rows.select(pl.lit(run_id).alias("run_id"), pl.all())
+    return rows.clone().insert_column(0, constant(run_id, rows.height, pl.String).alias("run_id"))

@@ -214,7 +214,7 @@ def packed(small: Mapping[str, pl.DataFrame]) -> bytes | None:
     for name in SMALL:
         if name in small and small[name].height:
             data = io.BytesIO()
-            small[name].write_ipc(data, compression="zstd")
+            small[name].write_ipc_stream(data, compression="zstd")
             out.write(data.tell().to_bytes(8, "little") + data.getvalue())
     return out.getvalue() or None
 
@@ -225,7 +225,7 @@ def unpacked(blob: bytes | None, rows: Mapping[str, int]) -> dict[str, pl.DataFr
     for name in SMALL:
         if rows.get(name):
             length = int.from_bytes(data.read(8), "little")
-            frames[name] = pl.read_ipc(io.BytesIO(data.read(length)))
+            frames[name] = pl.read_ipc_stream(io.BytesIO(data.read(length)))
     return frames
 
 
