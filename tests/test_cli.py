@@ -153,7 +153,11 @@ def test_options_reach_the_pipeline(answer):
             2,
             "x.yaml:3: unknown key 'a'; did you mean 'ask'?",
         ),
-        (pl.exceptions.PanicException("oh"), 3, "internal error: PanicException: oh"),
+        (
+            pl.exceptions.PanicException("oh"),
+            3,
+            "internal error: PanicException: oh; LOGANALYST_DEBUG=1 shows the traceback",
+        ),
         (ZeroDivisionError("oh"), 3, "internal error: ZeroDivisionError: oh; LOGANALYST_DEBUG=1 shows the traceback"),
         (SourceError("a\x1b[31m", "no"), 2, "a: no"),
     ],
