@@ -3,9 +3,11 @@
 import os
 import random
 import shutil
+import sqlite3
 import struct
 import time
 from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -331,3 +333,23 @@ def test_a_job_log_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     assert set(store.ingest([run]).values()) == {"read"}
     assert_same(store.run(run_id(run)), read_run(run))
+
+
+def test_changes_that_are_not_in_a_database_yet(tmp_path: Path) -> None:
+    """What MLflow's writer has only put into the log beside its database makes the run a changed one."""
+    file = tmp_path / "runs/mlflow.db"
+    file.parent.mkdir()
+    store = Store(tmp_path / "store")
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA wal_autocheckpoint = 0")
+        database.execute("CREATE TABLE runs (run_uuid TEXT)")
+        database.execute("CREATE TABLE metrics (key TEXT, value REAL, timestamp INTEGER, run_uuid TEXT, step INTEGER)")
+        database.execute("INSERT INTO runs VALUES ('aa11')")
+        for step in range(3):
+            before = os.stat(file)
+            database.execute("INSERT INTO metrics VALUES ('loss', 0.5, 1700000000000, 'aa11', ?)", [step])
+            assert store.ingest([tmp_path / "runs"]) == {f"{file}#aa11": "read"}
+            assert store.points.collect()["step"].to_list() == [*range(step + 1)]
+            assert store.ingest([tmp_path / "runs"]) == {f"{file}#aa11": "unchanged"}
+            assert os.stat(file) == before

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+LOGS = ("-wal", "-journal")  # beside SQLite's file: changes that are not in it yet, or half in it
+
 
 def split(path: Path) -> tuple[Path, str]:
     """The file that `path` names and the run in it; no run (empty) where `path` is a file or folder as it stands."""

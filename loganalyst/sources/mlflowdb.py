@@ -21,6 +21,7 @@ import polars as pl
 from loganalyst.errors import nearest
 from loganalyst.model import Tables
 from loganalyst.sources import mlflowtables
+from loganalyst.sources.address import LOGS
 from loganalyst.sources.textblocks import gap
 
 NAME = "mlflowdb"
@@ -30,7 +31,6 @@ MOST_SETTINGS = 20_000  # parameters or tags of one run
 _MAGIC = b"SQLite format 3\0"
 _NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "timestamp", "run_uuid"}}
 _LONGEST_CELL = 16 << 20  # bytes; MLflow's own limit is 8,000 characters
-_LOGS = ("-wal", "-journal")  # beside the file: changes that are not in it yet, or half in it
 _BROKEN = (sqlite3.Error, UnicodeDecodeError)  # the latter where a message quotes the damage
 
 
@@ -72,7 +72,7 @@ def read(path: Path, run: str = "") -> Iterator[Tables]:
 @contextmanager
 def _store(path: Path) -> Iterator["_Store"]:
     """The opened store. Raises sqlite3.Error, _NoStoreError, OSError."""
-    logs = [log for end in _LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
+    logs = [log for end in LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
     with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
         size = sum(file.stat().st_size for file in (path, *logs))
         copied = bool(logs) and size < shutil.disk_usage(folder).free // 2

@@ -59,10 +59,18 @@ class Done:
 
 def prints(found: Found) -> dict[str, Print]:
     """The prints of a run's files and checkpoints by their path in it; files that are gone are left out."""
-    stats = (
-        (relative(file, home(found)), stat_of(address.split(file)[0])) for file in (*found.files, *found.checkpoints)
-    )
+    stats = ((relative(file, home(found)), _print(file)) for file in (*found.files, *found.checkpoints))
     return {path: stat for path, stat in stats if stat}
+
+
+def _print(named: Path) -> Print | None:
+    """The print of a file; of a database with the changes that are not in it yet."""
+    file, run = address.split(named)
+    stat = stat_of(file)
+    if not run or stat is None:
+        return stat
+    logs = [log for end in address.LOGS if (log := stat_of(file.with_name(file.name + end)))]
+    return Print(stat.size + sum(log.size for log in logs), max([stat.mtime, *(log.mtime for log in logs)]), stat.inode)
 
 
 def home(found: Found) -> Path:
