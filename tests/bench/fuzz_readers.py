@@ -3,11 +3,11 @@
     python -m tests.bench.fuzz_readers [--format NAME ...] [--inputs 200000] [--first 0] [--seconds S] [--keep FOLDER]
     python -m tests.bench.fuzz_readers --format NAME --replay NUMBER
 
-Each input has a number, from which its seed file, its mutations and the size of the reader's blocks follow; so it can be
-read again. `fuzz/seeds.py` has the seed files, `fuzz/mutate.py` what is done to them, `fuzz/promises.py` what must hold.
-Every fourth input is, where the reader can do so, also read up to a cut and then on from there: the same tables.
-What fails is shrunk to the fewest mutations that fail alike, told, and its file kept. Inputs are read in this process;
-run several with their own `--first` to use more processors.
+Each input has a number, from which its seed file, its mutations and the size of the reader's blocks follow; so it can
+be read again. `fuzz/seeds.py` has the seed files, `fuzz/mutate.py` what is done to them, `fuzz/promises.py` what must
+hold. Every fourth input is, where the reader can do so, also read up to a cut and then on from there: the same tables.
+What fails is shrunk to the fewest mutations that fail alike, told, and its file kept. Inputs are read in this process:
+POLARS_MAX_THREADS=1 makes that faster; run several with their own `--first` to use more processors.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def faults(target: Target, mutant: Input) -> list[Fault]:
         raise
     except _HangError:
         return [Fault("hang", f"more than {HANG} s")]
-    except BaseException as error:  # noqa: BLE001 (a panic of a library is none of Exception)
+    except BaseException as error:
         return [Fault("exception", f"{type(error).__name__}: {error}")]
     return found
 
@@ -103,12 +103,12 @@ def shrunk(target: Target, mutant: Input, kind: str) -> Input:
     for mutation in mutant.done:
         if fails(fewer := [other for other in done if other is not mutation]):
             done = fewer
-    for i, mutation in enumerate(done):
-        while mutation.length > 1:
-            mutation = mutation._replace(length=mutation.length // 2)
-            if not fails([*done[:i], mutation, *done[i + 1 :]]):
+    for i in range(len(done)):
+        while (length := done[i].length) > 1:
+            shorter = [*done[:i], done[i]._replace(length=length // 2), *done[i + 1 :]]
+            if not fails(shorter):
                 break
-            done = [*done[:i], mutation, *done[i + 1 :]]
+            done = shorter
     return mutant._replace(done=done)
 
 
@@ -131,9 +131,8 @@ def tell(target: Target, number: int, mutant: Input, keep: Path) -> None:
     """Print a failure and keep its file."""
     path = keep / f"{target.name}-{number}-{Path(mutant.seed.path).name}"
     path.write_bytes(mutated(mutant.seed.data, mutant.done, [seed.data for seed in target.seeds]))
-    print(
-        f"{target.name} {number}: {mutant.seed.path}, {'small' if mutant.small else 'usual'} blocks, cut {mutant.cut}; {path}"
-    )
+    blocks = "small" if mutant.small else "usual"
+    print(f"{target.name} {number}: {mutant.seed.path}, {blocks} blocks, cut {mutant.cut}; {path}")
     for mutation in mutant.done:
         print("   ", *mutation)
     for fault in faults(target, mutant):

@@ -10,7 +10,8 @@ INTERESTING = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x800
 WORDS = (
     b"NaN", b"nan", b"inf", b"-Infinity", b"null", b"1e999", b"-0", b"1_000", b"9" * 400, b"{", b"[", b"}", b'"', b"'",
     b",", b";", b"|", b":", b"=", b"\t", b"\r", b"\n\n", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xf0\x9f", b"%s" * 9,
-    b"---\n", b"!!python/object", b"&a [*a, *a]", b"step", b"loss: nan", b"[" * 2000, b"Traceback (most recent call last):\n",
+    b"---\n", b"!!python/object", b"&a [*a, *a]", b"step", b"loss: nan", b"[" * 2000,
+    b"Traceback (most recent call last):\n",
 )  # fmt: skip
 
 

@@ -2,12 +2,13 @@
 
 import bz2
 import lzma
-import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from loganalyst.model import Tables
 from tests.bench.fuzz.promises import Fault
@@ -27,7 +28,7 @@ DECODERS: dict[str, Callable[[], Any]] = {
 
 
 class Packed:
-    """The promise for compressed files; `content` gives what our side made of the last one, None where it is no such."""
+    """The promise for compressed files; `content` gives what was made of the last one, None where it is no such."""
 
     def __init__(self, seeds: Sequence[Seed], content: Callable[[], bytes | None]) -> None:
         self.members = {member for seed in seeds for member in _members(seed.data, seed.path)}
@@ -37,7 +38,7 @@ class Packed:
         content = self.content()
         if content is None:
             return
-        same = len(os.path.commonprefix((data, seed.data)))
+        same = _same(data, seed.data)
         sure = b"".join(_members(seed.data[:same], seed.path))
         if not content.startswith(sure):
             yield Fault("lost", f"{len(sure)} bytes stand before the damage, not all of them are read ({len(content)})")
@@ -48,6 +49,13 @@ class Packed:
         while content and (member := next((m for m in self.members if content.startswith(m)), b"")):
             content = content[len(member) :]
         return not content
+
+
+def _same(data: bytes, seed: bytes) -> int:
+    """How many bytes at the beginning are the seed's."""
+    size = min(len(data), len(seed))
+    different = np.frombuffer(data, np.uint8, size) != np.frombuffer(seed, np.uint8, size)
+    return int(different.argmax()) if different.any() else size
 
 
 def _members(data: bytes, path: str) -> Iterator[bytes]:

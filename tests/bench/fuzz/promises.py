@@ -2,15 +2,16 @@
 
 Every format: no exception; all tables in their schemas; gaps lie inside the file.
 
-Event files, .wandb (all bytes stand under checksums): a record of a seed is *there* where its bytes stand in the mutant.
-Every number read is one of a record that is there, as often as that is; every record that is there is read. The latter
-but for records that cannot be told apart: in event files one inside the payload of a damaged record whose length is
-proved by what stands behind it; in .wandb a fragment over the border of a 32 KiB block, or a file in which the
-beginning of one record meets the end of another (each proves itself, the record they make does not).
+Event files, .wandb (all bytes stand under checksums): a record of a seed is *there* where its bytes stand in the
+mutant. Every number read is one of a record that is there, as often as that is; every record that is there is read, but
+for those that cannot be told apart: in event files one inside the payload of a damaged record whose length is proved by
+what stands behind it; in .wandb a fragment over the border of a 32 KiB block, or a file in which the beginning of one
+record meets the end of another (each proves itself, the record they make does not).
 
-Lines (CSV, JSON lines, text, sacct, MLflow's metrics): a line of the seed that stands in the mutant gives the same rows
-there, of those whose mutation left the first lines alone and, of the others, few lines changed. The number of the line
-proves which it is; where a mutant has quotes or line breaks of another kind only the schema is looked at.
+Lines (CSV, JSON lines, text, MLflow's metrics): a line of the seed that stands in the mutant gives the same rows
+there if the first three lines are the seed's, at most a tenth of all lines is none of the seed's, all steps and epochs
+are some of the seed's, and nothing was added that makes another file of it (quotes, carriage returns, NULs, much text).
+Rows are told by the number of their line. Job logs tell a line that is said again once, so there it may give nothing.
 
 Packed: what a plain decoder makes of the bytes before the first changed one is there; content that is not the seed's is
 told as a gap.
@@ -19,6 +20,7 @@ told as a gap.
 import io
 import json
 import math
+import re
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -212,25 +214,31 @@ class Part(NamedTuple):
 
 # --- lines
 
+HEAD = 3  # lines that tell how the others are meant
+FEW = 0.1  # of the lines may be damaged or new
+
 
 class Lines:
-    """The promise for lines. `key` gives what of a table's rows must be the same, with the line it stood in."""
+    """The promise for lines. Steps of files without any are counted by the reader: they are left out of it."""
 
-    def __init__(self, seeds: Sequence[Seed], read: Callable[[Seed], Tables], *, head: int, most: float = 0.1) -> None:
-        self.head, self.most = head, most
+    def __init__(self, seeds: Sequence[Seed], read: Callable[[Seed], Tables]) -> None:
         self.rows: dict[bytes, dict[bytes, list[Row]]] = {}
         for seed in seeds:
-            lines, by_line = _lines(seed.data), _by_line(read(seed))
+            lines, by_line = _lines(seed.data), _by_line(read(seed), seed)
             self.rows[seed.data] = {line: by_line.get(i, []) for i, line in enumerate(lines, 1)}
 
     def __call__(self, tables: Tables, data: bytes, seed: Seed) -> Iterator[Fault]:
         before, now = _lines(seed.data), _lines(data)
-        known, got = self.rows[seed.data], _by_line(tables)
-        touched = sum(line not in known for line in now)
-        if now[: self.head] != before[: self.head] or touched > self.most * len(now) or _other(data, seed.data):
+        known, got = self.rows[seed.data], _by_line(tables, seed)
+        touched, often = sum(line not in known for line in now), Counter(now)
+        if now[:HEAD] != before[:HEAD] or touched > FEW * len(now) or _other(data, seed.data):
+            return
+        if not {_place(line, seed) for line in now} <= {_place(line, seed) for line in before}:
             return
         for i, line in enumerate(now, 1):
             if line.endswith(b"\n") and line in known and (found := got.get(i, [])) != (rows := known[line]):
+                if seed.once and often[line] > 1:
+                    continue
                 kind = "wrong" if found else "lost"
                 yield Fault(kind, f"line {i} ({line[:60]!r}) gives {found[:3]}, not {rows[:3]}")
                 return
@@ -240,10 +248,15 @@ def _lines(data: bytes) -> list[bytes]:
     return data.splitlines(keepends=True) if b"\r" not in data else io.BytesIO(data).readlines()
 
 
-def _by_line(tables: Tables) -> dict[int, list[Row]]:
+def _place(line: bytes, seed: Seed) -> tuple[bytes, ...]:
+    """What a line says of its step and epoch."""
+    return tuple(re.findall(seed.place, line)) if seed.place else ()
+
+
+def _by_line(tables: Tables, seed: Seed) -> dict[int, list[Row]]:
     out = defaultdict(list)
     for metric, step, value, line in tables.points.select("metric", "step", "value", "line").iter_rows():
-        out[line].append((metric, step, _number(value)))
+        out[line].append((metric, None if seed.counted else step, _number(value)))
     return {line: sorted(rows, key=str) for line, rows in out.items()}
 
 

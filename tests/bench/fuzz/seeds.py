@@ -22,10 +22,15 @@ T0 = 1_700_000_000
 
 
 class Seed(NamedTuple):
-    """A file's bytes and the path under which its reader meets it."""
+    """A file's bytes and the path under which its reader meets it; whether it tells no steps, so that they are counted;
+    whether a line that stands twice may be read once; how a line tells its step and epoch (others count from them).
+    """
 
     path: str
     data: bytes
+    counted: bool = False
+    once: bool = False
+    place: bytes = b""
 
 
 def numbers(step: int) -> dict[str, float]:
@@ -122,6 +127,17 @@ def _table(rows: Sequence[dict[str, object]], **style: str) -> bytes:
     return out.getvalue().encode()
 
 
+def wandb_summary() -> list[Seed]:
+    """What W&B leaves of a run: numbers, texts, a histogram, a table."""
+    histogram = {"_type": "histogram", "values": [1, 2], "bins": [0.0, 1.0, 2.0]}
+    told = {**numbers(7), "_step": 7, "_timestamp": T0 + 7.5, "_wandb": {"runtime": 9}, "note": "x", "deep": {"a": 1.5}}
+    path = "files/wandb-summary.json"
+    return [
+        Seed(path, json.dumps({**told, "h": histogram, "bad": math.nan}).encode()),
+        Seed(path, json.dumps({**told, "t": {"_type": "table-file", "nrows": 3}}, indent=1).encode()),
+    ]
+
+
 def csv_tables() -> list[Seed]:
     """Full rows; Lightning's sparse rows; a column of texts and one of times behind tabs."""
     full = [{"step": step, **numbers(step)} for step in range(60)]
@@ -136,10 +152,10 @@ def csv_tables() -> list[Seed]:
     ]
     texts = [{"step": s, "when": f"2026-03-01 10:00:{s:02}", "note": f"a, b {s}", **numbers(s)} for s in range(50)]
     return [
-        Seed("metrics.csv", _table(full)),
-        Seed("metrics.csv", _table(sparse)),
-        Seed("table.csv", _table(texts)),
-        Seed("table.tsv", _table(full, delimiter="\t")),
+        Seed("metrics.csv", _table(full), place=rb"^[^,]*,"),
+        Seed("metrics.csv", _table(sparse), place=rb"^[^,]*,[^,]*,"),
+        Seed("table.csv", _table(texts), place=rb"^[^,]*,"),
+        Seed("table.tsv", _table(full, delimiter="\t"), place=rb"^[^\t]*\t"),
     ]
 
 
@@ -178,23 +194,23 @@ def text() -> list[Seed]:
         "[rank1]: Traceback (most recent call last):",
         '[rank1]:   File "/x/train.py", line 3, in <module>',
         "[rank1]:     main()",
-        "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79 GiB",
+        "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
         "slurmstepd: error: *** JOB 71 ON gpu1 CANCELLED AT 2026-03-01T10:31:00 DUE TO TIME LIMIT ***",
     ]
     return [
-        Seed("train.log", "\n".join([*words, ""]).encode()),
-        Seed("stdout.txt", "\n".join([*dicts, ""]).encode()),
-        Seed("slurm-71.out", "\n".join([*failed, ""]).encode()),
-        Seed("bars.log", bars.encode()),
+        Seed("train.log", "\n".join([*words, ""]).encode(), once=True, place=rb"step.*(?=loss)"),
+        Seed("stdout.txt", "\n".join([*dicts, ""]).encode(), counted=True, once=True),
+        Seed("slurm-71.out", "\n".join([*failed, ""]).encode(), once=True, place=rb"(?:step|epoch).*(?=loss)"),
+        Seed("bars.log", bars.encode(), once=True),
     ]
 
 
 def slurm() -> list[Seed]:
     """`sacct -P`, `sacct --json`, `scontrol show job`."""
     header = "JobID|JobName|State|ExitCode|Elapsed|Timelimit|ReqMem|MaxRSS|NodeList|Start|End"
-    day = "2026-03-01T10:00:00|2026-03-02T10:00:30"
+    states, day = ("TIMEOUT", "FAILED", "COMPLETED"), "2026-03-01T10:00:00|2026-03-02T10:00:30"
     rows = [
-        f"{n}{part}|train {n}|{('TIMEOUT', 'FAILED', 'COMPLETED')[n % 3]}|{n % 2}:{n % 16}|1-00:00:30|1-00:00:00|8G|{n}K|gpu{n}|{day}"
+        f"{n}{part}|train {n}|{states[n % 3]}|{n % 2}:{n % 16}|1-00:00:30|1-00:00:00|8G|{n}K|gpu{n}|{day}"
         for n in range(71, 101)
         for part in ("", ".batch")
     ]
@@ -265,8 +281,8 @@ def mlflow() -> list[Seed]:
     old = "".join(f"{T0 * 1000 + 37 * s} {'nan' if s % 9 == 0 else s}\n" for s in range(60))
     return [
         Seed(run + "metrics/train/loss", stepped.encode()),
-        Seed(run + "metrics/acc", plain.encode()),
-        Seed(run + "metrics/old", old.encode()),
+        Seed(run + "metrics/acc", plain.encode(), counted=True),
+        Seed(run + "metrics/old", old.encode(), counted=True),
         Seed(run + "params/lr", b"0.1\n"),
         Seed(run + "tags/mlflow.note", b"several\nlines"),
         Seed(run + "meta.yaml", yaml.safe_dump(meta).encode()),
@@ -344,6 +360,7 @@ def compressed() -> list[Seed]:
 WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "tensorboard": tensorboard,
     "wandb": wandb,
+    "wandb-summary": wandb_summary,
     "csv": csv_tables,
     "json": json_files,
     "text": text,

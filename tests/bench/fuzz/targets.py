@@ -1,11 +1,10 @@
 """The readers to try: their seeds, what they promise, and how a reading goes."""
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -145,7 +144,7 @@ def _promise(target: Target) -> Promise:
         case "wandb":
             return Blocks(target.seeds)
         case "csv" | "json" | "text" | "mlflow":
-            return Lines(target.seeds, partial(_of_seed, target), head=3)
+            return Lines(target.seeds, partial(_of_seed, target))
         case "compressed":
             return Packed(target.seeds, lambda: target.unpacked)
         case _:
