@@ -28,7 +28,7 @@ class Found:
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
     the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
     `unread` (path, why) what would have been read. `basis` says why files from elsewhere were added (see `joining`),
-    `suggested` names those that may belong to the run too.
+    `suggested` names those that may belong to the run too, `jobs` the ids of its jobs as its files state them.
     """
 
     files: tuple[Path, ...]
@@ -38,6 +38,7 @@ class Found:
     root: Path = Path()
     basis: tuple[str, ...] = ()
     suggested: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
 
 
 def runs(root: Path) -> Iterator[Found]:

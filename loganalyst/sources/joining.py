@@ -8,6 +8,7 @@ run's start. What is not sure is suggested. Other clusters, other job ids and ti
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
@@ -15,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from loganalyst.errors import SourceError
 from loganalyst.sources import discoverjobs, discovernames, joiningtold
 from loganalyst.sources.discover import Found, runs
 from loganalyst.sources.discovernames import Kind
@@ -83,12 +85,21 @@ class Joiner:
                 ]
             else:
                 suggested.append(f"{_short(job[0], root)} (the only job log beside it)")
-        return replace(found, files=(*found.files, *files), basis=tuple(basis), suggested=tuple(suggested))
+        return replace(
+            found,
+            files=(*found.files, *files),
+            basis=tuple(basis),
+            suggested=tuple(suggested),
+            jobs=tuple(sorted(tells.jobs)),
+        )
 
-    def near(self, root: Path) -> str:
-        """What lies near a run, by names alone: while that is the same, and the run too, so is what `join` finds."""
+    def near(self, root: Path, jobs: Iterable[str]) -> str:
+        """What lies near a run, and which logs are named after its `jobs`, by names alone: while that is the same, and
+        the run too, so is what `join` finds.
+        """
         folders = [self._listed_names(folder) for folder in self._folders(Path(os.path.realpath(root)))]
-        return blake2b("".join(folders).encode()).hexdigest()[:16]
+        named = repr([self._by_id.get(job) for job in jobs])
+        return blake2b(os.fsencode("".join(folders) + named)).hexdigest()[:16]
 
     def _listed_names(self, near: _Near) -> str:
         key = id(near)
@@ -100,9 +111,10 @@ class Joiner:
     def _candidates(self, root: Path, tells: RunTells) -> Iterator[Job]:
         """Jobs whose name carries one of the run's ids, then those that lie near."""
         seen: set[Job] = set()
-        named = (job for name in tells.jobs for job in self._by_id.get(name, ()))
-        near = islice((job for folder in self._folders(root) for job in folder.jobs), MOST)
-        for job in (*named, *near):
+        near = [job for folder in self._folders(root) for job in folder.jobs]
+        named = [job for name in tells.jobs for job in self._by_id.get(name, ())]
+        named += [job for job in near if discoverjobs.job(job[0].name) in tells.jobs] if tells.jobs else []
+        for job in (*named, *near[:MOST]):
             if job not in seen:
                 seen.add(job)
                 yield job
@@ -172,22 +184,12 @@ class Joiner:
                     yield file
 
 
-def joined(root: Path) -> Iterator[Found]:
-    """Every run below `root`, each with the job logs that are its own; the other job logs are runs, at the end.
-
-    The tree is walked twice, for a log may come after its run; only the logs are held in memory. Raises SourceError as
-    `runs` does.
+def job_logs(root: Path) -> Iterator[Found]:
+    """The logs at or below `root` that are runs of their own unless they belong to another; none where it cannot be
+    read.
     """
-    logs = {found.root: found for found in runs(root) if _is_job(found)} if root.is_dir() else {}
-    joiner, taken = Joiner(_real(found.files) for found in logs.values()), set[str]()
-    for found in runs(root):
-        if found.root not in logs:
-            whole = joiner.join(found)
-            taken |= {str(file) for file in whole.files[len(found.files) :]}
-            yield whole
-    for found in logs.values():
-        if not taken.issuperset(map(str, _real(found.files))):
-            yield found
+    with suppress(SourceError):
+        yield from filter(_is_job, runs(root))
 
 
 def _is_job(found: Found) -> bool:
@@ -198,7 +200,8 @@ def _is_job(found: Found) -> bool:
     )
 
 
-def _real(files: Iterable[Path]) -> Job:
+def real(files: Iterable[Path]) -> Job:
+    """The files by their real paths, as joined ones are named."""
     return tuple(Path(os.path.realpath(file)) for file in files)
 
 

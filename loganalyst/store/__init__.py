@@ -20,7 +20,7 @@ from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.model import Diagnosis, Run
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discover import Found, discover, runs
-from loganalyst.sources.joining import Joiner
+from loganalyst.sources.joining import Joiner, job_logs, real
 from loganalyst.sources.part import BIG
 from loganalyst.store import judged, lock, reading, runrows
 from loganalyst.store.reading import Done, Task
@@ -91,30 +91,42 @@ class Store:
                 self._keep(batch, state)
 
     def _work(self, paths: Iterable[str | Path], state: State) -> Iterator[Task | Ready[Done | Outcome]]:
-        """What is to be read, and the outcome of what is not."""
-        met: set[str] = set()
-        joiner = Joiner()
-        for path in (Path(os.path.abspath(path)) for path in paths):
+        """What is to be read, and the outcome of what is not. Trees are walked twice, for a log may come after its
+        run; it is a run of its own where no other takes it.
+        """
+        roots = [Path(os.path.abspath(path)) for path in paths]
+        logs = {run_id(log.root): log for root in roots for log in job_logs(root)}
+        joiner = Joiner(real(log.files) for log in logs.values())
+        met, taken = set(logs), set[str]()
+        for root in roots:
             try:
-                for found in _runs(path):
+                for found in _runs(root):
                     id_ = run_id(found.root)
                     if id_ not in met:
                         met.add(id_)
-                        yield self._task(id_, found, state, joiner)
+                        yield self._task(id_, found, state, joiner, taken)
             except (LogAnalystError, OSError) as error:
-                yield Ready(Outcome(str(path), "failed", str(error)))
+                yield Ready(Outcome(str(root), "failed", str(error)))
+        for id_, log in logs.items():
+            if not taken.issuperset(map(str, real(log.files))):
+                yield self._task(id_, log, state, joiner, set())
 
-    def _task(self, id_: str, found: Found, state: State, joiner: Joiner) -> Task | Ready[Done | Outcome]:
-        before, near = state.joined(id_), joiner.near(found.root)
-        if before is not None and before.near == near:  # then nothing need be opened to see that nothing changed
+    def _task(
+        self, id_: str, found: Found, state: State, joiner: Joiner, taken: set[str]
+    ) -> Task | Ready[Done | Outcome]:
+        """What is to be done about one run; the logs that are joined to it are `taken`."""
+        before = state.joined(id_)
+        if before is not None and before.near == joiner.near(found.root, before.jobs):  # then nothing need be opened
             joined = replace(found, files=(*found.files, *map(Path, before.files)))
             note = Note(id_, __version__, reading.prints(joined), before)
         else:
-            joined, note = _joined(id_, found, joiner, near)
+            joined, note = _joined(id_, found, joiner)
         unchanged, why = state.unchanged(note, time.time())
+        if not unchanged:
+            joined, note = _joined(id_, found, joiner)
+        taken.update(note.joined.files)
         if unchanged:
             return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or ""))
-        joined, note = _joined(id_, found, joiner, near)
         places = {name: self.run_file(name, id_) for name in BIG}
         folder = self._folder.temporary / f"{id_}-{time.time_ns()}"
         return Task(joined, note, state.known(id_, __version__), places, folder)
@@ -215,12 +227,13 @@ def _runs(path: Path) -> Iterator[Found]:
         discover(path)  # which says why
 
 
-def _joined(id_: str, found: Found, joiner: Joiner, near: str) -> tuple[Found, Note]:
+def _joined(id_: str, found: Found, joiner: Joiner) -> tuple[Found, Note]:
     """The run with files from elsewhere that are its own, and what to remember of it."""
     joined = joiner.join(found)
     more = [str(file) for file in joined.files if file not in {*found.files}]
-    note = Note(id_, __version__, reading.prints(joined), Joined(near, more, joined.basis, joined.suggested))
-    return joined, note
+    near = joiner.near(found.root, joined.jobs)
+    remembered = Joined(near, more, joined.basis, joined.suggested, joined.jobs)
+    return joined, Note(id_, __version__, reading.prints(joined), remembered)
 
 
 def _read(task: Task) -> Done | Outcome:

@@ -72,13 +72,14 @@ class Known:
 
 class Joined(NamedTuple):
     """Files from elsewhere that were joined to a run, why, and what else may belong to it; `near` stands for what lay
-    there then.
+    there then, `jobs` are the ids of the run's jobs.
     """
 
     near: str = ""
     files: Sequence[str] = ()
     basis: Sequence[str] = ()
     suggested: Sequence[str] = ()
+    jobs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import pytest
 
 from loganalyst.sources.discover import discover
 from loganalyst.sources.ingest import ingest
-from loganalyst.sources.joining import Joiner, joined
+from loganalyst.sources.joining import Joiner
+from loganalyst.store import Store
 
 METRICS = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 OOM = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
@@ -143,7 +144,10 @@ def test_two_runs_of_one_job_and_copies_of_a_run(tmp_path: Path) -> None:
         run(tmp_path / name, "4711")
     write(tmp_path / "slurm-4711.out")
 
-    assert all(len(found.basis) == 1 for found in joined(tmp_path))
+    store = Store(tmp_path / "store")
+
+    assert len(store.ingest([tmp_path])) == 3
+    assert store.runs.select("basis").collect()["basis"].list.len().to_list() == [1, 1, 1]
 
 
 def test_a_restarted_job(tmp_path: Path) -> None:
@@ -269,13 +273,31 @@ def test_not_above_a_repository(tmp_path: Path) -> None:
 
 
 def test_a_tree_of_runs_and_logs(tmp_path: Path) -> None:
-    """Logs anywhere in the tree find their run by its job id; the others are runs; each file is in one place."""
-    run(tmp_path / "team/a/exp1", "4711")
-    run(tmp_path / "team/a/exp2", "4712")
-    for job in (4711, 4712, 4713):
-        write(tmp_path / f"cluster/joblogs/x/slurm-{job}.out")
-        write(tmp_path / f"cluster/joblogs/x/slurm-{job}.err")
-    found = {f.root.relative_to(tmp_path).as_posix(): f for f in joined(tmp_path)}
+    """Logs anywhere in the tree find their run by its job id; the others are runs; each file is in one place, also when
+    nothing changed, and a log that comes later is noticed.
+    """
+    run(tmp_path / "tree/team/a/exp1", "4711")
+    run(tmp_path / "tree/team/a/exp2", "4712")
+    for job in (4712, 4713):
+        for stream in ("out", "err"):
+            write(tmp_path / f"tree/cluster/joblogs/x/slurm-{job}.{stream}")
+    store, tree = Store(tmp_path / "store"), tmp_path / "tree"
+    first, second = (store.ingest([tree]) for _ in range(2))
+    write(tmp_path / "tree/cluster/joblogs/x/slurm-4711.out")
+    third = store.ingest([tree])
 
-    assert list(found) == ["team/a/exp1", "team/a/exp2", "cluster/joblogs/x/slurm-4713.out"]
-    assert [len(f.files) for f in found.values()] == [4, 4, 2]
+    names = ["team/a/exp1", "team/a/exp2", "cluster/joblogs/x/slurm-4713.out"]
+    assert first == {f"{tree}/{name}": "read" for name in names}
+    assert second == dict.fromkeys(first, "unchanged")
+    assert third == second | {f"{tree}/{names[0]}": "read"}
+    files = store.sources.group_by("run_id").len().collect()
+    assert store.runs.collect().join(files, on="run_id").sort("path")["len"].to_list() == [2, 3, 4]
+
+
+def test_a_run_among_hundreds_of_logs(tmp_path: Path) -> None:
+    """The log named after the run's job is found, however many lie before it."""
+    for job in range(1000, 1300):
+        write(tmp_path / f"slurm-{job}.out")
+    folder = run(tmp_path / "exp", "1290")
+
+    assert basis(folder) == ("../slurm-1290.out: job id 1290 stands in wandb-metadata.json",)
