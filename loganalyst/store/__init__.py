@@ -25,7 +25,7 @@ from loganalyst.sources.part import BIG
 from loganalyst.store import judged, lock, reading, runrows
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import Joined, Note, State, opened
-from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, move
+from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder
 from loganalyst.store.workers import NotStartedError, Ready, each
 
 RUNS = 1000  # runs read, or
@@ -137,14 +137,11 @@ class Store:
         """
         read = [done for done in batch if not done.note.why]
         for done in read:
-            for name, place in done.task.written.items():
-                if name in done.files:
-                    move(done.files[name], place)
-                else:
-                    place.unlink(missing_ok=True)
+            for name in done.task.written.keys() - done.files.keys():
+                done.task.written[name].unlink(missing_ok=True)
         if read:
-            moved = [done.task.written[name] for done in read for name in done.files]
-            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ}, moved)
+            files = [(file, done.task.written[name]) for done in read for name, file in done.files.items()]
+            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ}, files)
         state.note([done.note for done in batch])
         for folder in (done.task.folder for done in batch if done.task.folder.exists()):
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,6 @@ What did not change is taken from what was written the last time, with its place
 put together anew by the code that reads a run for the first time: what is stored is the same, table for table.
 """
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -195,21 +194,19 @@ def _untouched(task: Task) -> bool:
 
 
 def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:
-    """One big table as a synced file beside `folder`; none where it has no rows."""
+    """One big table as a file beside `folder`; none where it has no rows."""
     if not any(p.height(name) for p in run.parts):
         return None
     single = name == "points" and all(p.facts.single for p in run.parts)
     file = folder.with_name(f"{folder.name}-{name}.parquet")
     frames = (_narrow(frame) if single else frame for frame in run.frames(name) if frame.height)
     options: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "row_group_size": GROUP}
-    with file.open("wb") as handle:
-        if streamed:
-            schema = _narrow(pl.DataFrame(schema=SCHEMAS[name])).schema if single else SCHEMAS[name]
-            register_io_source(lambda *_: frames, schema=schema, validate_schema=True).sink_parquet(handle, **options)
-        else:
-            pl.concat(list(frames)).write_parquet(handle, **options)
-        handle.flush()
-        os.fsync(handle.fileno())
+    options["statistics"] = streamed  # they tell row groups apart, and else there is one
+    if streamed:
+        schema = _narrow(pl.DataFrame(schema=SCHEMAS[name])).schema if single else SCHEMAS[name]
+        register_io_source(lambda *_: frames, schema=schema, validate_schema=True).sink_parquet(file, **options)
+    else:
+        pl.concat(list(frames)).write_parquet(file, **options)
     return file
 
 
