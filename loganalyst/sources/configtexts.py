@@ -49,9 +49,14 @@ def ini(content: str) -> Settings:
         return options(content)
     except (configparser.Error, ValueError, AttributeError) as error:
         why = f"not valid INI: {' '.join(str(error).split())}"[:200]
-    default = [(key, value or "") for key, value in parser.defaults().items()]
-    own = [(f"{s}.{key}", value or "") for s in parser.sections() for key, value in parser._sections[s].items()]  # type: ignore[attr-defined]
+    default = [(key, _joined(value)) for key, value in parser.defaults().items()]
+    own = [(f"{s}.{key}", _joined(value)) for s in parser.sections() for key, value in parser._sections[s].items()]  # type: ignore[attr-defined]
     return Settings([*default, *own], why)
+
+
+def _joined(value: str | list[str] | None) -> str:
+    """A value's text; the parser leaves its lines apart where a line of the file was none."""
+    return "\n".join(value).rstrip() if isinstance(value, list) else value or ""
 
 
 def options(content: str) -> Settings:

@@ -236,6 +236,19 @@ def test_ini(tmp_path):
     assert "not valid INI" in read(tmp_path, "[a]\n  = 3\n[", "config.ini").gaps["why"][0]
 
 
+def test_damaged_ini(tmp_path):
+    """A line that is none is told; the options around it are read, those of several lines too."""
+    found = read(tmp_path, "[net]\nLR = 1e-4\n/x\npath = a\n  b\n\nflag\n = 3\n", "config.ini")
+
+    assert rows(found) == [
+        ("net.LR", "1e-4", 1e-4),
+        ("net./x", "", None),
+        ("net.path", "a\nb", None),
+        ("net.flag", "", None),
+    ]
+    assert "not valid INI" in found.gaps["why"][0]
+
+
 def test_hydra(tmp_path):
     """The overrides as they were given, and of Hydra's own settings those of the job."""
     text = "- lr=0.1\n- 'model.act=relu'\n"
