@@ -118,6 +118,7 @@ class _Decoder:
             intact[left] = found.matched
             event = left[found.events]
             place[event], code[event] = found.places, found.codes
+            place[np.bincount(event, minlength=len(place)) > 1] = -1  # turns have one value an event
             parts.append((event, found.codes, known.steps[event], known.walls[event], found.values))
             left = left[~found.matched]
             some, left = left[:few], left[few:]  # a few teach the templates that the others are matched by at once
@@ -148,8 +149,7 @@ class _Decoder:
     def _span(self, walls: NDArray[np.float64]) -> None:
         walls = walls[walls > 0]
         if len(walls):
-            self.walls = [*self.walls[:1], float(walls[0]), float(walls[-1])]
-            self.walls = [self.walls[0], self.walls[-1]]
+            self.walls = [*(self.walls or [float(walls[0])])[:1], float(walls[-1])]
 
     def _event(self, block: Block, i: int, known: Prefix) -> None:
         """Decode one event, and learn its template if it has one."""

@@ -123,6 +123,15 @@ def test_many_values_an_event(tmp_path: Path) -> None:
     assert values(read(path)) == oracle(path)
 
 
+def test_many_values_an_event_that_hardly_change(tmp_path: Path) -> None:
+    """Events with several values, of which some never change, lose none of them."""
+    path = write(
+        tmp_path / "a.tfevents", [event(step, ("lr", 0.1), ("loss", 1 / (step // 50 + 1))) for step in range(200, 900)]
+    )
+
+    assert values(read(path)) == oracle(path)
+
+
 def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     """Images, audio and curves are counted: one gap each, with the first tag."""
     with SummaryWriter(tmp_path) as writer:
