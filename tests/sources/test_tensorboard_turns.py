@@ -112,8 +112,10 @@ def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int
     assert found.gaps.select("offset", "bytes").rows() == [(lost * size, size)]
 
 
-def test_many_values_an_event(tmp_path: Path) -> None:
+@pytest.mark.parametrize("chunk", [20_000, 1 << 21])
+def test_many_values_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """TF1 events with several values, more in some than in others, are read as TensorBoard reads them."""
+    monkeypatch.setattr(tfrecord, "CHUNK", chunk)
     rows = [
         event(step, *((f"m{i}", step + i / 4) for i in range(9 if step % 5 else 40)), ("last", float(step)))
         for step in range(900)
@@ -123,8 +125,9 @@ def test_many_values_an_event(tmp_path: Path) -> None:
     assert values(read(path)) == oracle(path)
 
 
-def test_many_values_an_event_that_hardly_change(tmp_path: Path) -> None:
+def test_many_values_an_event_that_hardly_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events with several values, of which some never change, lose none of them."""
+    monkeypatch.setattr(tfrecord, "CHUNK", 4000)
     path = write(
         tmp_path / "a.tfevents", [event(step, ("lr", 0.1), ("loss", 1 / (step // 50 + 1))) for step in range(200, 900)]
     )
