@@ -13,6 +13,38 @@ CATALOGUE = patterns.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}
 EXAMPLES = [text for p in CATALOGUE for text in (*p.match, *p.no_match)]
 
+FATAL = ("root", "stop", "confirm")
+HEALTHY = (
+    "Epoch 3: train_loss=0.412 val_loss=0.518 lr=1.0e-04 grad_norm=0.93",
+    "{'loss': 1.9375, 'grad_norm': 0.71, 'learning_rate': 9.8e-05, 'epoch': 0.02}",
+    "| loss scale: 65536.0 | number of skipped iterations:   0 | number of nan iterations:   0 |",
+    "Mean error: 0.0123, max error: 0.5, failed checks: 0",
+    "Error rate 4.2 %, word errors 310 of 7400",
+    "n1:76786:77145 [3] NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/IPC",
+    "n1:76786:77145 [3] misc/nvmlwrap.cc:181 NCCL WARN No NVML device found, using the default",
+    "[rank0]:[W1107 02:07:08.4 ProcessGroupNCCL.cpp:1250] Warning: destroy_process_group() was not called",
+    "UserWarning: Detected call of `lr_scheduler.step()` before `optimizer.step()`.",
+    "RuntimeWarning: overflow encountered in exp",
+    "Some weights of BertForTokens were not initialized and are newly initialized: ['classifier.weight']",
+    "WARNING:jax._src.xla_bridge: no CUDA-enabled jaxlib is installed. Falling back to cpu.",
+    "I tensorflow/tsl/cuda/cudart_stub.cc:28] Could not find cuda drivers on your machine, GPU will not be used.",
+    "srun: job 4242 queued and waiting for resources",
+    "srun: warning: can't honor --ntasks-per-node set to 8",
+    "bash: warning: setlocale: LC_ALL: cannot change locale (en_US.UTF-8)",
+    "torchvision 0.15.2 requires torch==2.0.1, but you have torch 2.1.0 which is incompatible.",
+    "WARNING: There was an error initializing an OpenFabrics device.",
+    "wandb: WARNING Tried to log to step 4 that is less than the current step 9.",
+    "wandb: Waiting for W&B process to finish... (success).",
+    "distributed.core - INFO - Event loop was unresponsive in Worker for 4.08s.",
+    "Flow run 'red-fox' - Finished in state Completed()",
+    "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_Ha#0_Chan#1_DIMM#0",
+    "pcieport 0000:40:01.1: PCIe Bus Error: severity=Corrected, type=Physical Layer",
+    "Corrupt JPEG data: 2 extraneous bytes before marker 0xd9",
+    "saved checkpoint out/ckpt_1000.pt (no space problems, quota 40 % used)",
+    "EarlyStopping counter: 1 out of 5",
+    "Batch size 64 failed, trying batch size 32",
+)
+
 ONE = """family: own
 patterns:
   - id: own-fault
@@ -49,6 +81,27 @@ def test_examples_in_the_whole_catalogue(pattern: patterns.Pattern) -> None:
 def test_every_pattern_has_both_kinds_of_examples() -> None:
     """No pattern goes without a case that must match and one that must not."""
     assert [p.id for p in CATALOGUE if not p.match or not p.no_match] == []
+
+
+def test_the_catalogue_is_large_and_fast() -> None:
+    """At least 250 patterns, whose literals are looked for in two passes over the text."""
+    assert len(CATALOGUE) >= 250
+    assert len(patterns._literals(CATALOGUE)) <= 2 * patterns.MOST_LITERALS
+
+
+def test_every_label_but_those_of_metrics_has_a_pattern() -> None:
+    """A common label without a log line is one that only metrics show."""
+    from_metrics = {"loss_spikes", "exploding_gradients", "straggler", "dead_run"}
+
+    assert set(patterns.LABELS) - {p.label for p in CATALOGUE} == from_metrics
+
+
+@pytest.mark.parametrize("line", HEALTHY)
+def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
+    """What healthy runs print is never claimed by a pattern that ends a run."""
+    claimed = patterns.match(pl.Series([line]), CATALOGUE)["pattern"].to_list()
+
+    assert [c for c in claimed if BY_ID[c].part in FATAL] == []
 
 
 @settings(max_examples=50, deadline=None)
