@@ -16,7 +16,7 @@ DUMPS = re.compile(f"{_ENVIRONMENT}|{_OPTIONS}")
 PICKLES = re.compile(r"training_args\.bin|(?:params|args|hparams|config|opts?)\.(?:pkl|pickle)")
 _LONGEST_CALL = 100_000  # characters of a Namespace; Python's parser takes 500 bytes for each
 _LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}|[:=])\s*(\S.{0,1000})?", re.ASCII)
-_DEFAULT = re.compile(r"\s*\[default: [^\]]{0,200}\]\s*$")
+_DEFAULT = re.compile(r"\[default: [^\]]{0,200}\]$")
 _VARIABLE = re.compile(r"(?:export |declare -x )?([A-Za-z_]\w{0,200})=(.{0,10000})", re.ASCII)
 _KEPT = re.compile(  # what tells of a training; a person's and a shell's own variables are not
     r"(SLURM|CUDA|NVIDIA|NCCL|TORCH|PYTORCH|OMP|MKL|OPENBLAS|XLA|TF|JAX|ROCM|HIP|HSA|GLOO|UCX|FI|WANDB|MLFLOW|HF|TRANSFORMERS"
@@ -64,7 +64,7 @@ def options(content: str) -> Settings:
     if "Namespace(" in content:
         return _namespace(content[content.index("Namespace(") :])
     lines = [line for line in content.splitlines() if line.strip(" -=#*\t")]
-    hits = [hit for line in lines if (hit := _LINE.fullmatch(_DEFAULT.sub("", line.rstrip())))]
+    hits = [hit for line in lines if (hit := _LINE.fullmatch(_DEFAULT.sub("", line.rstrip()).rstrip()))]
     if 2 * len(hits) < len(lines):
         return Settings([], "no settings: most lines are no `name: value`")
     rest = len(lines) - len(hits)

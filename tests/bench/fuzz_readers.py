@@ -7,10 +7,12 @@ Each input has a number, from which its seed file, its mutations and the size of
 be read again. `fuzz/seeds.py` has the seed files, `fuzz/mutate.py` what is done to them, `fuzz/promises.py` what must
 hold. Every fourth input is, where the reader can do so, also read up to a cut and then on from there: the same tables.
 What fails is shrunk to the fewest mutations that fail alike, told, and its file kept. Inputs are read in this process:
-POLARS_MAX_THREADS=1 makes that faster; run several with their own `--first` to use more processors.
+POLARS_MAX_THREADS=1 makes that faster; run several with their own `--first` to use more processors. A loop in C that no
+signal stops ends the whole run: the last file below the temporary folder is the one that was read.
 """
 
 import argparse
+import faulthandler
 import random
 import signal
 import sys
@@ -119,11 +121,13 @@ def run(target: Target, numbers: Sequence[int], seconds: float, keep: Path) -> C
         if time.monotonic() > end:
             break
         counts["inputs"] += 1
+        faulthandler.dump_traceback_later(6 * HANG, exit=True)  # a loop in C, which no signal stops
         mutant = chosen(target, number)
         if found := faults(target, mutant):
             counts[found[0].kind] += 1
             if sum(counts[kind] for kind in KINDS) <= SHOWN:
                 tell(target, number, shrunk(target, mutant, found[0].kind), keep)
+    faulthandler.cancel_dump_traceback_later()
     return counts
 
 

@@ -249,6 +249,15 @@ def test_damaged_ini(tmp_path):
     assert "not valid INI" in found.gaps["why"][0]
 
 
+@pytest.mark.parametrize("name", ["args.txt", "train.ini"])
+@pytest.mark.parametrize("filler", [" ", "a", "-", ".", "[default: ", "a ", "a="])
+def test_long_lines_take_no_time(tmp_path, name, filler):
+    """A line of a megabyte is looked at once, whatever it holds."""
+    found = read(tmp_path, f"lr: 1 [default: 2]  \n{filler * (1_000_000 // len(filler))}x\nseed: 2\nn: 3\n", name)
+
+    assert rows(found)[0] == ("lr", "1", 1.0)
+
+
 def test_hydra(tmp_path):
     """The overrides as they were given, and of Hydra's own settings those of the job."""
     text = "- lr=0.1\n- 'model.act=relu'\n"
