@@ -6,20 +6,22 @@ Nested names are joined with ``/``. Bare NaN and Infinity are numbers; true, fal
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables
-from loganalyst.sources import columns
+from loganalyst.sources import columns, jsonplain
 from loganalyst.sources.columns import Axes
 from loganalyst.sources.flatten import Leaf, config_of, config_table, number, printable
+from loganalyst.sources.jsonplain import Ints, Wide
 from loganalyst.sources.jsonshape import loaded, number_lists, shape
-from loganalyst.sources.textblocks import blocks, gap, place, text
+from loganalyst.sources.textblocks import Block, blocks, gap, place, text
 
 NAME = "json"
 
@@ -30,7 +32,9 @@ _LONGEST_LIST = 64  # a longer one is a histogram or an image
 _DEEPEST = 10
 _TEXTS = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # columns whose texts say something
 _NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+_LIKELY_NUMBER = r"(?i)^-?(?:\d+\.|nan|inf)"
 _MOST_GAPS = 1000
+_BLOCK = 2 << 20  # bytes
 _DECODER = json.JSONDecoder()
 _Long = tuple[list[int], list[str], list[Any]]
 
@@ -62,19 +66,33 @@ def read(path: Path) -> Iterator[Tables]:
 
 def _read_lines(path: Path) -> Iterator[Tables]:
     log = _Log(path)
-    for block in blocks(path):
-        records: list[dict[str, Any]] = []
-        lines: list[int] = []
-        at = 0
-        for i, (line, content) in enumerate(zip(block.data.split(b"\n"), block.data.decode().split("\n"), strict=True)):
-            found, end = _objects(line, content) if content else ([], 0)
-            records += found
-            lines += [block.line + i] * len(found)
-            if end < len(line):
-                log.broken(block.line + i, block.at(at + end), block.extent(line[end:]))
-            at += len(line) + 1
-        yield from log.records(records, lines)
+    for block in blocks(path, size=_BLOCK, quoted=False):
+        yield from _block(log, block)
     yield log.rest()
+
+
+def _block(log: "_Log", block: Block) -> Iterator[Tables]:
+    """The points of a block: of lines that are alike by column, of the others as the parser reads each."""
+    wide, left = jsonplain.read(block.data, _values)
+    records: list[dict[str, Any]] = []
+    places: list[int] = []
+    for nth, begin, line in _lines(block.data, left):
+        found, end = _objects(line, line.decode()) if line else ([], 0)
+        records += found
+        places += [nth] * len(found)
+        if end < len(line):
+            log.broken(block.line + nth, block.at(begin + end), block.extent(line[end:]))
+    yield from log.records(records, wide, np.array(places, np.int64), block.line)
+
+
+def _lines(data: bytes, wanted: Ints) -> Iterator[tuple[int, int, bytes]]:
+    """Some lines of a block in order: the place among its lines, where the line begins, the line."""
+    if len(wanted):
+        ends = np.append(np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")), len(data))
+        begins = np.append(0, ends[:-1] + 1)
+        for nth in np.sort(wanted).tolist():
+            begin = int(begins[nth])
+            yield nth, begin, data[begin : ends[nth]]
 
 
 def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:
@@ -176,16 +194,22 @@ class _Log:
     more: int = 0
     config: bool = False
 
-    def records(self, records: Sequence[dict[str, Any]], lines: Sequence[int] | None = None) -> Iterator[Tables]:
-        """The points of some objects. A `config` in them (Ray Tune repeats it in every row) is told once."""
+    def records(
+        self, records: Sequence[dict[str, Any]], wide: Sequence[Wide] = (), places: Ints | None = None, line: int = 0
+    ) -> Iterator[Tables]:
+        """The points of some objects. A `config` in them (Ray Tune repeats it in every row) is told once.
+
+        `places` (None: no lines) are theirs among the lines of a block that begins with `line`, beside `wide` ones.
+        """
         settings = next((r["config"] for r in records if isinstance(r.get("config"), dict)), None)
         if settings and not self.config:
             self.config = True
             yield config_of(settings, self.path)
+        rows, wide, lines = _rows(wide, places, line, len(records))
         numbers: _Long = ([], [], [])
         texts: _Long = ([], [], [])
         shown: dict[str, str] = {}
-        for row, record in enumerate(records):
+        for row, record in zip(rows, records, strict=True):
             for key, value in record.items():
                 if type(value) is float and key != "config":
                     numbers[0].append(row)
@@ -194,14 +218,15 @@ class _Log:
                 elif key != "config" or not settings:
                     for name, leaf in _values({key: value}):
                         self._sort(row, name, leaf, numbers, texts)
-        yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), len(records), lines)
+        yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), lines, wide)
 
     def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:
         """The points of lists of numbers, a row an index."""
         rows = max(map(len, lists.values()), default=0)
         found = [(i, key, values[i]) for i in range(rows) for key, values in lists.items() if i < len(values)]
         numbers = pl.DataFrame(found, orient="row", schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
-        yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), rows, None)
+        lines = pl.repeat(None, rows, dtype=pl.Int64, eager=True)
+        yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), lines)
 
     def broken(self, line: int, offset: int | None, extent: int) -> None:
         """Note a line that is no object; neighbours make one gap."""
@@ -231,34 +256,99 @@ class _Log:
     @staticmethod
     def _sort(row: int, key: str, value: Leaf, numbers: _Long, texts: _Long) -> None:
         """Put a value to the numbers or, where its column's words say something, to the texts."""
-        if isinstance(value, str):
-            if columns.plain(key) in _TEXTS:
-                _append(texts, row, key, printable(value))
-                return
-            if len(value) > 40 or not _NUMBER.fullmatch(value):
-                return
-        found = number(value)
+        if isinstance(value, str) and columns.plain(key) in _TEXTS:
+            _append(texts, row, key, printable(value))
+            return
+        found = _as_number(value) if isinstance(value, str) else number(value)
         if found is not None:
             _append(numbers, row, key, found)
 
     def _points(
-        self, long: pl.DataFrame, texts: pl.DataFrame, rows: int, lines: Sequence[int] | None
+        self, long: pl.DataFrame, texts: pl.DataFrame, lines: pl.Series, wide: Sequence[Wide] = ()
     ) -> Iterator[Tables]:
-        """Points of numbers (row, metric, value) placed by the axes among them."""
-        if not long.height:
+        """Points of numbers (row, metric, value) and of columns, placed by the axes among them; `lines` of the rows."""
+        told = [Wide(w.rows, {n: c for n, c in w.columns.items() if _tells(n, c)}) for w in wide]
+        wide = [Wide(w.rows, dict(_numeric(w.columns))) for w in wide]
+        if not long.height and not any(w.columns for w in wide):
             return
-        present = [*long["metric"].unique(), *texts["metric"].unique()]
-        named = {n: columns.column_of(texts, n, rows) for n in texts["metric"].unique()}
-        axes = {n: columns.column_of(long, n, rows) for n in columns.known(present, columns.AXES) if n not in named}
+        words = _columns(texts, told, len(lines), {*texts["metric"]}.union(*(w.columns for w in told)))
+        present = sorted({*long["metric"].unique()}.union(*(w.columns for w in wide)) - {*words})
+        axes = _columns(long, wide, len(lines), columns.known(present, columns.AXES))
         if self.axes is None:
-            self.axes = Axes.choose({**axes, **named})
-        missing = pl.repeat(None, rows, dtype=pl.Float64, eager=True)
-        index = self.axes.place({**dict.fromkeys(self.axes.used, missing), **axes, **named}, rows)
-        line = pl.Series("line", lines or [None] * rows, dtype=pl.Int64)
-        index = index.with_columns(columns.part(named, rows), line, session=pl.lit(0, pl.Int32))
-        long = columns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), named)
-        for piece in columns.batches(columns.points(index, long, self.path.name)):
+            self.axes = Axes.choose({**axes, **words})
+        missing = pl.repeat(None, len(lines), dtype=pl.Float64, eager=True)
+        index = self.axes.place({**dict.fromkeys(self.axes.used, missing), **axes, **words}, len(lines))
+        index = index.with_columns(lines.alias("line"), session=pl.lit(0, pl.Int32))
+        found = [self._wide_points(index, w, words) for w in wide]
+        long = columns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), words)
+        parted = index.with_columns(columns.part(words, len(lines)))
+        found.append(columns.points(parted, long, self.path.name))
+        held = [frame for frame in found if frame.height]
+        frame = held[0] if len(held) == 1 else pl.concat(found).sort("line", maintain_order=True)
+        for piece in columns.batches(frame):
             yield Tables(points=piece)
+
+    def _wide_points(self, index: pl.DataFrame, wide: Wide, words: Mapping[str, pl.Series]) -> pl.DataFrame:
+        assert self.axes is not None
+        values = {name: column for name, column in wide.columns.items() if name not in self.axes.used}
+        if len(wide.rows) < index.height:
+            index, words = index[wide.rows], {name: column.gather(wide.rows) for name, column in words.items()}
+        return columns.wide_points(index, values, words, self.path.name)
+
+
+def _rows(
+    wide: Sequence[Wide], places: Ints | None, line: int, records: int
+) -> tuple[Sequence[int], Sequence[Wide], pl.Series]:
+    """The rows of objects and of `wide` lines, in the order of their lines; the number of each row's line."""
+    if places is None:
+        return range(records), wide, pl.repeat(None, records, dtype=pl.Int64, eager=True)
+    if len(wide) == 1 and not records:
+        every = np.arange(len(wide[0].rows))
+        return (), [Wide(every, wide[0].columns)], pl.Series(wide[0].rows + line, dtype=pl.Int64)
+    found = np.concatenate([*(w.rows for w in wide), places])
+    order = np.argsort(found, kind="stable")
+    row = np.empty_like(order)
+    row[order] = np.arange(len(order))
+    *parts, rest = np.split(row, np.cumsum([len(w.rows) for w in wide]))
+    placed = [Wide(part, w.columns) for part, w in zip(parts, wide, strict=True)]
+    return rest.tolist(), placed, pl.Series(found[order] + line, dtype=pl.Int64)
+
+
+def _columns(long: pl.DataFrame, wide: Sequence[Wide], rows: int, names: Collection[str]) -> dict[str, pl.Series]:
+    """The columns of some names with all rows, of (row, metric, value) and of `wide` lines."""
+    if not long.height and len(wide) == 1 and len(wide[0].rows) == rows:
+        return {name: wide[0].columns[name] for name in names}
+    found = {}
+    for name in names:
+        column = columns.column_of(long, name, rows)
+        for w in wide:
+            if name in w.columns:
+                column.scatter(w.rows, w.columns[name])  # in place
+        found[name] = column
+    return found
+
+
+def _tells(name: str, column: pl.Series) -> bool:
+    return column.dtype == pl.String and columns.plain(name) in _TEXTS
+
+
+def _numeric(wide: Mapping[str, pl.Series]) -> Iterator[tuple[str, pl.Series]]:
+    """The columns of numbers, those of texts that are numbers among them."""
+    for name, column in wide.items():
+        values = column if column.dtype == pl.Float64 or _tells(name, column) else _meant(column)
+        if values.dtype == pl.Float64 and values.null_count() < len(values):
+            yield name, values
+
+
+def _meant(texts: pl.Series) -> pl.Series:
+    """Texts as the numbers they are, NULL where one is none."""
+    likely = texts.filter(texts.str.contains(_LIKELY_NUMBER)).unique()
+    meant = [_as_number(text) for text in likely]
+    return texts.replace_strict(likely, meant, default=None, return_dtype=pl.Float64)
+
+
+def _as_number(text: str) -> float | None:
+    return number(text) if len(text) <= 40 and _NUMBER.fullmatch(text) else None
 
 
 def _append(long: _Long, row: int, key: str, value: object) -> None:

@@ -1,0 +1,119 @@
+"""Lines of JSON read by column: the same tables as the parser's, whatever stands between."""
+
+import json as json_module
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loganalyst.model import Tables
+from loganalyst.sources import json, jsonplain
+
+FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+def both(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[Tables, Tables]:
+    """The tables of a file as the parser gives them, and by column."""
+    path = tmp_path / "metrics.jsonl"
+    path.write_bytes(content)
+    found = []
+    for fewest in (10**9, 1):
+        monkeypatch.setattr(jsonplain, "FEWEST", fewest)
+        found.append(Tables.concat(json.read(path)))
+    return found[0], found[1]
+
+
+def told(tables: Tables) -> list[list[str]]:
+    """The rows as texts (so that NaN equals NaN and -0.0 is not 0.0), points sorted by metric."""
+    points = tables.points.sort("metric", maintain_order=True)
+    return [list(map(repr, frame.iter_rows())) for frame in (points, tables.gaps, tables.config)]
+
+
+NUMBERS = st.one_of(
+    st.floats().map(json_module.dumps),
+    st.integers(-(10**25), 10**25).map(str),
+    st.integers(-9, 9).map(str),
+    st.sampled_from(["NaN", "Infinity", "-Infinity", "null", "true", "false", "-0", "-0.0", "1E+400", "0e1", "1.5e-7"]),
+)
+ODD = st.sampled_from(
+    ["nan", "inf", "-NaN", "Inf", "+1", ".5", "1.", "01", "-01", "-.5", "1.e5", "1_0", "", " ", "-", "0x1", "1 2",
+     "[1]", "[]", "{}", '{"q": 1.5}', '"a\\"b"', "1,", "9" * 1200, '"\t"', "Nan", "NAN", "Infinitx", "1, 2",
+     '1, "k": 2', '"w"']
+)  # fmt: skip
+TEXTS = st.sampled_from(["train", "val", "", "1.5", "NaN", "é", "a, b", "null", "{x}", "-inf"]).map(
+    lambda text: json_module.dumps(text, ensure_ascii=False)
+)
+NAMES = ["step", "epoch", "loss", "val loss", "größe", "timestamp", "mode", "a_rather_long_name/of_a_metric", "value"]
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> bytes:
+    """Lines of up to three shapes, some of them damaged."""
+    shapes = draw(
+        st.lists(
+            st.lists(
+                st.tuples(st.sampled_from(NAMES), st.sampled_from("nnnt"), st.booleans()),
+                min_size=1, max_size=5, unique_by=lambda column: column[0],
+            ),
+            min_size=1, max_size=3,
+        )
+    )  # fmt: skip
+    lines = []
+    for _ in range(draw(st.integers(1, 12))):
+        shape = draw(st.sampled_from(shapes))
+        cells = []
+        for name, kind, nested in shape:
+            odd = draw(st.integers(0, 30)) == 0
+            value = draw(ODD if odd else NUMBERS if kind == "n" else TEXTS)
+            cells.append(f'"{name}": ' + (f'{{"in": {value}}}' if nested else value))
+        lines.append("{" + ", ".join(cells) + "}" + draw(st.sampled_from(["", "", "", "", " ", "x", "\r", "{}"])))
+    return ("\n".join(lines) + draw(st.sampled_from(["\n", "", "\n\n"]))).encode()
+
+
+@settings(max_examples=100, suppress_health_check=FIXTURE, deadline=None)
+@given(blocks())
+def test_by_column_as_by_line(tmp_path, monkeypatch, content):
+    """Points, gaps and config are those of the parser: values to the bit, each metric's points in order."""
+    by_line, by_column = both(tmp_path, content, monkeypatch)
+
+    assert told(by_column) == told(by_line)
+
+
+@settings(max_examples=60, suppress_health_check=FIXTURE, deadline=None)
+@given(blocks(), st.data())
+def test_damaged_bytes(tmp_path, monkeypatch, content, data):
+    """Bytes that were overwritten or lost change nothing between the two."""
+    raw = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, max(len(raw) - 1, 0)))
+        raw[at : at + data.draw(st.integers(0, 2))] = data.draw(
+            st.sampled_from([b"", b"\0", b'"', b",", b" ", b"\x1f", b"}"])
+        )
+    by_line, by_column = both(tmp_path, bytes(raw), monkeypatch)
+
+    assert told(by_column) == told(by_line)
+
+
+def test_usual_lines_are_read_by_column():
+    """Numbers, texts and nested objects of one shape, and of two in turn, leave no line to the parser."""
+    train = b'{"mode": "train", "step": %d, "loss": {"a": NaN, "b": -0.5}}\n'
+    val = b'{"mode": "val", "epoch": %d, "acc": null}\n'
+    content = b"".join(line % i for i in range(100) for line in (train, val))
+    wide, left = jsonplain.read(content, json._values)
+
+    assert ([len(w.rows) for w in wide], len(left)) == ([100, 100], 0)
+    assert list(wide[0].columns) == ["mode", "step", "loss/a", "loss/b"]
+    assert wide[1].columns["mode"].unique().to_list() == ["val"]
+
+
+def test_the_lines_that_differ_are_left():
+    """One line of another spelling among plain ones is left alone; the values of the others are Python's floats."""
+    texts = ["0.1", "9007199254740993", "123456789012345678901234567890", "1e400", "5e-324", "-Infinity"] * 20
+    content = "".join(f'{{"step": {i}, "x": {text}}}\n' for i, text in enumerate(texts)) + '{"step":7, "x": 1}\n'
+    wide, left = jsonplain.read(content.encode(), json._values)
+
+    assert left.tolist() == [120]
+    assert wide[0].columns["x"].to_list() == [float(text) for text in texts]
+    assert math.isinf(wide[0].columns["x"][3])
