@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from time import time_ns
 
@@ -51,6 +52,7 @@ JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
 ALL_TABLES = (*BIG, *READ, *JUDGED)
 
 
+@cache
 def schema(name: str) -> pl.Schema:
     """The columns of a table of the store, `run_id` first."""
     columns = _features() if name == "features" else _OWN.get(name) or SCHEMAS[name]
