@@ -21,6 +21,7 @@ from loganalyst.sources import discoverjobs, discovernames, joiningtold
 from loganalyst.sources.discover import Found, runs
 from loganalyst.sources.discovernames import Kind
 from loganalyst.sources.joiningtold import LogTells, RunTells
+from loganalyst.sources.wandb import CONSOLE
 
 LEVELS = 3  # folders above a run whose job logs are looked at; never above the home folder or a repository
 MOST = 200  # jobs near one run whose logs are looked into
@@ -59,10 +60,10 @@ class Joiner:
     def join(self, found: Found) -> Found:
         """The run with the logs that are its own added to its files, and why (`basis`); unsure ones in `suggested`.
 
-        What is one file is left as it is: so are logs that lie in the run.
+        One file is left as it is, but W&B's gets the console's output beside it; so are logs that lie in the run.
         """
         if not found.root.is_dir():
-            return found
+            return _with_console(found)
         root = Path(os.path.realpath(found.root))
         tells = joiningtold.of_run(root, found.files)
         has = {os.path.realpath(file) for file in found.files}
@@ -182,6 +183,13 @@ class Joiner:
             for file in near.accounts:
                 if str(file) not in has and ids.search(_opening(file)):
                     yield file
+
+
+def _with_console(found: Found) -> Found:
+    console = found.root.parent / CONSOLE
+    if found.root.suffix != ".wandb" or not console.is_file():
+        return found
+    return replace(found, files=(*found.files, console), basis=(f"{CONSOLE}: W&B's copy of the run's console",))
 
 
 def job_logs(root: Path) -> Iterator[Found]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loganalyst.errors import SourceError
 from loganalyst.sources.discover import discover
 from loganalyst.sources.ingest import ingest
 from loganalyst.sources.joining import Joiner
@@ -301,3 +302,18 @@ def test_a_run_among_hundreds_of_logs(tmp_path: Path) -> None:
     folder = run(tmp_path / "exp", "1290")
 
     assert basis(folder) == ("../slurm-1290.out: job id 1290 stands in wandb-metadata.json",)
+
+
+def test_the_console_beside_a_wandb_file(tmp_path: Path) -> None:
+    """Who names W&B's file gets what W&B kept of the console too, unless it shall be read by itself."""
+    file = tmp_path / "run-20240101_110000-aa/run-aa.wandb"
+    file.parent.mkdir()
+    file.write_bytes(b":W&B\xe1\xbe\x00")
+    write(file.parent / "files/output.log", OOM)
+    found = ingest(file)
+
+    assert found.basis == ("files/output.log: W&B's copy of the run's console",)
+    assert [source.path for source in found.sources] == ["run-aa.wandb", "files/output.log"]
+    assert found.lines.height == 1
+    with pytest.raises(SourceError, match=r"nothing could be read \(run-aa\.wandb"):
+        ingest(file, separate=True)
