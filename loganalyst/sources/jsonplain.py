@@ -163,17 +163,18 @@ class Shape:
             return None
         for i, (piece, at) in enumerate(zip(self.pieces, places, strict=True)):
             lines.write(self._blank(i, piece), at)
-        data = lines.only(rows)
-        if _bare_point(np.frombuffer(data, np.uint8)):
+        data = lines.only(rows)[: -len(self.pieces[-1])]
+        if _bare_point(data):
             return None
         frame = self._frame(data, None)
         if frame is None:
-            blanks = {len(piece) - (i > 0) for i, piece in enumerate(self.pieces)}
+            first = len(self.pieces[0])
+            blanks = {first, first + len(self.pieces[-1]), *(len(piece) - 1 for piece in self.pieces[1:-1])}
             frame = self._frame(data, [" " * n + word for n in sorted(blanks) for word in _WORDS])
         if frame is None or frame.height != len(rows):
             return None
-        cells = zip(self.names, self.text, self.pieces, frame.iter_columns(), strict=False)
-        columns = {n: c.str.slice(len(c_piece) - (i > 0)) if t else c for i, (n, t, c_piece, c) in enumerate(cells)}
+        cells = zip(self.names, self.text, frame, strict=True)
+        columns = {n: c.str.strip_chars_start(" ").str.slice(1) if t else c for n, t, c in cells}
         return Wide(rows, columns)
 
     def _places(self, lines: _Lines, rows: Ints) -> tuple[list[Ints], Mask]:
@@ -192,14 +193,17 @@ class Shape:
         return places, fits
 
     def _blank(self, i: int, piece: bytes) -> bytes:
-        """What takes a piece's place: a separator and blanks. A text keeps its first quote, so that it is no word."""
-        separator = b"" if i == 0 else bytes([_SEP])
-        quote = b'"' if i < len(self.text) and self.text[i] else b""
+        """What takes a piece's place: a separator and blanks, for the last one and the end of the line an end and
+        blanks. A text keeps its first quote, so that it is no word.
+        """
+        if i == len(self.text):
+            return b"\n" + b" " * len(piece)
+        separator = bytes([_SEP]) if i else b""
+        quote = b'"' if self.text[i] else b""
         return separator + b" " * (len(piece) - len(separator) - len(quote)) + quote
 
     def _frame(self, data: bytes, absent: list[str] | None) -> pl.DataFrame | None:
-        kinds = [*(pl.String if is_text else pl.Float64 for is_text in self.text), pl.String]
-        schema = {str(i): kind for i, kind in enumerate(kinds)}
+        schema = {str(i): pl.String if is_text else pl.Float64 for i, is_text in enumerate(self.text)}
         try:
             return pl.read_csv(
                 data, has_header=False, separator=chr(_SEP), quote_char=None, schema=schema, null_values=absent
@@ -239,13 +243,18 @@ def _numbers(lines: _Lines, begin: Ints, end: Ints) -> Mask:
     closer = np.flatnonzero(opening == 2)
     if len(closer):
         words = lines.words[begin[closer]]
-        fits[closer] &= np.isin(words & _THREE, _SHORT) | np.isin(words, _LONG)
+        short = words & _THREE
+        fits[closer] &= np.logical_or.reduce([*(short == word for word in _SHORT), *(words == word for word in _LONG)])
     return fits
 
 
-def _bare_point(data: Bytes) -> bool:
+def _bare_point(data: bytes) -> bool:
     """Whether a point stands between a digit and an exponent (``1.e5``), which is no JSON."""
-    exponents = np.flatnonzero((data | 32) == ord("e"))
-    points = exponents[data[exponents - 1] == ord(".")] - 1
-    before = data[points - 1]
-    return bool(((before >= ord("0")) & (before <= ord("9"))).any())
+    found = np.frombuffer(data, np.uint8)
+    for letter in b"eE":
+        if letter in data:
+            places = np.flatnonzero(found == letter)
+            places = places[found[places - 1] == ord(".")] - 2
+            if ((found[places] >= ord("0")) & (found[places] <= ord("9"))).any():
+                return True
+    return False
