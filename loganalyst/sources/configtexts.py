@@ -17,6 +17,7 @@ PICKLES = re.compile(r"training_args\.bin|(?:params|args|hparams|config|opts?)\.
 _LONGEST_CALL = 100_000  # characters of a Namespace; Python's parser takes 500 bytes for each
 _LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}|[:=])\s*(\S.{0,1000})?", re.ASCII)
 _DEFAULT = re.compile(r"\[default: [^\]]{0,200}\]$")
+_BLANKS = re.compile(r"[^\S\n]{50,}")  # the time that the parser of .ini files takes grows with the square of them
 _VARIABLE = re.compile(r"(?:export |declare -x )?([A-Za-z_]\w{0,200})=(.{0,10000})", re.ASCII)
 _KEPT = re.compile(  # what tells of a training; a person's and a shell's own variables are not
     r"(SLURM|CUDA|NVIDIA|NCCL|TORCH|PYTORCH|OMP|MKL|OPENBLAS|XLA|TF|JAX|ROCM|HIP|HSA|GLOO|UCX|FI|WANDB|MLFLOW|HF|TRANSFORMERS"
@@ -44,7 +45,7 @@ def ini(content: str) -> Settings:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     why = ""
     try:
-        parser.read_string(content)
+        parser.read_string(_BLANKS.sub(" ", content))
     except configparser.MissingSectionHeaderError:
         return options(content)
     except (configparser.Error, ValueError, AttributeError) as error:

@@ -253,9 +253,12 @@ def test_damaged_ini(tmp_path):
 @pytest.mark.parametrize("filler", [" ", "a", "-", ".", "[default: ", "a ", "a="])
 def test_long_lines_take_no_time(tmp_path, name, filler):
     """A line of a megabyte is looked at once, whatever it holds."""
-    found = read(tmp_path, f"lr: 1 [default: 2]  \n{filler * (1_000_000 // len(filler))}x\nseed: 2\nn: 3\n", name)
+    line = filler * (1_000_000 // len(filler))
+    found = read(tmp_path, f"lr: 1 [default: 2]  \n{line}x\nseed: 2\nn: 3\n", name)
+    with_section = read(tmp_path, f"[a]\nlr: 1\nn{line}x\nseed: 2\n", "train.ini")
 
     assert rows(found)[0] == ("lr", "1", 1.0)
+    assert rows(with_section)[0] == ("a.lr", "1", 1.0)
 
 
 def test_hydra(tmp_path):

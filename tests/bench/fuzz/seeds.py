@@ -171,7 +171,8 @@ def json_files() -> list[Seed]:
     history = {key: [row[key] for row in rows] for key in ("train/loss", "acc")}
     whole = [json.dumps(thing, indent=1).encode() for thing in (rows[:20], state, history)]
     names = ("array.json", "trainer_state.json", "history.json")
-    return [*(Seed("metrics.jsonl", data) for data in lines), *map(Seed, names, whole)]
+    place = rb'"(?:iter|step|epoch|time)": [^,]*'
+    return [*(Seed("metrics.jsonl", data, place=place) for data in lines), *map(Seed, names, whole)]
 
 
 def text() -> list[Seed]:
