@@ -19,6 +19,7 @@ from loganalyst.sources.gaps import Gap
 from loganalyst.sources.tfframes import ZEROS, Frames
 
 CHUNK = 2 << 20  # bytes read at a time
+FIRST = 256 << 10  # of the first blocks, and of those behind a broken leap: the next leap may begin soon
 LARGEST = 16 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
 HEADER = Struct("<QI")
 FRAME = HEADER.size + 4
@@ -92,7 +93,7 @@ def scan(file: BufferedReader, taker: Taker, offset: int = 0) -> Generator[list[
     buffer, held, more = bytearray(2 * CHUNK + PADDING), 0, True
     file.seek(offset)
     while more:
-        wanted = max(CHUNK, scanner.wanted)
+        wanted = max(scanner.chunk, scanner.wanted)
         if len(buffer) < held + wanted + PADDING:
             buffer = buffer[:held] + bytearray(wanted + PADDING)
         read = file.readinto(memoryview(buffer)[held : held + wanted])
@@ -116,6 +117,7 @@ class _Scanner:
         self.size, self.base, self.taker, self.wanted = size, base, taker, 0
         self.lost: tuple[int, str] | None = None
         self.unfinished: int | None = None
+        self.chunk, self.leapt = min(FIRST, CHUNK), False  # bytes to read next; whether a leap reached the block's end
         self.gaps: list[Gap] = []
         self.lengths: dict[bytes, int | None] = {}
 
@@ -124,7 +126,9 @@ class _Scanner:
         raw = np.frombuffer(data, np.uint8)
         self.gaps, self.wanted = [], 0
         at = 0 if self.lost else self.taker.leap(raw, 0, size)
-        if at and size - at < self.taker.stride and not final:
+        before, self.leapt = self.leapt, bool(at) and size - at < self.taker.stride
+        self.chunk = min(CHUNK if self.leapt else FIRST if before else 2 * self.chunk, CHUNK)
+        if self.leapt and not final:
             return at
         frames, headers = Frames(raw, at, size), None
         while True:
