@@ -7,7 +7,7 @@ from typing import IO
 
 import polars as pl
 
-HELD = 24 << 20  # bytes of frames in memory
+HELD = 8 << 20  # bytes of frames in memory
 
 Frames = tuple[pl.DataFrame, ...]
 

@@ -6,6 +6,7 @@ as they come (`logchoices`), and they are placed block by block.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,7 @@ from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.logchoices import Choices, Groups
 from loganalyst.sources.logspool import Spool
 
-BLOCK = 200_000  # records or points that are placed at once
+BLOCK = 1 << 16  # records or points that are placed at once
 
 
 def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -84,7 +85,7 @@ class Steps:
         """What was added will not be read again."""
         self.near += self.tail
         self.tail = []
-        if sum(points.height for _, points in self.near) > BLOCK:
+        if any(sum(map(len, frames)) > BLOCK for frames in zip(*self.near, strict=True)):
             self._flush()
 
     def points(self) -> Iterator[pl.DataFrame]:
@@ -93,8 +94,8 @@ class Steps:
         settled, self.groups = self.groups, self.groups.copy()
         rest = Spool()
         opened = self.opened
-        if self.tail:
-            rest.add(self._block(self.tail))
+        for block in self._blocks(self.tail):
+            rest.add(block)
         choices = self.groups.choices()
         if self.earlier is not None:
             self.earlier[0].check(self.earlier[1], choices, passed=bool((self.carry.series["passes0"] > 0).any()))
@@ -129,15 +130,22 @@ class Steps:
         )  # fmt: skip
 
     def _flush(self) -> None:
-        if self.near:
-            self.settled.add(self._block(self.near))
-            self.near = []
+        for block in self._blocks(self.near):
+            self.settled.add(block)
+        self.near = []
 
-    def _block(self, parts: list[tuple[pl.DataFrame, pl.DataFrame]]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Records with their epochs, summed up, and points."""
-        records = self._epochs(pl.concat([r for r, _ in parts]))
-        self.groups.add(records)
-        return records, pl.concat([p for _, p in parts])
+    def _blocks(self, parts: list[tuple[pl.DataFrame, pl.DataFrame]]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Records with their epochs, summed up, and their points, at most BLOCK of either but for a last row."""
+        if not parts:
+            return
+        both = [pl.concat(frames) for frames in zip(*parts, strict=True)]
+        last = max(both, key=len)["row"].gather_every(BLOCK, BLOCK)
+        ends = [frame["row"].search_sorted(last, "right").to_list() for frame in both]
+        cuts = [pairwise([0, *end, frame.height]) for end, frame in zip(ends, both, strict=True)]
+        for rows, numbers in zip(*cuts, strict=True):
+            records = self._epochs(both[0][slice(*rows)])
+            self.groups.add(records)
+            yield records, both[1][slice(*numbers)]
 
     def _epochs(self, records: pl.DataFrame) -> pl.DataFrame:
         """Headers open an epoch for the counters after them and are dropped."""

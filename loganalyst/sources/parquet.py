@@ -19,8 +19,8 @@ from loganalyst.sources.textblocks import gap
 NAME = "parquet"
 
 WINDOW = 1 << 17  # rows
-VALUES = 1_000_000  # of a batch
-CHUNKS = 96 << 20  # bytes of packed columns at once, for the whole file may be one row group
+VALUES = 1 << 18  # of a batch
+CHUNKS = 64 << 20  # bytes of packed columns at once, for the whole file may be one row group
 MOST_COLUMNS = 20_000
 _SHOWN = 10  # names of columns in a gap
 _ENDS = {b"PAR1": "", b"PARE": "encrypted"}

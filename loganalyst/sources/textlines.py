@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-CHUNK = 4 << 20  # bytes a batch; a line longer than this comes in pieces
+CHUNK = 2 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 17  # bytes that are looked through at once: they and their marks stay in the processor's cache
+ROWS = 1 << 18  # rows a batch
 FEW = 2000  # rows whose text is cut out of a batch one by one
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -104,7 +105,7 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
         line = start.line
         for data, _ in _whole_lines(_utf8(path)):
             chunk, feeds = _chunk(data, line, None)
-            yield chunk, None
+            yield from _pieces(chunk, None)
             line += feeds
         return
     with path.open("rb") as file:
@@ -113,7 +114,15 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
         for data, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
             chunk, feeds = _chunk(data, place.line, place.offset)
             place = Place(place.offset + len(data), place.line + feeds, read or 0)
-            yield chunk, place if read else None
+            yield from _pieces(chunk, place if read else None)
+
+
+def _pieces(chunk: Chunk, place: Place | None) -> Iterator[tuple[Chunk, Place | None]]:
+    """The chunk, ROWS rows at a time; behind the last of them stands `place`."""
+    rest: Chunk | None = chunk
+    while rest is not None:
+        piece, rest = rest.cut(ROWS)
+        yield piece, place if rest is None else None
 
 
 def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
