@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources import json, jsonplain
+from loganalyst.sources import json, jsonplain, jsonrows
 
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
@@ -101,7 +101,7 @@ def test_usual_lines_are_read_by_column():
     train = b'{"mode": "train", "step": %d, "loss": {"a": NaN, "b": -0.5}}\n'
     val = b'{"mode": "val", "epoch": %d, "acc": null}\n'
     content = b"".join(line % i for i in range(100) for line in (train, val))
-    wide, left = jsonplain.read(content, json._values)
+    wide, left = jsonplain.read(content, jsonrows.values)
 
     assert ([len(w.rows) for w in wide], len(left)) == ([100, 100], 0)
     assert list(wide[0].columns) == ["mode", "step", "loss/a", "loss/b"]
@@ -112,7 +112,7 @@ def test_the_lines_that_differ_are_left():
     """One line of another spelling among plain ones is left alone; the values of the others are Python's floats."""
     texts = ["0.1", "9007199254740993", "123456789012345678901234567890", "1e400", "5e-324", "-Infinity"] * 20
     content = "".join(f'{{"step": {i}, "x": {text}}}\n' for i, text in enumerate(texts)) + '{"step":7, "x": 1}\n'
-    wide, left = jsonplain.read(content.encode(), json._values)
+    wide, left = jsonplain.read(content.encode(), jsonrows.values)
 
     assert left.tolist() == [120]
     assert wide[0].columns["x"].to_list() == [float(text) for text in texts]
