@@ -13,7 +13,8 @@ ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # words for no va
 _WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "nan", "1.#ind": "nan", "-1.#ind": "nan"}
 _UNIT = "\x1f"  # the unit separator of ASCII stands between cells on their way to polars: 30 times faster than lists
 _LINES = {"line": pl.Int64, "cells": pl.String}
-_WRAPPED = r"^(?:tensor\(|\[)\s*([-+0-9.eE]+|nan|-?inf)\s*[\],)]"  # tensor(0.5, device='cuda:0'), [0.5]
+_NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"
+_WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'), [0.5]; no longer lists
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
         return result
     odd = column.filter(result.is_null()).unique()
     meant = odd.str.to_lowercase().replace(_WINDOWS).cast(pl.Float64, strict=False)
-    meant = meant.zip_with(meant.is_not_null(), odd.str.extract(_WRAPPED).cast(pl.Float64, strict=False))
+    for pattern in _WRAPPED:
+        meant = meant.zip_with(meant.is_not_null(), odd.str.extract(pattern).cast(pl.Float64, strict=False))
     if not meant.count():
         return result
     again = column.replace_strict(odd, meant, default=None, return_dtype=pl.Float64)

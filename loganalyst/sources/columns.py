@@ -16,6 +16,7 @@ STEPS = (
     *("iterations", "time/total_timesteps", "total_timesteps", "timesteps_total", "timesteps", "num_timesteps"),
     *("train/global_step", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps", "current_steps"),
     *("training_iteration", "num_updates", "n_iter", "update", "updates", "consumed_samples", "samples", "batch"),
+    *("misc/total_timesteps", "timestepssofar", "totalenvinteracts", "misc/nupdates", "nupdates"),
     *("batch_idx", "batches", "episode", "episodes", "round", "generation", "index"),
 )
 EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")

@@ -13,27 +13,31 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, Time
-from loganalyst.sources import cells, columns, csvplain
+from loganalyst.sources import cells, columns, csvexports, csvplain
 from loganalyst.sources.cells import Rows
 from loganalyst.sources.columns import Axes, plain
-from loganalyst.sources.flatten import config_of
+from loganalyst.sources.flatten import Leaf, config_of, config_table
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
+from loganalyst.sources.zeroed import Hole, holed, pieces
 
 NAME = "csv"
 
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
 _COUNTERS = (*columns.STEPS, *columns.EPOCHS)
+_TOLD = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # texts that are used, or say again what an axis says
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
 _MOST_COLUMNS = 5_000
 _PEEK = 20  # rows that tell which columns hold texts
+_MOST_HOLES = 20  # told one by one
+_SHOWN = 5  # names in a gap
 _MOST_HEADERS = 1000  # looked for in one block; after that they are rows
 
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely the file is a table of metrics: by its name, its header, and how alike its first rows are."""
     opening = text(head)
-    lines = [line for line in opening.split("\n")[:40] if line.strip() and not line.startswith("#")]
-    if binary(head) or not lines:
+    lines = [n for n in opening.split("\n")[:40] if n.strip() and "\0" not in n and not n.startswith("#")]
+    if not lines or (binary(head) and not holed(head)):
         return 0.0
     if len(head) >= 1 << 16 or not opening.endswith("\n"):
         lines = lines[:-1] or lines
@@ -42,13 +46,14 @@ def sniff(path: Path, head: bytes) -> float:
 
 
 def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
-    counted = bool(columns.known(header, _COUNTERS)) or set(header) >= _MONITOR
+    listed = csvexports.comparison(header)
+    counted = (not listed and bool(columns.known(header, _COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
         alike = len(body) > 1 and all(len(row) == len(header) > 1 and cells.numeric(row) for row in body)
         return 0.6 if counted and alike else 0.0
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
-    listing = body and not all(cells.numeric([cell]) for cell in islice(body[-1], len(header)) if cell)
+    listing = listed or (body and not all(cells.numeric([cell]) for cell in islice(body[-1], len(header)) if cell))
     return 0.2 if listing else 0.5
 
 
@@ -56,13 +61,16 @@ def read(path: Path) -> Iterator[Tables]:
     """The table's points; `session` counts its headers from 0, `line` is where the row begins."""
     with path.open("rb") as file:
         head = file.read(1 << 16)
-    if binary(head):
+    if binary(head) and not holed(head):
         why = f"binary data, no CSV: a NUL byte at offset {head.index(0)}"
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
     table = _Table(path)
-    for block in blocks(path):
-        yield from table.feed(block)
+    for piece in chain.from_iterable(map(pieces, blocks(path))):
+        if isinstance(piece, Hole):
+            table.zeroed(piece)
+        else:
+            yield from table.feed(piece)
         if table.refused:
             break
     yield table.rest()
@@ -75,7 +83,8 @@ class _Loss:
     count: int
     line: int
     offset: int | None
-    example: str
+    extent: int | None  # of the one, if it is one, in bytes
+    example: str = ""
 
 
 @dataclass
@@ -87,26 +96,37 @@ class _Table:
     header: list[str] = field(default_factory=list)
     comment: str = ""  # the last line above the table, if it began with #
     axes: Axes | None = None
+    unnamed: str = ""  # the first column where it has no name: pandas' index
     session: int = -1
     started: float | None = None  # of a monitor.csv
     refused: str = ""
     rows: int = 0
     found: bool = False
     words: set[str] = field(default_factory=set)  # the columns that held texts, as far as is known
+    unread: dict[str, None] = field(default_factory=dict)  # columns of texts, in order
+    settings: dict[str, Leaf] = field(default_factory=dict)
+    holes: list[pl.DataFrame] = field(default_factory=list)  # as gaps
     losses: dict[str, _Loss] = field(default_factory=dict)
 
     def feed(self, block: Block) -> Iterator[Tables]:
         """The points of one block, a header's rows after another's."""
         if not self.sep:
             yield from self._open(block)
-        if not self.header:
+        if not self.header and self.sep:
             block = self._first_header(block)
-        if self.refused:
+        if self.refused or not self.sep:
             return
         if self.header and (plain_rows := csvplain.rows(block, self.sep, self.header, self.words)):
             yield from self._points(plain_rows)
         else:
             yield from self._careful(block)
+
+    def zeroed(self, hole: Hole) -> None:
+        """Remember lines that are lost."""
+        if len(self.holes) < _MOST_HOLES:
+            self.holes.append(gap(self.path, f"NUL bytes from line {hole.line} on", hole.offset, hole.extent))
+        else:
+            self._count("more stretches of NUL bytes", _Loss(1, hole.line, hole.offset, None))
 
     def _careful(self, block: Block) -> Iterator[Tables]:
         """The points of a block of which each cell is looked at."""
@@ -124,20 +144,27 @@ class _Table:
         """What was not read, as gaps."""
         if self.refused:
             return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
-        rows = [
-            gap(self.path, f"{loss.count} {what}, the first in line {loss.line}{loss.example}", loss.offset)
+        rows = self.holes + [
+            gap(
+                self.path, f"{loss.count} {what}, the first in line {loss.line}{loss.example}", loss.offset, loss.extent
+            )
             for what, loss in self.losses.items()
         ]
+        if self.unread and self.found:
+            named = ", ".join(map(repr, islice(self.unread, _SHOWN))) + ", …" * (len(self.unread) > _SHOWN)
+            rows.append(gap(self.path, f"columns of texts are not read ({len(self.unread)}): {named}"))
         if not self.found and not rows:
-            rows = [gap(self.path, "no numeric column" if self.rows else "no rows below the header", 0)]
+            nothing = "a header, no rows yet" if self.header else "no rows: the file is empty"
+            rows = [gap(self.path, "no numeric column" if self.rows else nothing, 0)]
         return Tables(gaps=pl.concat(rows)) if rows else Tables()
 
     def _open(self, block: Block) -> Iterator[Tables]:
         """Find the separator, and read the comment above the table: a monitor's is its configuration."""
         lines = [line for line in text(block.data[: 1 << 16]).split("\n")[:200] if line.strip()]
         above = [line for line in lines if line.startswith("#")]
-        self.sep = cells.separator([line for line in lines if not line.startswith("#")])
-        self.comment = above[-1].lstrip("# ").rstrip() if above else ""
+        rows = [line for line in lines if not line.startswith("#")]
+        self.sep = cells.separator(rows) if rows else ""
+        self.comment = above[-1].lstrip("# ").rstrip() if above else self.comment
         try:
             facts = json.loads(above[0][1:]) if above else None
         except (ValueError, RecursionError):
@@ -171,13 +198,16 @@ class _Table:
         if len(names) > _MOST_COLUMNS:
             self.refused = f"no table of metrics: {len(names):,} columns; at most {_MOST_COLUMNS:,} are read"
             names = []
+        if csvexports.comparison(names):
+            self.refused = "a comparison of runs, one a row, and no curve: export the history of one run"
         header: list[str] = []
-        for i, raw in enumerate(names):
+        for i, raw in enumerate(csvexports.unmarked(names)):
             name = raw.strip() or (f"column_{i + 1}" if i else "index")
             again = (f"{name}.{k}" for k in count(1))
             header.append(next(n for n in chain([name], again) if n not in header))
         if {plain(name) for name in header} == {"wall_time", "step", "value"}:  # TensorBoard's download of one tag
             header = [self.path.stem.split("-tag-")[-1] if plain(n) == "value" else n for n in header]
+        self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
 
     def _headers(self, frame: pl.DataFrame) -> list[int]:
@@ -210,14 +240,35 @@ class _Table:
             self._settle(values, texts)
         if self.refused or self.axes is None:
             return
-        metrics = [n for n in self.header if n not in self.axes.used and _numeric(values[n], texts[n])]
+        yield from self._configured(rows)
+        aside = self._aside(values)
+        metrics = [n for n in self.header if n not in aside and _numeric(values[n], texts[n])]
         words = {n: column for n, column in texts.items() if not values[n].count()}
         self.words = {n for n, column in words.items() if column.count()}
+        unread = (n for n, column in texts.items() if n not in aside and not _numeric(values[n], column))
+        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and plain(n) not in _TOLD))
         index = self._index(rows)
         found = columns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name)
         for piece in columns.batches(found):
             self.found = True
             yield Tables(points=piece)
+
+    def _configured(self, rows: Rows) -> Iterator[Tables]:
+        """The settings that stand in columns, once."""
+        found = csvexports.settings(rows.texts, rows.values)
+        new = {name: value for name, value in found.items() if name not in self.settings}
+        if new:
+            self.settings.update(new)
+            items = [(csvexports.key(name), value) for name, value in new.items()]
+            yield Tables(config=config_table(items, self.path.name))
+
+    def _aside(self, values: Mapping[str, pl.Series]) -> set[str]:
+        """The columns that are no metrics: axes, settings, pandas' index, and W&B's own."""
+        assert self.axes is not None
+        index = values[self.unnamed].drop_nulls() if self.unnamed else pl.Series(dtype=pl.Float64)
+        counted = {self.unnamed} if (index == index.floor()).all() else set()
+        kept = {name for name, value in self.settings.items() if not csvexports.changes(values[name], value)}
+        return self.axes.used | kept | csvexports.idle(values) | counted
 
     def _settle(self, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> None:
         """Choose the axes; refuse texts that count nothing (a data set's listing, a comparison of runs)."""
@@ -269,9 +320,17 @@ class _Table:
     def _lose(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
         if not len(lines):
             return
-        if what not in self.losses:
-            self.losses[what] = _Loss(0, lines[0], block.at(block.begin(lines[0])), example)
-        self.losses[what].count += len(lines)
+        line = lines[0]
+        begin = block.begin(line)
+        row = block.data[begin : block.data.find(b"\n", begin) + 1 or None]
+        # a row in quotes may go on in the next line
+        extent = block.extent(row) if len(lines) == 1 and block.offset is not None and b'"' not in row else None
+        self._count(what, _Loss(len(lines), line, block.at(begin), extent, example))
+
+    def _count(self, what: str, loss: _Loss) -> None:
+        before = self.losses.get(what)
+        count = before.count if before else 0
+        self.losses[what] = replace(before or loss, count=count + loss.count, extent=None if before else loss.extent)
 
 
 def _numeric(values: pl.Series, texts: pl.Series) -> bool:

@@ -1,8 +1,9 @@
 """Framing shared by the line formats: a text file as blocks of whole lines in UTF-8, in bounded memory."""
 
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, utf_8_decode
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 
 from loganalyst.model import table
 
+_MOST_PARTS = 50  # of one block that are Latin-1 for themselves; then the rest of the block is
 LONGEST = 1 << 20  # bytes of one line; a longer one is cut (no log row is)
 
 
@@ -70,6 +72,7 @@ def binary(head: bytes) -> bool:
 def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, quoted: bool = True) -> Iterator[Block]:
     """Blocks of about `size` bytes that end with a line; UTF-16 and Latin-1 become UTF-8. OSError passes.
 
+    Lines that are no UTF-8 are taken as Latin-1, in blocks of their own.
     The first begins at `offset`, with the number `line`. Where text is `quoted`, a line break between quotes ends no
     line.
     """
@@ -83,9 +86,10 @@ def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, q
             while quoted and count(data, b'"') % 2 and len(data) < size + LONGEST and (more := file.readline(LONGEST)):
                 data += more
             mark = BOM_UTF8 if not offset and data.startswith(BOM_UTF8) else b""
-            content, recoded = _utf8(data[len(mark) :])
-            yield Block(content, line, offset + len(mark), recoded)
-            offset, line = offset + len(data), line + count(data, b"\n")
+            offset += len(mark)
+            for part, recoded in _utf8(data[len(mark) :], quoted=quoted):
+                yield Block(part.decode("latin-1").encode() if recoded else part, line, offset, recoded)
+                offset, line = offset + len(part), line + count(part, b"\n")
 
 
 def count(data: bytes, byte: bytes) -> int:
@@ -102,15 +106,42 @@ def _wide_blocks(path: Path, size: int) -> Iterator[Block]:
             line += count(data, b"\n")
 
 
-def _utf8(data: bytes) -> tuple[bytes, bool]:
-    """The data in UTF-8, and whether it was Latin-1."""
-    if data.isascii():
-        return data, False
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1").encode("utf-8"), True
-    return data, False
+def _utf8(data: bytes, *, quoted: bool) -> list[tuple[bytes, bool]]:
+    """The data in parts of whole lines, and whether each is Latin-1.
+
+    Where UTF-8 stands too, only the lines that are none are Latin-1; after `_MOST_PARTS` such parts all the rest is.
+    """
+    foreign = [] if data.isascii() else list(islice(_foreign(data, quoted), _MOST_PARTS))
+    if len(foreign) == _MOST_PARTS:
+        foreign[-1] = foreign[-1][0], len(data)
+    bounds = [0, *chain.from_iterable(foreign), len(data)]
+    parts = [(data[begin:end], i % 2 == 1) for i, (begin, end) in enumerate(pairwise(bounds)) if end > begin]
+    if foreign and all(part.isascii() for part, recoded in parts if not recoded):
+        return [(data, True)]
+    return parts
+
+
+def _foreign(data: bytes, quoted: bool) -> Iterator[tuple[int, int]]:
+    """Where the lines begin and end that are no UTF-8; where text is `quoted`, with all lines between its quotes."""
+    view, at = memoryview(data), 0
+    while at < len(data):
+        try:
+            utf_8_decode(view[at:], "strict", True)
+        except UnicodeDecodeError as error:
+            wrong = at + error.start
+            begin, end = data.rfind(b"\n", at, wrong) + 1 or at, data.find(b"\n", wrong) + 1 or len(data)
+            open_before = quoted and data.count(b'"', at, begin) % 2
+            while open_before and begin > at:
+                last, begin = begin, data.rfind(b"\n", at, begin - 1) + 1 or at
+                open_before = (open_before + data.count(b'"', begin, last)) % 2
+            still_open = quoted and data.count(b'"', begin, end) % 2
+            while still_open and end < len(data):
+                last, end = end, data.find(b"\n", end) + 1 or len(data)
+                still_open = (still_open + data.count(b'"', last, end)) % 2
+            yield begin, end
+            at = end
+        else:
+            return
 
 
 def gap(path: Path, why: str, offset: int | None = None, extent: int | None = None) -> pl.DataFrame:

@@ -290,9 +290,10 @@ def test_quote_gone_wrong_costs_one_row(tmp_path):
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data, no CSV: a NUL byte at offset 8"),
         (b"file,caption\na.png,cat\n", "no numeric column"),
         (b"image,label\na.png,3\nb.png,4\n", "no table of metrics: texts and no step, epoch or time"),
-        (b"step,loss\n", "no rows below the header"),
-        (b"", "no rows below the header"),
-        (b"\n" * 5, "no rows below the header"),
+        (b"step,loss\n", "a header, no rows yet"),
+        (b"step,loss", "a header, no rows yet"),
+        (b"", "no rows: the file is empty"),
+        (b"\n" * 5, "no rows: the file is empty"),
     ],
 )
 def test_what_is_no_table_of_metrics(tmp_path, text, why):
@@ -328,6 +329,50 @@ def test_batches_carry_on(tmp_path, monkeypatch):
 
     assert list(range(300)) == whole["step"].to_list()
     assert whole.equals(read(path).points)
+
+
+def test_one_foreign_byte_costs_one_line_its_letters(tmp_path):
+    """In a table in UTF-8 a byte that is none does not touch the letters of other lines, nor lines in quotes."""
+    text = 'schritt,größe,note\n0,1,ä\n1,2,"x\ny§"\n2,3,ö\n'.replace("schritt", "step")
+    tables = table(tmp_path, text.encode().replace("§".encode(), b"\xff"))
+
+    assert curve(tables, "größe") == [(0, 1.0), (1, 2.0), (2, 3.0)]
+    assert tables.points["line"].to_list() == [2, 3, 5]
+
+
+@pytest.mark.parametrize("size", [1, 4096, 6 << 20])
+@pytest.mark.parametrize("newline", [b"", b"\n"])
+def test_zeroed_page(tmp_path, size, newline):
+    """NUL bytes cost the lines they stand in; the rows before and after are read, the extent is told."""
+    before, after = b"step,loss\n0,1\n1,0.5\n", b"4,0.2\n5,0.1\n"
+    tables = table(tmp_path, before + b"2,0." + b"\0" * size + newline + b"3,7\n" + after)
+
+    assert curve(tables, "loss") == [(0, 1.0), (1, 0.5), *[(3, 7.0)] * bool(newline), (4, 0.2), (5, 0.1)]
+    gaps = tables.gaps.select("offset", "bytes").rows()
+    assert gaps[0][0] == len(before)
+    assert sum(extent for _, extent in gaps) == 4 + size + (len(newline) or 4)
+    assert tables.gaps["why"][0] == "NUL bytes from line 4 on"
+    assert sniff(tmp_path, before + b"2,0." + b"\0" * size, "metrics.csv") == 1.0
+
+
+def test_many_holes_are_summed_up(tmp_path):
+    """After 20 holes the others are one gap."""
+    tables = table(tmp_path, b"step,a\n" + b"".join(b"%d,1\n\0\n" % i for i in range(50)))
+
+    assert list(range(50)) == tables.points["step"].to_list()
+    assert tables.gaps.height == 21
+    assert tables.gaps["why"][20] == "30 more stretches of NUL bytes, the first in line 43"
+
+
+def test_gaps_have_extents(tmp_path):
+    """The gap of one row says where the row is and how long."""
+    tables = table(tmp_path, "step,a\n0,1\n1,2,3,4\n2,3\n3")
+
+    rows = tables.gaps.sort("offset").select("offset", "bytes", "why").rows()
+    assert rows == [
+        (11, 8, "1 rows with more than 2 cells, the first in line 3"),
+        (23, 1, "1 row is cut off, the first in line 5"),
+    ]
 
 
 VALUE = st.none() | st.floats(allow_nan=True, allow_infinity=True)
