@@ -28,7 +28,7 @@ NAME = "json"
 _SUMMARIES = {"wandb-summary.json"}  # the last values of a history that the run's own file holds
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
 _LARGEST = 256 << 20  # bytes of a file that must be read as a whole
-_BLOCK = 2 << 20  # bytes
+_BLOCK = 4 << 20  # bytes
 _DECODER = json.JSONDecoder()
 
 
