@@ -30,10 +30,11 @@ class Rows:
 
 
 def separator(lines: Sequence[str]) -> str:
-    """The delimiter of a table's first lines: the one of ``; , tab |`` that most lines have equally often."""
+    """The delimiter of a table's first lines: the one of ``; , tab |`` that most lines have equally often outside quotes."""
+    bare = ["".join(line.split('"')[::2]) for line in lines]
 
     def agreement(sep: str) -> tuple[int, int]:
-        counts = Counter(n for line in lines if (n := line.count(sep)))
+        counts = Counter(n for line in bare if (n := line.count(sep)))
         number, share = counts.most_common(1)[0] if counts else (0, 0)
         return share, number
 
