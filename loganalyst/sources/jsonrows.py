@@ -25,15 +25,21 @@ _MOST_GAPS = 1000
 _Long = tuple[list[int], list[str], list[Any]]
 
 
-def values(record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Leaf]]:
-    """(name, value) of the scalars of a record; media (W&B marks them with `_type`) and long lists are left out."""
+def values(
+    record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: int = 0, left: list[str] | None = None
+) -> Iterator[tuple[str, Leaf]]:
+    """(name, value) of the scalars of a record; media (W&B marks them with `_type`) and long lists are left out, their
+    names put to `left`.
+    """
     items = record.items() if isinstance(record, Mapping) else enumerate(record)
     for key, value in items:
         name = f"{prefix}{key}"
         if not isinstance(value, dict | list):
             yield name, value
         elif depth < _DEEPEST and "_type" not in value and (isinstance(value, dict) or len(value) <= _LONGEST_LIST):
-            yield from values(value, f"{name}/", depth + 1)
+            yield from values(value, f"{name}/", depth + 1, left)
+        elif left is not None:
+            left.append(name)
 
 
 @dataclass
@@ -55,6 +61,8 @@ class Log:
     gaps: list[_Broken] = field(default_factory=list)
     more: int = 0
     config: bool = False
+    left: int = 0  # values that are no metrics, the first one's name
+    first_left: str = ""
 
     def records(
         self, records: Sequence[dict[str, Any]], wide: Sequence[Wide] = (), places: Ints | None = None, line: int = 0
@@ -71,6 +79,7 @@ class Log:
         numbers: _Long = ([], [], [])
         texts: _Long = ([], [], [])
         shown: dict[str, str] = {}
+        left: list[str] = []
         for row, record in zip(rows, records, strict=True):
             for key, value in record.items():
                 if type(value) is float and key != "config":
@@ -78,8 +87,11 @@ class Log:
                     numbers[1].append(shown[key] if key in shown else shown.setdefault(key, printable(key)))
                     numbers[2].append(value)
                 elif key != "config" or not settings:
-                    for name, leaf in values({key: value}):
+                    for name, leaf in values({key: value}, left=left):
                         self._sort(row, name, leaf, numbers, texts)
+        if left and not self.left:
+            self.first_left = printable(left[0])[:80]
+        self.left += len(left)
         yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), lines, wide)
 
     def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:
@@ -103,13 +115,14 @@ class Log:
     def state(self) -> dict[str, Any]:
         """What must be remembered to read on, as plain JSON."""
         axes = asdict(self.axes) | {"offsets": [*self.axes.offsets.items()]} if self.axes else None
-        return {"axes": axes, "gaps": [asdict(b) for b in self.gaps], "more": self.more, "config": self.config}
+        rest = {key: getattr(self, key) for key in ("more", "config", "left", "first_left")}
+        return {"axes": axes, "gaps": [asdict(b) for b in self.gaps], **rest}
 
     @classmethod
     def of(cls, path: Path, state: Mapping[str, Any]) -> "Log":
         """The rows of a file that was read before."""
         axes = Axes(**state["axes"] | {"offsets": dict(state["axes"]["offsets"])}) if state["axes"] else None
-        return cls(path, axes, [_Broken(**b) for b in state["gaps"]], state["more"], state["config"])
+        return cls(path, **state | {"axes": axes, "gaps": [_Broken(**b) for b in state["gaps"]]})
 
     def rest(self) -> Tables:
         """What was not read, as gaps."""
@@ -124,6 +137,9 @@ class Log:
         ]
         if self.more:
             whys.append(gap(self.path, f"no JSON object in {self.more} more places"))
+        if self.left:
+            what = f"{self.left} values are media, or lists longer than {_LONGEST_LIST}, the first {self.first_left!r}"
+            whys.append(gap(self.path, what))
         return Tables(gaps=pl.concat(whys)) if whys else Tables()
 
     @staticmethod

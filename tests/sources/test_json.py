@@ -117,11 +117,12 @@ def test_ray_tune_results(tmp_path):
 
 
 def test_media_and_long_lists_are_left_out(tmp_path):
-    """W&B's media and lists longer than a metric has parts are no metrics."""
+    """W&B's media and lists longer than a metric has parts are no metrics: one gap counts them."""
     row = {"_step": 3, "loss": 1.0, "h": {"_type": "histogram", "values": [1, 2]}, "image": list(range(100))}
     tables = read(file(tmp_path, json_module.dumps(row) + "\n", "history.jsonl"))
 
     assert rows(tables) == [("loss", 3, 1.0)]
+    assert tables.gaps["why"].to_list() == ["2 values are media, or lists longer than 64, the first 'h'"]
 
 
 def test_numbers_as_texts(tmp_path):

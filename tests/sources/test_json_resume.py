@@ -21,6 +21,7 @@ ROWS = (
     '{"training_iteration": 3, "config": {"lr": 0.5}, "loss": 1.5}',
     "",
     "no object",
+    '{"step": 8, "image": {"_type": "image-file"}}',
     '{"loss": 1}{"loss": 2}',
     "\xe9\xe8",
 )
