@@ -291,3 +291,17 @@ def test_numbers_wait_in_a_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(textlines, "CHUNK", 3000)
 
     assert read(log, data).points.equals(whole)
+
+
+def test_batches_and_blocks_are_bounded(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rows and numbers a block of the file holds, few are handled at once; the points are the same."""
+    data = "".join(f"step {i} loss={i}.5 acc={i}\n" for i in range(3000)) + "\n" * 2000
+    whole = read(log, data).points
+    monkeypatch.setattr(textlines, "ROWS", 700)
+    monkeypatch.setattr(logsteps, "BLOCK", 100)
+    log.write_text(data)
+    heights = [tables.points.height for tables in text.read(log)]
+
+    assert max(len(chunk) for chunk, _ in textlines.batches(log)) == 700
+    assert max(heights) <= 102
+    assert read(log, data).points.equals(whole)
