@@ -21,6 +21,7 @@ _DEEPEST = 10
 _TEXTS = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # columns whose texts say something
 _NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 _LIKELY_NUMBER = r"(?i)^-?(?:\d+\.|nan|inf)"
+_SYSTEM = "wandb-events.jsonl"
 _MOST_GAPS = 1000
 _Long = tuple[list[int], list[str], list[Any]]
 
@@ -174,6 +175,8 @@ class Log:
         found.append(columns.points(parted, long, self.path.name))
         held = [frame for frame in found if frame.height]
         frame = held[0] if len(held) == 1 else pl.concat(found).sort("line", maintain_order=True)
+        if self.path.name == _SYSTEM:
+            frame = _system(frame)
         for piece in columns.batches(frame):
             yield Tables(points=piece)
 
@@ -183,6 +186,13 @@ class Log:
         if len(wide.rows) < index.height:
             index, words = index[wide.rows], {name: column.gather(wide.rows) for name, column in words.items()}
         return columns.wide_points(index, values, words, self.path.name)
+
+
+def _system(points: pl.DataFrame) -> pl.DataFrame:
+    """W&B's measurements of the machine, named as its run files have them; they belong to no step."""
+    name = pl.col("metric").str.replace(r"^system\.", "system/")
+    kept = points.filter(pl.col("metric") != "_runtime")
+    return kept.with_columns(metric=name, step=pl.lit(None, pl.Int64))
 
 
 def _rows(

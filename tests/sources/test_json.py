@@ -125,6 +125,50 @@ def test_media_and_long_lists_are_left_out(tmp_path):
     assert tables.gaps["why"].to_list() == ["2 values are media, or lists longer than 64, the first 'h'"]
 
 
+def lines(*records: dict[str, object]) -> str:
+    return "".join(json_module.dumps(record) + "\n" for record in records)
+
+
+def test_wandb_events(tmp_path):
+    """Old W&B's measurements of the machine are named as in its run files; they have a time and no step."""
+    row = {"system.cpu": 12.5, "system.gpu.0.temp": 50.0, "_runtime": 15.0}
+    measured = [row | {"_timestamp": 1700000000 + i} for i in (0, 15)]
+    tables = read(file(tmp_path, lines(*measured), "wandb-events.jsonl"))
+
+    assert rows(tables) == [("system/cpu", None, 12.5), ("system/gpu.0.temp", None, 50.0)] * 2
+    assert tables.points["time"].null_count() == 0
+
+
+def test_detr(tmp_path):
+    """DETR's log.txt: an epoch a row, a list of results by position."""
+    records = [{"train_loss": 3.5 - e, "test_bbox": [0.25, 0.5], "epoch": e, "n_parameters": 41} for e in range(2)]
+    path = file(tmp_path, lines(*records), "log.txt")
+
+    assert json.sniff(path, path.read_bytes()) == 0.95
+    assert rows(read(path)) == [
+        *[("train_loss", 0, 3.5), ("test_bbox/0", 0, 0.25), ("test_bbox/1", 0, 0.5), ("n_parameters", 0, 41.0)],
+        *[("train_loss", 1, 2.5), ("test_bbox/0", 1, 0.25), ("test_bbox/1", 1, 0.5), ("n_parameters", 1, 41.0)],
+    ]
+
+
+def test_mmengine(tmp_path):
+    """In mmengine's scalars.json `step` counts, `iter` stays a metric; results have the epoch for a step, as it stands."""
+    train = {"lr": 0.5, "loss": 1.5, "epoch": 1, "iter": 50, "memory": 300, "step": 50}
+    tables = read(file(tmp_path, lines(train, {"coco/bbox_mAP": 0.5, "step": 1}), "scalars.json"))
+
+    assert rows(tables) == [
+        *[("lr", 50, 0.5), ("loss", 50, 1.5), ("iter", 50, 50.0), ("memory", 50, 300.0)],
+        ("coco/bbox_mAP", 1, 0.5),
+    ]
+
+
+def test_detectron2(tmp_path):
+    """detectron2's metrics.json: `iteration` counts; `time` holds durations and is a metric."""
+    tables = read(file(tmp_path, lines({"iteration": 19, "time": 0.25, "eta_seconds": 9.5}), "metrics.json"))
+
+    assert rows(tables) == [("time", 19, 0.25), ("eta_seconds", 19, 9.5)]
+
+
 def test_numbers_as_texts(tmp_path):
     """Words for non-finite values and decimal texts are numbers, other texts are not."""
     text = '{"step":1,"a":"NaN","b":"-Infinity","c":"0.5","d":"123","e":"1e5f0"}\n{"step":2}\n'
