@@ -152,7 +152,7 @@ def test_detr(tmp_path):
 
 
 def test_mmengine(tmp_path):
-    """In mmengine's scalars.json `step` counts, `iter` stays a metric; results have the epoch for a step, as it stands."""
+    """In scalars.json of mmengine `step` counts and `iter` stays a metric; results have the epoch for a step."""
     train = {"lr": 0.5, "loss": 1.5, "epoch": 1, "iter": 50, "memory": 300, "step": 50}
     tables = read(file(tmp_path, lines(train, {"coco/bbox_mAP": 0.5, "step": 1}), "scalars.json"))
 
