@@ -30,6 +30,7 @@ _FORMATS = (
     *("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
     *("%Y-%m-%d %H:%M:%S,%3f", "%Y/%m/%d %H:%M:%S", "%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "%Y-%m-%d %H:%M"),
 )
+MOSTLY = 0.9  # the share of whole numbers from which on a column counts
 _POINT = ["session", "line", "step", "epoch", "time"]
 
 
@@ -241,8 +242,9 @@ def _finite(column: pl.Series) -> pl.Series:
 
 
 def _whole(column: pl.Series) -> bool:
+    """Whether a column counts: nearly all of it is whole, for one damaged cell must not change what the others mean."""
     finite = _finite(column)
-    return len(finite) > 0 and bool((finite == finite.floor()).all())
+    return len(finite) > 0 and int((finite == finite.floor()).sum()) >= MOSTLY * len(finite)
 
 
 def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
@@ -252,4 +254,8 @@ def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
 
 
 def _integer(column: pl.Series) -> pl.Series:
-    return column.floor().cast(pl.Int64, strict=False)
+    """The counts of a column; what is not whole is not known."""
+    whole = column.floor()
+    if (whole == column).all():
+        return whole.cast(pl.Int64, strict=False)
+    return pl.select(pl.when(whole == column).then(whole)).to_series().cast(pl.Int64, strict=False)

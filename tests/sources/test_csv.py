@@ -422,3 +422,14 @@ def test_corpus_metrics_match_their_labels():
         assert named <= set(tables.points["metric"]), path
         assert tables.gaps.height == 0, path
         assert tables.points["step"].null_count() == 0, path
+
+
+def test_one_damaged_step_changes_no_other(tmp_path: Path) -> None:
+    """A step with a fraction among whole ones is not known: its row takes the step before, the others keep theirs."""
+    lines = [f"{3.5 if i == 4 else i},{i / 8}" for i in range(1, 31)]
+    path = tmp_path / "metrics.csv"
+    path.write_text("step,loss\n" + "\n".join(lines) + "\n")
+    points = Tables.concat(csv.read(path)).points
+
+    assert points["step"].to_list() == [1, 2, 3, 3, *range(5, 31)]
+    assert points["value"].to_list() == [i / 8 for i in range(1, 31)]
