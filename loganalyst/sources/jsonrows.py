@@ -123,7 +123,7 @@ class Log:
     def of(cls, path: Path, state: Mapping[str, Any]) -> "Log":
         """The rows of a file that was read before."""
         axes = Axes(**state["axes"] | {"offsets": dict(state["axes"]["offsets"])}) if state["axes"] else None
-        return cls(path, **state | {"axes": axes, "gaps": [_Broken(**b) for b in state["gaps"]]})
+        return cls(path, **{**state, "axes": axes, "gaps": [_Broken(**gap) for gap in state["gaps"]]})
 
     def rest(self) -> Tables:
         """What was not read, as gaps."""
