@@ -30,7 +30,7 @@ class Rows:
 
 
 def separator(lines: Sequence[str]) -> str:
-    """The delimiter of a table's first lines: the one of ``; , tab |`` that most lines have equally often outside quotes."""
+    """The delimiter of the first lines: the one of ``; , tab |`` that most lines have equally often outside quotes."""
     bare = ["".join(line.split('"')[::2]) for line in lines]
 
     def agreement(sep: str) -> tuple[int, int]:
