@@ -108,9 +108,9 @@ def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -
 
 
 def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Frames of table `name` after one another, in one piece."""
+    """Frames of table `name` after one another; not copied into one piece, which whoever needs it does once."""
     some = [frame for frame in frames if frame.height]  # mostly none or one: nothing is asked of polars then
-    return pl.concat(some, rechunk=True) if len(some) > 1 else some[0].rechunk() if some else table(name)
+    return pl.concat(some) if len(some) > 1 else some[0] if some else table(name)
 
 
 @cache
