@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.model import Tables, constant, table
+from loganalyst.model import SCHEMAS, Tables, constant, table
 from loganalyst.sources import buckets, tfevent
 from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.gaps import Gap, gap_table
@@ -87,6 +87,7 @@ class _Decoder:
         self.templates = Templates()
         self.period: Period | None = None
         self.rows = _Rows()
+        self.constants: dict[str, pl.Series] = {}
         self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event need name its plugin
         self.walls: list[float] = state.get("walls", [])  # of the first and last event
         self.skipped: dict[str, tuple[int, str]] = {k: tuple(v) for k, v in state.get("skipped", {}).items()}
@@ -262,16 +263,22 @@ class _Decoder:
         n = len(codes)
         names = pl.Series(list(self.codes), dtype=pl.String)
         frame: dict[str, Any] = {
-            "session": constant(0, n, pl.Int32),
+            "session": self._constant("session", 0, n),
             "metric": names.gather(codes.astype(np.uint32)),
             "step": steps,
-            "epoch": constant(None, n, pl.Float64),
+            "epoch": self._constant("epoch", None, n),
             "time": from_seconds(walls),
             "value": values,
-            "source": constant(self.name, n, pl.String),
-            "line": constant(None, n, pl.Int64),
+            "source": self._constant("source", self.name, n),
+            "line": self._constant("line", None, n),
         }
         return pl.DataFrame([pl.Series(name, column) for name, column in frame.items()])
+
+    def _constant(self, name: str, value: object, rows: int) -> pl.Series:
+        """A column that is the same in all rows: made once, batches share its memory."""
+        if name not in self.constants or len(self.constants[name]) < rows:
+            self.constants[name] = constant(value, rows, SCHEMAS["points"][name])
+        return self.constants[name].head(rows)
 
 
 def _is_standard(data: bytes, body: int) -> bool:
