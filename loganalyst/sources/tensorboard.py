@@ -21,8 +21,9 @@ from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, fields, single
+from loganalyst.sources.tfframes import FRAME
 from loganalyst.sources.tfperiods import Period, Records, find
-from loganalyst.sources.tfrecord import FRAME, HEADER, Block, Mask, payload_length, scan
+from loganalyst.sources.tfrecord import HEADER, Block, Mask, payload_length, scan
 from loganalyst.sources.tftemplates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.timestamps import from_seconds
 

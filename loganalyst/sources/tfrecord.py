@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from loganalyst.sources import crc32c
 from loganalyst.sources.gaps import Gap
-from loganalyst.sources.tfframes import ZEROS, Frames
+from loganalyst.sources.tfframes import FRAME, ZEROS, Frames
 
 CHUNK = 2 << 20  # bytes read at a time
 FIRST = 256 << 10  # of the first blocks, and of those behind a broken leap: the next leap may begin soon
 LARGEST = 16 << 20  # a longer payload is stepped over: no log entry is that big, and memory stays bounded
 HEADER = Struct("<QI")
-FRAME = HEADER.size + 4
 CACHED = 1 << 16  # headers remembered: an event file repeats few lengths
 WRONG_PAYLOAD = "a record fails its checksum"
 CUT = "the file ends inside a record"
