@@ -13,8 +13,8 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
-from loganalyst.sources import ownjobs
 from loganalyst.sources.discover import READABLE, Found
+from loganalyst.sources.discovery import ownjobs
 from loganalyst.sources.part import BIG, Facts, Part, Place, place_rows, placed
 from loganalyst.sources.sessions import shifts
 

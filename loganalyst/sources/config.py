@@ -15,7 +15,7 @@ from typing import Any
 from loganalyst.model import Tables
 from loganalyst.sources import confidential, configtexts, yamltree
 from loganalyst.sources.flatten import TooLargeError, config_of, config_table
-from loganalyst.sources.jsonshape import loaded, settings_name, shape
+from loganalyst.sources.rows.jsonshape import loaded, settings_name, shape
 from loganalyst.sources.textblocks import binary, gap, text
 
 NAME = "config"

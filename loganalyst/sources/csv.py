@@ -13,12 +13,12 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, Time
-from loganalyst.sources import cells, columns, csvexports, csvplain
-from loganalyst.sources.cells import Rows
-from loganalyst.sources.columns import Axes, plain
 from loganalyst.sources.flatten import Leaf, config_of, config_table
+from loganalyst.sources.rows import cells, columns, csvexports, csvplain
+from loganalyst.sources.rows.cells import Rows
+from loganalyst.sources.rows.columns import Axes, plain
+from loganalyst.sources.rows.zeroed import Hole, holed, pieces
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
-from loganalyst.sources.zeroed import Hole, holed, pieces
 
 NAME = "csv"
 

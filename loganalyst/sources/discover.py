@@ -12,9 +12,9 @@ from pathlib import Path
 
 from loganalyst.errors import SourceError, nearest
 from loganalyst.sources import address, formats, rotation
-from loganalyst.sources.discovercopies import Copies
-from loganalyst.sources.discoverfolder import Candidate, encodable
-from loganalyst.sources.discoverwalk import walk
+from loganalyst.sources.discovery.copies import Copies
+from loganalyst.sources.discovery.folder import Candidate, encodable
+from loganalyst.sources.discovery.walk import walk
 
 READABLE = "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, also compressed"
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")

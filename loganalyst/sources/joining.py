@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loganalyst.errors import SourceError
-from loganalyst.sources import discoverjobs, discovernames, joiningtold
 from loganalyst.sources.discover import Found, runs
-from loganalyst.sources.discovernames import Kind
-from loganalyst.sources.joiningtold import LogTells, RunTells
+from loganalyst.sources.discovery import jobs as discoverjobs
+from loganalyst.sources.discovery import names as discovernames
+from loganalyst.sources.discovery import told as joiningtold
+from loganalyst.sources.discovery.names import Kind
+from loganalyst.sources.discovery.told import LogTells, RunTells
 from loganalyst.sources.wandb import CONSOLE
 
 LEVELS = 3  # folders above a run whose job logs are looked at; never above the home folder or a repository

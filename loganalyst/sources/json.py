@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from loganalyst.model import Tables
-from loganalyst.sources import columns, jsonplain
 from loganalyst.sources.flatten import config_table
-from loganalyst.sources.jsonplain import Ints
-from loganalyst.sources.jsonrows import Log, values
-from loganalyst.sources.jsonshape import loaded, number_lists, shape
 from loganalyst.sources.mark import Mark
+from loganalyst.sources.rows import columns, jsonplain
+from loganalyst.sources.rows.jsonplain import Ints
+from loganalyst.sources.rows.jsonrows import Log, values
+from loganalyst.sources.rows.jsonshape import loaded, number_lists, shape
 from loganalyst.sources.textblocks import Block, blocks, count, gap, place, text
 
 NAME = "json"

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources.columns import AXES, NAMES, PARTS, Axes, known, plain
+from loganalyst.sources.rows.columns import AXES, NAMES, PARTS, Axes, known, plain
 from loganalyst.sources.textblocks import gap
 
 NAME = "parquet"

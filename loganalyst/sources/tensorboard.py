@@ -16,15 +16,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Tables, constant, table
-from loganalyst.sources import buckets, tfevent
+from loganalyst.sources import buckets
+from loganalyst.sources.events import messages
+from loganalyst.sources.events.frames import FRAME
+from loganalyst.sources.events.periods import Period, Records, find
+from loganalyst.sources.events.records import HEADER, Block, Mask, payload_length, scan
+from loganalyst.sources.events.templates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.flatten import Leaf, config_table
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.protobuf import BYTES, FIXED64, VARINT, fields, single
-from loganalyst.sources.tfframes import FRAME
-from loganalyst.sources.tfperiods import Period, Records, find
-from loganalyst.sources.tfrecord import HEADER, Block, Mask, payload_length, scan
-from loganalyst.sources.tftemplates import WALL_TIME, Prefix, Templates, prefix
 from loganalyst.sources.timestamps import from_seconds
 
 NAME = "tensorboard"
@@ -158,7 +159,7 @@ class _Decoder:
         start, end = int(block.starts[i]), int(block.ends[i])
         data, found, places = bytes(block.data[start:end]), _Rows(), list[int | None]()
         try:
-            event = tfevent.event(data, 0, len(data))
+            event = messages.event(data, 0, len(data))
             for value in event.values:
                 places.append(self._value(data, value, (i, event.step, event.wall), found))
         except (ValueError, IndexError, struct.error, RecursionError) as error:
@@ -208,28 +209,28 @@ class _Decoder:
         state = {"plugins": self.plugins, "walls": self.walls, "skipped": self.skipped}
         return Mark(offset, {**self.kept, "gaps": gaps}, state)
 
-    def _value(self, data: bytes, value: tfevent.Value, place: tuple[int, int, float], rows: _Rows) -> int | None:
+    def _value(self, data: bytes, value: messages.Value, place: tuple[int, int, float], rows: _Rows) -> int | None:
         """Add what a value holds; where it is a float32 scalar, the offset of its four bytes."""
         tag, (i, step, wall) = value.tag, place
         plugin = value.plugin or self.plugins.get(tag, "")
         self.plugins[tag] = plugin
         if plugin == "hparams":
-            rows.settings += tfevent.hparams(value.content)
+            rows.settings += messages.hparams(value.content)
         if value.simple is not None:
             rows.scalars.append((i, self._code(tag), step, wall, single(data, value.simple)))
             return value.simple
         if value.histogram:
-            moments, left, right, counts = tfevent.histogram(data, *value.histogram)
+            moments, left, right, counts = messages.histogram(data, *value.histogram)
             described = buckets.describe(left, right, counts, moments)
             rows.distributions.append({"metric": tag, "step": step, "time": wall, **described})
         if value.media:
             self._skip(value.media, tag)
         if value.tensor:
-            return self._tensor(tfevent.tensor(data, *value.tensor), tag, plugin, place, rows)
+            return self._tensor(messages.tensor(data, *value.tensor), tag, plugin, place, rows)
         return None
 
     def _tensor(
-        self, tensor: tfevent.Tensor, tag: str, plugin: str, place: tuple[int, int, float], rows: _Rows
+        self, tensor: messages.Tensor, tag: str, plugin: str, place: tuple[int, int, float], rows: _Rows
     ) -> int | None:
         i, step, wall = place
         if plugin == "text":
@@ -285,5 +286,5 @@ class _Decoder:
 def _is_standard(data: bytes, body: int) -> bool:
     """Whether an event is wall time, perhaps step, and one summary, in this order and nothing else."""
     layout = [(number, wire) for number, wire, *_ in fields(data)]
-    allowed = [(tfevent.EVENT_WALL_TIME, FIXED64), (tfevent.EVENT_STEP, VARINT), (tfevent.EVENT_SUMMARY, BYTES)]
+    allowed = [(messages.EVENT_WALL_TIME, FIXED64), (messages.EVENT_STEP, VARINT), (messages.EVENT_SUMMARY, BYTES)]
     return layout in (allowed, [allowed[0], allowed[2]]) and body < len(data)

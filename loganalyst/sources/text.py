@@ -11,11 +11,13 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
-from loganalyst.sources import logmetrics, patterns, textargs, textlines, textsniff, tracebacks
-from loganalyst.sources.logsteps import Steps, schema_of
+from loganalyst.sources.log import args, patterns, sniffing, tracebacks
+from loganalyst.sources.log import lines as textlines
+from loganalyst.sources.log import metrics as logmetrics
+from loganalyst.sources.log.kinds import Kinds, Look
+from loganalyst.sources.log.sessions import Sessions
+from loganalyst.sources.log.steps import Steps, schema_of
 from loganalyst.sources.mark import Mark, StartAgainError
-from loganalyst.sources.textkinds import Kinds, Look
-from loganalyst.sources.textsessions import Sessions
 
 NAME = "text"
 CUT = 2000  # characters of a line that are kept
@@ -23,7 +25,7 @@ HELD = 1 << 20  # bytes of an unfinished traceback that wait for the next batch
 KEPT = 100  # matches of one pattern kept at either end of a batch; how many are left out is reported
 
 _EXAMPLE = ">>>"
-_WORDS = (tracebacks.HEADER, _EXAMPLE, textargs.CALL, textargs.ENVIRONMENT)  # looked for beside the patterns' literals
+_WORDS = (tracebacks.HEADER, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
 _MARKS = schema_of(
     line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, pattern=pl.String,
     label=pl.String, part=pl.String, generic=pl.Boolean, captures=pl.String, text=pl.String,
@@ -34,7 +36,7 @@ _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:ou
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
-    return textsniff.likeness(path, head)
+    return sniffing.likeness(path, head)
 
 
 def read(path: Path) -> Iterator[Tables]:
@@ -121,8 +123,8 @@ class _Reading:
         self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
         self.rows += len(chunk)
         self.sessions.add(marks, numbers.rows(), chunk, look)
-        printed = chunk.some(np.union1d(said[textargs.CALL], said[textargs.ENVIRONMENT]))
-        tables = Tables(lines=self._lines(marks), config=textargs.arguments(printed, self.name), gaps=left_out)
+        printed = chunk.some(np.union1d(said[args.CALL], said[args.ENVIRONMENT]))
+        tables = Tables(lines=self._lines(marks), config=args.arguments(printed, self.name), gaps=left_out)
         self.kept.update({name: getattr(tables, name).height for name in ("lines", "config", "gaps")})
         return tables
 

@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.sources import wandbproto
 from loganalyst.sources.flatten import config_table
 from loganalyst.sources.gaps import Gap, gap_table
-from loganalyst.sources.leveldb import Batch, batches
 from loganalyst.sources.mark import Mark, StartAgainError
 from loganalyst.sources.timestamps import from_seconds
-from loganalyst.sources.wandbcolumns import Found, columns
-from loganalyst.sources.wandbfacts import Facts
-from loganalyst.sources.wandbplain import Chunk, Mask
-from loganalyst.sources.wandbrows import Rows
-from loganalyst.sources.wandbvalues import unused_told
+from loganalyst.sources.wandbfile import proto
+from loganalyst.sources.wandbfile.columns import Found, columns
+from loganalyst.sources.wandbfile.facts import Facts
+from loganalyst.sources.wandbfile.leveldb import Batch, batches
+from loganalyst.sources.wandbfile.plain import Chunk, Mask
+from loganalyst.sources.wandbfile.rows import Rows
+from loganalyst.sources.wandbfile.values import unused_told
 
 NAME = "wandb"
 FILE_HEADER = b":W&B\xe1\xbe\x00"  # name, magic number 0xBEE1, version 0
@@ -80,7 +80,7 @@ class _Run:
         for place in np.flatnonzero(~done).tolist():
             data = chunk.data[batch.starts[place] : batch.ends[place]]
             try:
-                self._add(place, data, *wandbproto.record(data))
+                self._add(place, data, *proto.record(data))
                 self.any = True
             except (ValueError, IndexError, RecursionError) as error:
                 gaps.append(Gap(int(batch.offsets[place]), len(data), f"no W&B record ({error})"))
@@ -89,22 +89,22 @@ class _Run:
 
     def _history(self, chunk: Chunk) -> Mask:
         """Takes in the plain rows of the history; which records they are."""
-        places = chunk.of(wandbproto.HISTORY)
+        places = chunk.of(proto.HISTORY)
         begin, end = chunk.start[places], chunk.end[places]
-        items, plain = chunk.items(begin, end, wandbproto.HISTORY_ITEM, wandbproto.HISTORY_STEP)
+        items, plain = chunk.items(begin, end, proto.HISTORY_ITEM, proto.HISTORY_STEP)
         return self._columns(chunk, columns(chunk, items, places, plain))
 
     def _stats(self, chunk: Chunk) -> Mask:
         """Takes in the plain system metrics; which records they are."""
-        places = chunk.of(wandbproto.STATS)
+        places = chunk.of(proto.STATS)
         begin, end, times = chunk.start[places], chunk.end[places], np.zeros(len(places))
         whole = np.ones(len(places), np.bool_)
         for i in range(len(places)):
             try:
-                times[i], begin[i] = wandbproto.stats_head(chunk.data, int(begin[i]), int(end[i]))
+                times[i], begin[i] = proto.stats_head(chunk.data, int(begin[i]), int(end[i]))
             except (ValueError, IndexError):
                 whole[i] = False
-        items, plain = chunk.items(begin, end, wandbproto.STATS_ITEM)
+        items, plain = chunk.items(begin, end, proto.STATS_ITEM)
         return self._columns(chunk, columns(chunk, items, places, plain & whole, times))
 
     def _columns(self, chunk: Chunk, found: Found) -> Mask:
@@ -116,8 +116,8 @@ class _Run:
 
     def _summaries(self, chunk: Chunk) -> Mask:
         """Takes in the summaries if all are plain: only the last value of each key is looked at."""
-        places = chunk.of(wandbproto.SUMMARY)
-        items, plain = chunk.items(chunk.start[places], chunk.end[places], wandbproto.UPDATE)
+        places = chunk.of(proto.SUMMARY)
+        items, plain = chunk.items(chunk.start[places], chunk.end[places], proto.UPDATE)
         done = np.zeros(len(chunk.tag), np.bool_)
         if plain.all():
             done[places] = True
@@ -128,14 +128,14 @@ class _Run:
         return done
 
     def _add(self, place: int, data: bytes, kind: int, at: int, end: int) -> None:
-        if kind == wandbproto.HISTORY:
-            keys, values = wandbproto.items(data, at, end, wandbproto.HISTORY_ITEM)
+        if kind == proto.HISTORY:
+            keys, values = proto.items(data, at, end, proto.HISTORY_ITEM)
             layout = self.rows.layout(keys)
-            step = None if "_step" in layout.axes else wandbproto.step(data, at, end)
+            step = None if "_step" in layout.axes else proto.step(data, at, end)
             self.rows.add(layout, values, place=place, step=step)
-        elif kind == wandbproto.STATS:
-            keys, values = wandbproto.items(data, at, end, wandbproto.STATS_ITEM)
-            time = wandbproto.time(data, at, end, wandbproto.STATS_TIME)
+        elif kind == proto.STATS:
+            keys, values = proto.items(data, at, end, proto.STATS_ITEM)
+            time = proto.time(data, at, end, proto.STATS_TIME)
             self.rows.add(self.rows.layout(keys, "system/"), values, place=place, time=time)
         else:
             self.facts.add(data, kind, at, end)

@@ -10,8 +10,8 @@ from loganalyst.model import Tables, table
 from loganalyst.sources.flatten import number, printable
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.timestamps import from_seconds
-from loganalyst.sources.wandbrows import OWN
-from loganalyst.sources.wandbvalues import collect, unused, unused_told
+from loganalyst.sources.wandbfile.rows import OWN
+from loganalyst.sources.wandbfile.values import collect, unused, unused_told
 
 NAME = "wandb-summary"
 FILE = "wandb-summary.json"

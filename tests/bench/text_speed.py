@@ -84,7 +84,7 @@ def peak() -> float:
 
 
 def literals() -> list[str]:
-    from loganalyst.sources import patterns
+    from loganalyst.sources.log import patterns
 
     return list(dict.fromkeys(word for p in patterns.catalogue() for word in p.literals))
 
@@ -96,7 +96,8 @@ def scan(log: Path, _words: Path, _small: int) -> Reader:
     """All patterns on every line, captures on the lines they claim; no metrics, no sessions."""
     import numpy as np
 
-    from loganalyst.sources import patterns, textlines
+    from loganalyst.sources.log import lines as textlines
+    from loganalyst.sources.log import patterns
 
     known = patterns.catalogue()
     patterns.candidates(b"", np.zeros(1, np.int64), known)
@@ -114,7 +115,8 @@ def scan(log: Path, _words: Path, _small: int) -> Reader:
 
 def reading(log: Path, _words: Path, _small: int) -> Reader:
     """The whole reading: lines, tracebacks, sessions, metrics."""
-    from loganalyst.sources import patterns, text
+    from loganalyst.sources import text
+    from loganalyst.sources.log import patterns
 
     patterns.catalogue()
 

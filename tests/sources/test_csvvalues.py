@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources import cells, csv, csvplain
+from loganalyst.sources import csv
+from loganalyst.sources.rows import cells, csvplain
 from loganalyst.sources.textblocks import Block
 
 SLOW = [HealthCheck.function_scoped_fixture]

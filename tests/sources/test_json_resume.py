@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources import json, jsonplain
+from loganalyst.sources import json
 from loganalyst.sources.mark import Mark
+from loganalyst.sources.rows import jsonplain
 
 TABLES = ("points", "config", "gaps")
 ROWS = (

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources import json, jsonplain, jsonrows
+from loganalyst.sources import json
+from loganalyst.sources.rows import jsonplain, jsonrows
 
 FIXTURE = [HealthCheck.function_scoped_fixture]
 

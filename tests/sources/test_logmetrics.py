@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Time
-from loganalyst.sources.logmetrics import parse
+from loganalyst.sources.log.metrics import parse
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus"
 NAN = math.nan

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.errors import RuleError
-from loganalyst.sources import patterns
+from loganalyst.sources.log import patterns
 
 CATALOGUE = patterns.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}

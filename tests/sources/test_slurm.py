@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables, table
 from loganalyst.pipeline import diagnose_paths
-from loganalyst.sources import ownjobs, slurm, slurmfields
+from loganalyst.sources import slurm, slurmfields
+from loganalyst.sources.discovery import ownjobs
 from loganalyst.sources.ingest import ingest, reader
 
 HERE = Path(__file__).parents[2] / "../shared/corpus/text/slurm-here"

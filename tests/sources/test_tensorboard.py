@@ -394,7 +394,7 @@ def test_records_across_read_blocks(tmp_path, monkeypatch):
         (tmp_path / "tfevents").write_bytes(content)
         expected = read(tmp_path / "tfevents")
         for chunk in (1, 7, 64, 100, 333):
-            monkeypatch.setattr("loganalyst.sources.tfrecord.CHUNK", chunk)
+            monkeypatch.setattr("loganalyst.sources.events.records.CHUNK", chunk)
             found = read(tmp_path / "tfevents")
             assert expected.points.equals(found.points)
             assert expected.gaps.sort("offset").equals(found.gaps.sort("offset"))
@@ -403,8 +403,8 @@ def test_records_across_read_blocks(tmp_path, monkeypatch):
 
 def test_record_too_long_to_hold_is_stepped_over(tmp_path, monkeypatch):
     """A giant record (a graph, a video) is a gap; what follows is read."""
-    monkeypatch.setattr("loganalyst.sources.tfrecord.LARGEST", 1000)
-    monkeypatch.setattr("loganalyst.sources.tfrecord.CHUNK", 128)
+    monkeypatch.setattr("loganalyst.sources.events.records.LARGEST", 1000)
+    monkeypatch.setattr("loganalyst.sources.events.records.CHUNK", 128)
     path = write(tmp_path / "tfevents", [scalar(1, "a", 1.0), Event(graph_def=b"g" * 5000), scalar(2, "a", 2.0)])
     tables = read(path)
 

@@ -14,7 +14,9 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from torch.utils.tensorboard import SummaryWriter
 
 from loganalyst.model import Tables
-from loganalyst.sources import tensorboard, tfperiods, tfrecord
+from loganalyst.sources import tensorboard
+from loganalyst.sources.events import periods
+from loganalyst.sources.events import records as tfrecord
 
 T0 = 1_700_000_000.25
 TAGS = ("train/loss", "lr", "grad_norm", "lr")  # one of them twice a turn
@@ -74,15 +76,15 @@ def test_a_training_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk:
 def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns that do not change are taken at once: nearly all records of a plain loop."""
     taken = []
-    original = tfperiods.Period.take
+    original = periods.Period.take
 
-    def take(*arguments: object) -> tfperiods.Turns | None:
+    def take(*arguments: object) -> periods.Turns | None:
         turns = original(*arguments)  # type: ignore[arg-type]
         taken.append(len(turns.codes) if turns else 0)
         return turns
 
     monkeypatch.setattr(tfrecord, "CHUNK", 20_000)
-    monkeypatch.setattr(tfperiods.Period, "take", take)
+    monkeypatch.setattr(periods.Period, "take", take)
     events = [event(step, (tag, step / 7)) for step in range(200, 3000) for tag in ("a", "b")]
     path = write(tmp_path / "a.tfevents", events)
 

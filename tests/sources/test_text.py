@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources import logspool, logsteps, text, textlines
+from loganalyst.sources import text
+from loganalyst.sources.log import lines as textlines
+from loganalyst.sources.log import spool, steps
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
@@ -286,8 +288,8 @@ def test_numbers_wait_in_a_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """What is too much for the memory lies in a temporary file until the log ends."""
     data = "".join(f"Epoch {i // 100}: {i % 100}/100 loss={i}.5 acc={i}\n" for i in range(3000))
     whole = read(log, data).points
-    monkeypatch.setattr(logspool, "HELD", 5000)
-    monkeypatch.setattr(logsteps, "BLOCK", 500)
+    monkeypatch.setattr(spool, "HELD", 5000)
+    monkeypatch.setattr(steps, "BLOCK", 500)
     monkeypatch.setattr(textlines, "CHUNK", 3000)
 
     assert read(log, data).points.equals(whole)
@@ -298,7 +300,7 @@ def test_batches_and_blocks_are_bounded(log: Path, monkeypatch: pytest.MonkeyPat
     data = "".join(f"step {i} loss={i}.5 acc={i}\n" for i in range(3000)) + "\n" * 2000
     whole = read(log, data).points
     monkeypatch.setattr(textlines, "ROWS", 700)
-    monkeypatch.setattr(logsteps, "BLOCK", 100)
+    monkeypatch.setattr(steps, "BLOCK", 100)
     log.write_text(data)
     heights = [tables.points.height for tables in text.read(log)]
 

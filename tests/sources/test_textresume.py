@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources import logsteps, text, textlines
+from loganalyst.sources import text
+from loganalyst.sources.log import lines as textlines
+from loganalyst.sources.log import steps as logsteps
 from loganalyst.sources.mark import Mark, StartAgainError
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/text"

@@ -2,7 +2,7 @@ import traceback
 
 import polars as pl
 
-from loganalyst.sources import tracebacks
+from loganalyst.sources.log import tracebacks
 
 
 def rows(*lines: str) -> pl.DataFrame:

@@ -63,7 +63,7 @@ def offline(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True, params=[4096, -1], ids=["side by side", "one by one"])
 def longest_value(request, monkeypatch):
     """Every test holds whether records are decoded side by side or one by one."""
-    monkeypatch.setattr("loganalyst.sources.wandbplain.LONGEST_VALUE", request.param)
+    monkeypatch.setattr("loganalyst.sources.wandbfile.plain.LONGEST_VALUE", request.param)
 
 
 def read(path: Path) -> Tables:
@@ -491,7 +491,7 @@ def test_batches(tmp_path, monkeypatch, blocks):
     path = tmp_path / "run-x.wandb"
     path.write_bytes(DATA)
     whole = told(read(path))
-    monkeypatch.setattr("loganalyst.sources.leveldb.WINDOW", blocks * BLOCK)
+    monkeypatch.setattr("loganalyst.sources.wandbfile.leveldb.WINDOW", blocks * BLOCK)
 
     assert len(list(wandb.read(path))) == len(DATA) // (blocks * BLOCK) + 2
     assert told(read(path)) == whole
@@ -516,7 +516,7 @@ def messages(rows_: list[dict[str, str]]) -> list[Record]:
 
 def one_by_one(path: Path, monkeypatch) -> tuple:
     with monkeypatch.context() as patch:
-        patch.setattr("loganalyst.sources.wandbplain.LONGEST_VALUE", -1)
+        patch.setattr("loganalyst.sources.wandbfile.plain.LONGEST_VALUE", -1)
         return told(read(path))
 
 

@@ -96,7 +96,7 @@ def check(path: Path, seed: int) -> None:
     """One input, read both ways."""
     path.write_bytes(mutant(random.Random(seed)))
     side_by_side = told(path)
-    with patch("loganalyst.sources.wandbplain.LONGEST_VALUE", -1):
+    with patch("loganalyst.sources.wandbfile.plain.LONGEST_VALUE", -1):
         one_by_one = told(path)
 
     assert side_by_side == one_by_one, seed

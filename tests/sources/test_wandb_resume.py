@@ -157,7 +157,7 @@ def test_a_wrong_length_before_the_cut(tmp_path):
 
 def test_small_windows(tmp_path, monkeypatch):
     """A record longer than what is read at a time is read on like any other."""
-    monkeypatch.setattr("loganalyst.sources.leveldb.WINDOW", BLOCK)
+    monkeypatch.setattr("loganalyst.sources.wandbfile.leveldb.WINDOW", BLOCK)
     data = framed([history(0, a=1.0), history(1, pad="x" * 100_000, a=2.0), history(2, a=3.0)])
 
     for cut in range(0, len(data), 9973):

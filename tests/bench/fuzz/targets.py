@@ -22,9 +22,9 @@ from tests.bench.fuzz.seeds import WRITERS, Seed
 
 # sizes of blocks: what small files cross in place of large ones
 SMALL: dict[str, Mapping[str, int]] = {
-    "tensorboard": {"tfrecord.CHUNK": 3000},
-    "wandb": {"leveldb.WINDOW": 1 << 15},
-    "text": {"textlines.CHUNK": 1500},
+    "tensorboard": {"events.records.CHUNK": 3000},
+    "wandb": {"wandbfile.leveldb.WINDOW": 1 << 15},
+    "text": {"log.lines.CHUNK": 1500},
     "mlflow": {"mlflow.BLOCK": 700},
     "parquet": {"parquet.WINDOW": 50},
 }

@@ -1,0 +1,1 @@
+"""Which files make a run, and which job log belongs to it."""

@@ -1,0 +1,106 @@
+"""Files that are there twice: hard links, copied folders, and histories that Hugging Face writes again and again."""
+
+import os
+import re
+from hashlib import blake2b
+from typing import TypeVar
+
+from loganalyst.sources.discovery import names
+from loganalyst.sources.discovery.folder import Group
+
+ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
+Key = TypeVar("Key", int, str)
+
+REMEMBERED = 200_000  # files of a walk that later ones are compared with
+
+
+class Copies:
+    """Tells the files that a walk met before under another path.
+
+    Event and W&B files carry time, host or id in their names: of two that share the name the second may be a copy, and
+    is one if size and both ends agree. Files of any name are the same where inode and device are.
+    """
+
+    def __init__(self) -> None:
+        self._inodes: dict[int, str] = {}
+        self._names: dict[str, str] = {}
+
+    def leave_out(self, group: Group) -> None:
+        """Move the copies among the metrics of `group` to `ignored`."""
+        kept = []
+        for path, inode in group.curves:
+            if first := self._first(path, inode):
+                group.ignored.append(f"{path}: a copy of {first}")
+            else:
+                kept.append((path, inode))
+        group.curves = _without_wandb_copies(group, _without_histories(group, kept))
+
+    def _first(self, path: str, inode: int) -> str:
+        """The path under which the file was met before, empty where it was not."""
+        if not inode:
+            return ""
+        name = os.path.basename(path)
+        linked = _remember(self._inodes, inode, path)
+        if linked and _same_file(path, linked):
+            return linked
+        if "tfevents" in name or name.endswith(".wandb"):
+            named = _remember(self._names, name, path)
+            return named if named and _same_content(path, named) else ""
+        return ""
+
+
+def _remember(known: dict[Key, str], key: Key, path: str) -> str:
+    """The path known for `key`, empty where it is new; the oldest is forgotten where there are too many."""
+    if key in known:
+        return known[key]
+    if len(known) >= REMEMBERED:
+        del known[next(iter(known))]
+    known[key] = path
+    return ""
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _same_content(one: str, other: str) -> bool:
+    try:
+        size = os.path.getsize(one)
+        return size > 0 and size == os.path.getsize(other) and _ends(one, size) == _ends(other, size)
+    except OSError:
+        return False
+
+
+def _ends(path: str, size: int) -> bytes:
+    with open(path, "rb") as file:
+        head = file.read(ENDS)
+        file.seek(max(size - ENDS, 0))
+        return blake2b(head + file.read(ENDS)).digest()
+
+
+def _without_histories(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Hugging Face writes the whole history into every checkpoint: the longest one counts."""
+    states = [path for path, _ in curves if os.path.basename(path) == "trainer_state.json"]
+    if len(states) < 2:
+        return curves
+    best = min(states, key=lambda path: (path.count(os.sep), -_number(os.path.dirname(path))))
+    group.ignored += [f"{path}: an earlier copy of {best}" for path in states if path != best]
+    return [(path, inode) for path, inode in curves if path == best or path not in states]
+
+
+def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """W&B's summary and the history its server keeps say nothing that is not in the run's own file."""
+    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb")}
+    again = [path for path, _ in curves if names.history_of(os.path.basename(os.path.dirname(path))) in ids]
+    group.ignored += [f"{path}: the history of the .wandb file once more" for path in again]
+    history = any(path.endswith((".wandb", "wandb-history.jsonl")) for path, _ in curves)
+    left = {*again, *(path for path, _ in curves if history and path.endswith("/wandb-summary.json"))}
+    return [(path, inode) for path, inode in curves if path not in left]
+
+
+def _number(name: str) -> int:
+    digits = re.findall(r"\d+", os.path.basename(name))
+    return int(digits[-1]) if digits else -1

@@ -1,0 +1,212 @@
+"""One folder as the walk meets it: its files by kind, the folders in it, and what it has been told of those."""
+
+import os
+from dataclasses import dataclass, field
+
+from loganalyst.sources.discovery import names
+from loganalyst.sources.discovery.names import Kind
+
+_ML_AGENTS = "run_logs"
+_METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run names tell nothing: their folder does
+
+
+@dataclass(slots=True)
+class Group:
+    """Paths of files that go together, by kind; `curves` with the inode of each."""
+
+    curves: list[tuple[str, int]] = field(default_factory=list)
+    logs: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    checkpoints: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+
+    def take(self, other: "Group") -> None:
+        """Add the files of `other`."""
+        self.curves += other.curves
+        self.logs += other.logs
+        self.tables += other.tables
+        self.settings += other.settings
+        self.checkpoints += other.checkpoints
+        self.ignored += other.ignored
+        self.unread += other.unread
+
+    def files(self) -> list[str]:
+        """All that is read, sorted."""
+        return sorted([*(path for path, _ in self.curves), *self.logs, *self.tables, *self.settings])
+
+
+@dataclass(slots=True)
+class Candidate:
+    """What may be a run of its own. `sure`: its logger says so; `text`: it has logs and no metrics."""
+
+    root: str
+    depth: int
+    group: Group
+    sure: bool = False
+    text: bool = False
+
+
+@dataclass(slots=True)
+class Folder:
+    """A folder being walked. `held` is the one run found below it so far; `several` that there were more, which are
+    given away at once. `marked`: the folder says itself that it is a run.
+    """
+
+    path: str
+    name: str
+    depth: int
+    group: Group = field(default_factory=Group)
+    notes: list[str] = field(default_factory=list)
+    databases: list[str] = field(default_factory=list)
+    inner: list[str] = field(default_factory=list)  # names not walked yet, the last one first
+    marked: bool = False
+    writers: frozenset[str] = frozenset()
+    mode: str = ""
+    held: Candidate | None = None
+    several: bool = False
+    claims: bool = False  # is a run by what lies directly in it
+
+    def mode_of(self, inner: str) -> str:
+        """How the files in a folder `inner` of an MLflow run are taken."""
+        if self.mode in {_METRICS, _SETTINGS}:
+            return self.mode
+        return {"metrics": _METRICS, "params": _SETTINGS, "tags": _SETTINGS}.get(inner, "") if self.mode else ""
+
+
+def scan(path: str, name: str, depth: int, mode: str, real_root: str) -> Folder:
+    """List the folder `path`; links are followed to no folder, and to files only within `real_root`. Raises OSError."""
+    folder = Folder(path, name, depth, mode=mode)
+    seen: set[str] = set()
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if _walked(entry.name, name):
+                    folder.inner.append(entry.name)
+            elif entry.is_symlink():
+                _add_link(folder, entry, real_root)
+            else:
+                if entry.name in names.MARKER_FILES:
+                    seen.add(entry.name)
+                _add(folder, entry)
+    folder.inner.sort(key=lambda inner: (inner == names.LAST_FOLDER, inner), reverse=True)
+    _mark(folder, seen)
+    return folder
+
+
+def _walked(inner: str, folder: str) -> bool:
+    hidden = inner.startswith(".") and inner != names.HYDRA
+    return not hidden and inner not in names.SKIPPED_FOLDERS and not (inner == "code" and folder == "files")
+
+
+def _add(folder: Folder, entry: "os.DirEntry[str]") -> None:
+    kind = _kind(folder, entry.name)
+    if kind:
+        why = "" if entry.is_file(follow_symlinks=False) else "is no regular file"
+        if not entry.name.isascii() and not encodable(entry.name):
+            why = "its name is not valid UTF-8"
+        if why:
+            folder.group.unread.append((entry.path, why))
+        else:
+            _put(folder, kind, entry.path, entry.inode())
+
+
+def _kind(folder: Folder, name: str) -> Kind:
+    if folder.mode in {_METRICS, _SETTINGS}:
+        return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
+    if name.endswith(".parquet") and names.history_of(folder.name):
+        return Kind.CURVES
+    return names.kind(name)
+
+
+def _put(folder: Folder, kind: Kind, path: str, inode: int) -> None:
+    group = folder.group
+    match kind:
+        case Kind.CURVES:
+            group.curves.append((path, inode))
+        case Kind.LOG:
+            group.logs.append(path)
+        case Kind.SETTINGS:
+            group.settings.append(path)
+        case Kind.TABLE:
+            group.tables.append(path)
+        case Kind.CHECKPOINT:
+            group.checkpoints.append(path)
+        case Kind.NOTES:
+            folder.notes.append(path)
+        case Kind.DATABASE:
+            folder.databases.append(path)
+        case _:
+            pass
+
+
+def encodable(name: str) -> bool:
+    """Whether a file's name is text (bytes that are no UTF-8 come as lone surrogates)."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None:
+    """A link is read where it gives settings, or a file that the walk does not meet itself."""
+    group = folder.group
+    if os.path.isdir(entry.path):  # unlike the entry's own it does not raise on links that lead in a circle
+        group.ignored.append(f"{entry.path}: a link to another folder")
+        return
+    if not (kind := _kind(folder, entry.name)):
+        return
+    target = os.path.realpath(entry.path)
+    within = os.path.relpath(target, real_root)
+    if within.startswith(os.pardir):
+        group.ignored.append(f"{entry.path}: a link that leads out of the run")
+    elif os.path.exists(target) and not os.path.isfile(target):
+        group.unread.append((entry.path, "is no regular file"))
+    elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _met(within):
+        group.ignored.append(f"{entry.path}: a link to {target}")
+    else:
+        _put(folder, kind, entry.path, entry.inode())
+
+
+def _met(within: str) -> bool:
+    """Whether the walk meets this file by itself."""
+    *folders, name = within.split(os.sep)
+    return all(map(_walked, folders, ["", *folders])) and names.kind(name) is not Kind.NOTHING
+
+
+def _mark(folder: Folder, seen: set[str]) -> None:
+    """What the files and folders in it say of it: some loggers' runs are known by them."""
+    group, inner = folder.group, set(folder.inner)
+    mlflow = "meta.yaml" in seen
+    if mlflow and inner & {"metrics", "params", "tags"} and not folder.name.startswith("m-"):  # m-: a logged model
+        folder.mode = "run"
+        group.settings = [path for path in group.settings if os.path.basename(path) != "meta.yaml"]
+        group.curves.append((os.path.join(folder.path, "meta.yaml"), 0))  # a run without metrics is one too
+    elif mlflow:
+        folder.inner = [name for name in folder.inner if name != "models"]
+    ray = seen & {"params.json", "params.pkl"} and seen & {"result.json", "progress.csv"}
+    yolo = seen & {"args.yaml", "opt.yaml"} and "results.csv" in seen
+    hugging_face = "trainer_state.json" in seen and not folder.name.startswith("checkpoint-")
+    binary = any(path.endswith(".wandb") for path, _ in group.curves)
+    own = inner & {names.HYDRA, _ML_AGENTS} or names.is_run(folder.name) or folder.mode == "run"
+    folder.marked = bool(own or ray or yolo or hugging_face or binary)
+    folder.claims = folder.marked or bool(group.curves)
+    if ray and {"result.json", "progress.csv"} <= seen:
+        _leave_out_copy(folder)
+    if inner and group.curves:
+        folder.writers = writers(group)
+
+
+def writers(group: Group) -> frozenset[str]:
+    """Who wrote its event files."""
+    return frozenset(w for path, _ in group.curves if (w := names.writer(os.path.basename(path))))
+
+
+def _leave_out_copy(folder: Folder) -> None:
+    """Ray writes the same rows twice; an empty result.json would be a loss."""
+    rows, copy = (os.path.join(folder.path, name) for name in ("result.json", "progress.csv"))
+    if os.path.getsize(rows):
+        folder.group.curves = [(path, inode) for path, inode in folder.group.curves if path != copy]
+        folder.group.ignored.append(f"{copy}: the rows of {rows} once more")

@@ -1,0 +1,156 @@
+"""Records of a training loop, which logs the same tags in the same order: compared with those of the turn before, many
+turns at once.
+
+As long as lengths do not change a turn is a row of bytes that differs from the last in wall times, steps, values and
+checksums only. So a block is looked at as a table of turns, its framing and messages are proved by one comparison, and
+what varies is gathered column by column.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.sources.events import crc32c
+from loganalyst.sources.events.frames import FRAME, HEADER
+from loganalyst.sources.events.templates import REST, Ints, Mask
+
+LONGEST = 1 << 18  # bytes of a turn
+FEWEST = 8  # turns below which the way of single records is taken
+TRIES = 4  # a tag may stand more than once in a turn
+
+
+class Turns(NamedTuple):
+    """Scalars of the turns that were taken, tag after tag (turn after turn where one stands twice in a turn): tag
+    codes, steps, wall times and values; how many bytes.
+    """
+
+    codes: Ints
+    steps: Ints
+    walls: NDArray[np.float64]
+    values: NDArray[np.float32]
+    size: int
+
+
+class Records(NamedTuple):
+    """Where payloads start and end, how many bytes each event's step has with its key (0: no step), where its float32
+    stands (-1: it is no event with one float) and its tag's code.
+    """
+
+    starts: Ints
+    ends: Ints
+    steps: Ints
+    values: Ints
+    codes: Ints
+
+    def last(self, count: int, skipped: int = 0) -> "Records":
+        """The last `count` but `skipped`."""
+        end = len(self.starts) - skipped
+        return Records._make(column[end - count : end] for column in self)
+
+    def moved(self, by: int) -> "Records":
+        """The same records in data that begins so many bytes later."""
+        return self._replace(starts=self.starts - by, ends=self.ends - by, values=self.values - by)
+
+
+class Period:
+    """One turn: P records as they last stood in a file. Offsets count from the turn's first byte."""
+
+    def __init__(self, turn: bytes, records: Records) -> None:
+        self.size = len(turn)
+        self.starts, self.ends, self.steps, self.values, self.codes = starts, ends, steps, values, _ = records
+        self.mask = np.full(self.size, 0xFF, np.uint8)
+        for places, count in ((starts + 1, 8), (values, 4), (ends, 4)):
+            self.mask[np.add.outer(places, np.arange(count))] = 0
+        for i in range(1, int(steps.max(initial=0))):
+            self.mask[(starts + REST + i)[steps > i]] = 0x80  # whether the field goes on
+        self.turn = np.frombuffer(turn, np.uint8) & self.mask
+        bare = np.where(self.mask == 0xFF, self.turn, 0).astype(np.uint8)
+        self.states = crc32c.states(bare, starts, ends)
+
+    def take(self, raw: NDArray[np.uint8], at: int, size: int) -> Turns | None:
+        """The intact turns that follow one another in raw[at:size]; None where they are few."""
+        count = self._alike(raw, at, (size - at) // self.size)
+        if count < FEWEST:
+            return None
+        walls = self._column(raw, at, count, self.starts + 1, "<f8")
+        values = self._column(raw, at, count, self.values, "<f4")
+        fields = [self._field(raw, at, count, i) for i in range(1, int(self.steps.max(initial=0)))]
+        intact = self._intact(raw, at, walls, values, fields)
+        if not intact.all():
+            count = int(intact.argmin())
+            walls, values, fields = walls[:, :count], values[:, :count], [field[:, :count] for field in fields]
+        steps = np.zeros(walls.shape, np.int64)
+        for i, field in enumerate(fields):
+            steps |= (field & np.uint8(0x7F)).astype(np.int64) << (7 * i)
+        codes = np.broadcast_to(self.codes[:, None], steps.shape)
+        columns = [codes, steps, walls, values]
+        if len(np.unique(self.codes)) < len(self.codes):
+            columns = [column.T for column in columns]
+        return Turns._make([*(column.reshape(-1) for column in columns), count * self.size])
+
+    def _alike(self, raw: NDArray[np.uint8], at: int, most: int) -> int:
+        """How many turns from `at` on differ from the known one only where they may; a few are tried before all."""
+        for count in (min(most, FEWEST), most):
+            rows = raw[at : at + count * self.size].reshape(count, self.size)
+            same = (rows & self.mask) == self.turn
+            if not same.all():
+                return int(same.argmin()) // self.size
+        return most
+
+    def _column(self, raw: NDArray[np.uint8], at: int, count: int, places: Ints, kind: str) -> NDArray[Any]:
+        """(P, count): what stands at `places` of each turn."""
+        out = np.empty((len(places), count), kind)
+        for row, place in zip(out, places.tolist(), strict=True):
+            row[:] = np.ndarray((count,), kind, raw, at + place, (self.size,))
+        return out
+
+    def _field(self, raw: NDArray[np.uint8], at: int, count: int, i: int) -> NDArray[np.uint8]:
+        """(P, count): byte `i` of the step's field, 0 behind its end."""
+        has = self.steps > i
+        out = np.zeros((len(has), count), np.uint8)
+        out[has] = self._column(raw, at, count, (self.starts + REST + i)[has], "u1")
+        return out
+
+    def _intact(
+        self,
+        raw: NDArray[np.uint8],
+        at: int,
+        walls: NDArray[np.float64],
+        values: NDArray[np.float32],
+        fields: list[NDArray[np.uint8]],
+    ) -> Mask:
+        """Which turns' checksums are all right."""
+        states = np.repeat(self.states[:, None], walls.shape[1], axis=1)
+        behind = self.ends - self.starts - 2
+        for i in range(8):
+            crc32c.add(states, walls.view(np.uint8)[:, i::8], behind - i)
+        for i, field in enumerate(fields):
+            crc32c.add(states, field, np.maximum(behind - REST - i, 0))
+        for i in range(4):
+            crc32c.add(states, values.view(np.uint8)[:, i::4], self.ends - self.values - 1 - i)
+        stored = self._column(raw, at, walls.shape[1], self.ends, "<u4")
+        right: Mask = (crc32c.masked_states(states) == stored).all(axis=0)
+        return right
+
+
+def find(data: bytearray, records: Records) -> Period | None:
+    """The turn that the last records of a block make, if they were logged in the same order twice."""
+    lengths = records.ends - records.starts
+    same = (records.codes == records.codes[-1:]) & (lengths == lengths[-1:])
+    for before in np.flatnonzero(same[:-1])[::-1][:TRIES].tolist():
+        count = len(lengths) - 1 - before
+        if 2 * count > len(lengths):
+            return None
+        turn, earlier = records.last(count), records.last(count, skipped=count)
+        begin, end = int(turn.starts[0]) - HEADER, int(turn.ends[-1]) + FRAME - HEADER
+        if end - begin <= LONGEST and (turn.values >= 0).all() and _alike(turn, earlier):
+            return Period(bytes(data[begin:end]), turn.moved(begin))
+    return None
+
+
+def _alike(turn: Records, earlier: Records) -> bool:
+    """Whether tags and sizes are those of the turn before, and the records stand one behind the other."""
+    same = (turn.codes == earlier.codes) & (turn.steps == earlier.steps)
+    same &= turn.ends - turn.starts == earlier.ends - earlier.starts
+    return bool(same.all() and (turn.starts[1:] == turn.ends[:-1] + FRAME).all())

@@ -1,0 +1,1 @@
+"""Console text: lines and their ranks, patterns, tracebacks, and the metrics that programs print."""

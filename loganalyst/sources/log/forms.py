@@ -1,0 +1,154 @@
+"""The form of a log line: its text with every number replaced by a slot, and the regex that finds its like.
+
+A form is read once (`logshapes`); the lines that have it are then taken apart by one linear regex, their numbers
+column-wise.
+"""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.sources.log import shapes
+from loganalyst.sources.log.shapes import Shape
+from loganalyst.sources.log.words import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
+
+_NUMBER = r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf(?:inity)?)\b))"
+_TIME = (
+    r"\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    r"|(?:\b\d{1,2}/\d{2} )?\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?\b"
+)
+# nan as a word ("number of nan iterations") is tied to what stands around it
+_BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
+_AFTER_NAN = r"(?:iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b"
+_NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^| )((?i:nan|inf) {_AFTER_NAN})")
+_CLEANING = (
+    (r"[\x00-\x08]", ""),
+    (r"(IoU=[\d.]+):", "$1-"),
+    (
+        r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
+        "$1@${2}_${3}_$4",
+    ),
+    (_TIME, CLOCK),
+    (r"%\|[^|]*\|", "%" + BAR),
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS),
+    *((pattern, f"$1{JOIN}$2") for pattern in _NAN_WORDS),
+    (r"\s+", " "),
+)
+# text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
+NOISE = (
+    r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
+    r"|^[\w.]*(?:Error|Exception|Interrupt|Exit)\b|\w+Warning:|\b[A-Z]\w*\(\w+=|\b(?:Namespace|Config)\("
+    r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
+    r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
+)
+_DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
+_MARKS = {JOIN: " ", BAR: r"\|[^|]*\|", KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
+# where a number or a time might end elsewhere than in the form: such forms have no template
+_UNSURE = re.compile(
+    rf"@|IoU|{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
+    rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
+)
+
+
+@dataclass(eq=False)
+class Form:
+    """A form: `worth` a look where it is printed once or twice; `noise`: its numbers are no results; `template`: a
+    regex (linear, one group a number) that matches only lines of this form, None where none is sure to.
+    """
+
+    text: str
+    worth: bool
+    noise: bool
+    template: str | None
+    often: bool = field(default=False)  # a batch had enough of it
+
+    @cached_property
+    def usual(self) -> Shape | None:
+        """What it means where it is printed often."""
+        return None if self.noise else shapes.read(self.text, 3)
+
+    @cached_property
+    def rare(self) -> Shape | None:
+        """What it means where it is printed once or twice."""
+        return shapes.read(self.text, 1) if self.worth and not self.noise else None
+
+    def meaning(self, count: int) -> Shape | None:
+        """What it means where a batch has `count` lines of it (which is remembered)."""
+        if count < 3:
+            return self.rare if not (self.often and self.worth) else self.usual
+        self.often = self.often or self.usual is not None
+        return self.usual
+
+
+def cleaned(text: pl.Series) -> pl.DataFrame:
+    """Text (without times, bars and what is not told from a number) and form (String) of each line."""
+    expr = pl.col("text")
+    for pattern, by in _CLEANING:
+        expr = expr.str.replace_all(pattern, by)
+    rows = pl.DataFrame({"text": text}).lazy().with_columns(text=expr.str.strip_chars())
+    return rows.with_columns(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT)).collect()
+
+
+def values(text: pl.Expr) -> pl.Expr:
+    """The numbers (List of String, with the character before) of cleaned lines, one a slot of their form."""
+    return text.str.extract_all(_NUMBER)
+
+
+def value() -> pl.Expr:
+    """The number that `value` of `values` is."""
+    text = pl.col("value").str.replace(r"^[^-+.\dnNiI]", "").str.to_lowercase().str.strip_prefix("+")
+    return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False).alias("value")
+
+
+def learn(raw: pl.Series) -> list[Form]:
+    """The form of each line."""
+    if not len(raw):
+        return []
+    forms = cleaned(raw)["form"]
+    words = forms.str.to_lowercase().str.replace_all("_", " ", literal=True)
+    told = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
+    return [Form(form, worth, noise, _template(form, line)) for form, worth, noise, line in told]
+
+
+def take(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """Which lines a template matches, and of those the number (float64) of each slot."""
+    found = text.str.extract_groups(template).struct.unnest()
+    if not found.width:
+        matched = text.str.contains(template)
+        return matched.fill_null(value=False).to_numpy(), []
+    matched = found.to_series().is_not_null()
+    if not matched.all():
+        found = found.filter(matched)
+    return matched.to_numpy(), [column.cast(pl.Float64, strict=False).to_numpy() for column in found]
+
+
+def _template(form: str, line: str) -> str | None:
+    if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
+        return None
+    clocks = [
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(_TIME, re.sub(r"IoU=", "", line), re.ASCII)
+    ]
+    if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
+        return None
+    parts = form.split(SLOT)
+    out = [_literal(parts[0], clocks)]
+    for before, after in pairwise(parts):
+        out += [f"({_number(before, after)})", _literal(after, clocks)]
+    return rf"^\s*{''.join(out)}\s*$"
+
+
+def _literal(text: str, clocks: list[str]) -> str:
+    text = re.sub(rf"(^| ){JOIN}", r"\1", text)
+    return "".join(clocks.pop(0) if c == CLOCK else _MARKS.get(c) or re.escape(c) for c in text)
+
+
+def _number(before: str, after: str) -> str:
+    """The number between two texts; one that may not be read as nan beside them is made of digits."""
+    tied = re.search(rf"{_BEFORE_NAN} $", before) or re.match(rf" {_AFTER_NAN}", after) or re.match(r"\w", after)
+    return _DIGITS if tied else _ANY

@@ -1,0 +1,137 @@
+"""Kinds of log lines: a log of millions of lines has few, so each is looked at once.
+
+Lines are of one kind where they are the same but for digits, signs, blanks, bars and the letters of exponents, nan and
+inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from two of its lines;
+that only decides where to look: what is found there is checked line by line.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.sources.log import stamps, tables
+from loganalyst.sources.log.lines import Chunk, described, split
+from loganalyst.sources.log.words import BUSY, NUMERIC, WORTH
+
+MOST = 20_000  # kinds that are remembered; then all are looked at anew
+OFTEN = 3  # lines of a batch: rarer kinds are remembered only if they hold a word of training
+_LOOSE = b"0123456789.+-# =>eEnaifNAIF\t" + bytes(range(128, 256))
+_NONE, _ANYWHERE = -1, -2  # columns of a time: there is none, it is searched for in each line
+FLAGS = ("prefixed", "numeric", "busy", "table", "header")
+_REGEX = {"numeric": NUMERIC, "busy": BUSY, "table": tables.BLOCK, "header": tables.HEADER}
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is known of each row of a batch: its kind (int64, from 0; negative: rare), hash (uint64) and time
+    (datetime64[us]); flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header.
+    """
+
+    kind: NDArray[np.int64]
+    hash: NDArray[np.uint64]
+    time: stamps.Times
+    flags: dict[str, Mask]
+
+
+class Kinds:
+    """The kinds met so far. `fresh` has, after `look`, a short and a long row of each kind that is new."""
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.hashes = np.empty(0, np.uint64)
+        self.ids = np.empty(0, np.int64)
+        self.columns = np.empty(0, np.int64)
+        self.flags = {name: np.empty(0, bool) for name in FLAGS}
+        self.fresh: dict[int, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def look(self, chunk: Chunk) -> Look:
+        """What is known of the rows of a batch."""
+        if len(self) > MOST:
+            self._forget()
+        self.fresh = {}
+        hashes = hashed(chunk.data)
+        kind = self._find(hashes)
+        rare = unknown = np.flatnonzero(kind < 0)
+        if len(unknown):
+            rare = self._learn(chunk, hashes, unknown)
+            kind[unknown] = self._find(hashes[unknown])
+        known = kind >= 0
+        flags = {name: np.zeros(len(kind), bool) for name in FLAGS}
+        for name in FLAGS:
+            flags[name][known] = self.flags[name][kind[known]]
+        time = self._times(chunk, kind)
+        if len(rare):
+            text = chunk.some(rare)
+            time[rare] = stamps.times(text)
+            for name, mask in _told(text).items():
+                flags[name][rare] = mask
+        return Look(kind, hashes, time, flags)
+
+    def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        if not len(self):
+            return np.full(len(hashes), -1)
+        at = np.searchsorted(self.hashes, hashes)
+        at[at == len(self.hashes)] = 0
+        return np.where(self.hashes[at] == hashes, self.ids[at], -1)
+
+    def _learn(self, chunk: Chunk, hashes: NDArray[np.uint64], rows: Rows) -> Rows:
+        """Remember the kinds of the given rows; those of kinds that are too rare are given back."""
+        rows = rows[np.argsort(np.diff(chunk.starts)[rows], kind="stable")]
+        keys, short, which, count = np.unique(hashes[rows], return_index=True, return_inverse=True, return_counts=True)
+        long = len(rows) - 1 - np.unique(hashes[rows][::-1], return_index=True)[1]
+        seldom = np.flatnonzero(count < OFTEN)
+        worth = chunk.some(rows[short[seldom]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
+        kept = count >= OFTEN
+        kept[seldom] = worth.str.contains(WORTH).to_numpy()
+        short, long = rows[short[kept]], rows[long[kept]]
+        self._add(chunk, keys[kept], short, long)
+        return np.sort(rows[~kept[which]])
+
+    def _add(self, chunk: Chunk, keys: NDArray[np.uint64], short: Rows, long: Rows) -> None:
+        first = len(self)
+        ids = np.arange(first, first + len(keys))
+        order = np.argsort(np.concatenate([self.hashes, keys]))
+        self.hashes = np.concatenate([self.hashes, keys])[order]
+        self.ids = np.concatenate([self.ids, ids])[order]
+        texts = chunk.some(long)
+        stamped = ~np.isnat(stamps.times(texts))
+        found = [stamps.column(text) if at else _NONE for text, at in zip(texts, stamped.tolist(), strict=True)]
+        self.columns = np.append(self.columns, [_ANYWHERE if c is None else c for c in found]).astype(np.int64)
+        both = zip(_told(texts).items(), _told(chunk.some(short)).values(), strict=True)
+        for (name, one), other in both:
+            self.flags[name] = np.append(self.flags[name], one | other)
+        self.fresh = dict(zip(ids.tolist(), zip(short.tolist(), long.tolist(), strict=True), strict=True))
+
+    def _times(self, chunk: Chunk, kind: NDArray[np.int64]) -> stamps.Times:
+        time = np.full(len(kind), np.datetime64("NaT", "us"))
+        column = np.where(kind >= 0, self.columns[kind] if len(self) else _NONE, _NONE)
+        fixed = np.flatnonzero(column >= 0)
+        if len(fixed):
+            at = chunk.starts[fixed] + column[fixed]
+            time[fixed] = stamps.fixed(chunk.data, at)
+        loose = np.flatnonzero((column != _NONE) & np.isnat(time))
+        if len(loose):
+            time[loose] = stamps.times(chunk.some(loose))
+        return time
+
+
+def hashed(data: bytes) -> NDArray[np.uint64]:
+    """A hash of the kind of each line of `data`."""
+    return split(data.translate(None, _LOOSE)).hash().to_numpy()
+
+
+def _told(text: pl.Series) -> dict[str, Mask]:
+    """The flags of some lines."""
+    body = {name: pl.col("body").str.contains(regex) for name, regex in _REGEX.items()}
+    flags = described(text).select(prefixed=pl.col("prefix") != "", **body)
+    return {name: flags[name].to_numpy() for name in FLAGS}

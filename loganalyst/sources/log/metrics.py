@@ -1,0 +1,258 @@
+"""Metrics printed in the lines of a job log, recognised from the lines themselves.
+
+Every number of a line becomes a slot; what is left is the line's form (`logforms`). Kinds of lines without results are
+told once and never looked at again; the numbers of the others are gathered column-wise.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.model import table
+from loganalyst.sources.log import forms as logforms
+from loganalyst.sources.log import tables as logtables
+from loganalyst.sources.log.forms import Form
+from loganalyst.sources.log.kinds import Kinds, Look, Mask, Rows
+from loganalyst.sources.log.lines import Chunk, chunk_of, described
+from loganalyst.sources.log.numbers import Numbers
+from loganalyst.sources.log.shapes import Shape
+from loganalyst.sources.log.steps import Steps
+from loganalyst.sources.log.words import WORTH
+
+LONGEST = 10_000  # bytes; longer lines are dumps
+FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
+_OPENS = "Traceback (most recent call last)"
+_FLAGS = ("bar", "keras", "held_out", "header")
+_PLACED = ("step", "batch", "epoch")
+
+
+def parse(lines: pl.DataFrame) -> pl.DataFrame:
+    """The numbers a training printed, in the `points` schema and in file order (`source` NULL).
+
+    `lines` has line (Int64, from 1), text (String: decoded, without ANSI codes, CR refreshes as rows of their own that
+    share a line number), session (Int32) and time (µs UTC or NULL). NaN and ±Inf are values. Lines without a position
+    of their own take the last step seen, or a running index where the log has no steps. Never raises on any text.
+    """
+    steps = Steps()
+    reader = Reader(Kinds(), steps.code)
+    chunk = chunk_of("\n".join(lines["text"].to_list()).encode("utf-8", "replace"), lines["line"].to_numpy())
+    session = lines["session"].to_numpy()
+    if lines.height:
+        found = reader.read(chunk, reader.kinds.look(chunk), session)
+        steps.add(*found.placed(0, session, chunk.line, lines["time"].dt.replace_time_zone(None).to_numpy()))
+    return pl.concat([table("points"), *steps.points()]).sort("session", "line", maintain_order=True)
+
+
+_NOTHING = pl.DataFrame(schema={"text": pl.String, "form": pl.String, "row": pl.Int64})
+
+
+@dataclass
+class _Taken:
+    """Lines of one form: their rows, and by slot the numbers (float64)."""
+
+    form: Form
+    rows: Rows
+    slots: list[NDArray[np.float64]]
+
+
+@dataclass
+class Reader:
+    """Reads the numbers of batch after batch; `kinds` are those of the rows' `Look`, `code` numbers names of metrics.
+
+    `often` are the forms known to be printed often, `rank` the one of several whose metrics are taken: what an
+    earlier reading must tell the one that goes on.
+    """
+
+    kinds: Kinds
+    code: Callable[[str], int]
+    often: set[str] = field(default_factory=set)
+    rank: int | None = None
+    forms: dict[str, Form] = field(default_factory=dict)
+    of_kind: list[list[Form]] = field(default_factory=list)
+
+    def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], *, quotes: bool = True) -> Numbers:
+        """The numbers of a batch that mean something; `session` is each row's. Without `quotes` nowhere in the batch
+        stand tracebacks or examples.
+        """
+        self._learn(chunk)
+        mine = ~_quoted(chunk, look) if quotes else np.ones(len(chunk), bool)
+        self._choose(chunk, look, mine)
+        numeric = look.flags["numeric"] & mine
+        alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
+        rows = np.flatnonzero(alive & numeric)
+        rows = rows[np.diff(chunk.starts)[rows] <= LONGEST]
+        found = Numbers(self.code)
+        if len(rows):
+            taken, loose = self._taken(rows, self._bodies(chunk, rows, look), look.kind[rows])
+            counts = Counter(dict(loose.group_by("form").len().iter_rows()))
+            for t in taken:
+                counts[t.form.text] += len(t.rows)
+            meant = [(t, shape) for t in taken if (shape := self._meaning(t.form, counts))]
+            meanings = self._meanings(loose["form"], counts)
+            loose = loose.join(meanings.select("form", "placed").unique(), on="form", maintain_order="left")
+            order = np.zeros(len(chunk), np.int64)
+            order[np.concatenate([loose["row"].to_numpy(), *(t.rows for t, _ in meant)])] = 1
+            order = np.cumsum(order)
+            for t, shape in meant:
+                left = ~_reprinted(t, shape, order, session)
+                found.add(shape, t.rows[left], [slot[left] for slot in t.slots])
+            if loose.height:
+                found.add_long(_long(loose, meanings, order, session))
+        self._tables(chunk, look, mine, session, found)
+        return found
+
+    def _learn(self, chunk: Chunk) -> None:
+        """The forms of the kinds that are new."""
+        if len(self.of_kind) > len(self.kinds) - len(self.kinds.fresh):
+            self.of_kind, self.forms = [], {}
+        if not self.kinds.fresh:
+            return
+        rows = np.array(list(self.kinds.fresh.values())).ravel()
+        forms = [self._known(form) for form in logforms.learn(described(chunk.some(rows))["body"])]
+        self.of_kind += [list(dict.fromkeys(forms[k : k + 2])) for k in range(0, len(forms), 2)]
+
+    def _known(self, form: Form) -> Form:
+        """The one that stands for all of its text."""
+        form.often = form.text in self.often
+        return self.forms.setdefault(form.text, form)
+
+    def _meaning(self, form: Form, counts: Counter[str]) -> Shape | None:
+        shape = form.meaning(counts[form.text])
+        if form.often:
+            self.often.add(form.text)
+        return shape
+
+    def _choose(self, chunk: Chunk, look: Look, mine: Mask) -> None:
+        """Leaves of the rows metrics are taken from those of one rank."""
+        prefixed = np.flatnonzero(look.flags["prefixed"])
+        if len(prefixed):
+            rank = chunk.rows(prefixed).select("rank", said=pl.col("body").str.contains(r"\d\.\d"))
+            if self.rank is None:
+                speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
+                self.rank = int(speaking["rank"][0]) if speaking.height else None
+            if self.rank is not None:
+                mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
+
+    def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> pl.Series:
+        text = chunk.some(rows)
+        return described(text)["body"] if look.flags["prefixed"][rows].any() else text
+
+    def _taken(self, rows: Rows, text: pl.Series, kind: NDArray[np.int64]) -> tuple[list[_Taken], pl.DataFrame]:
+        """The lines taken apart by templates, and the others cleaned: row, text, form."""
+        taken: list[_Taken] = []
+        loose: list[NDArray[np.int64]] = []
+        order = np.argsort(kind, kind="stable")
+        bounds = np.flatnonzero(np.diff(kind[order], prepend=-1, append=-1))
+        for first, last in pairwise(bounds.tolist()):
+            left = self._by_form(int(kind[order[first]]), rows, text, order[first:last], taken)
+            loose.append(left)
+        at = np.sort(np.concatenate(loose))
+        if not len(at):
+            return taken, _NOTHING
+        clean = logforms.cleaned(text.gather(at)).with_columns(pl.Series("row", rows[at]), raw=text.gather(at))
+        return taken, clean.filter(~pl.col("raw").str.contains(logforms.NOISE)).drop("raw")
+
+    def _by_form(self, kind: int, rows: Rows, text: pl.Series, at: Rows, taken: list[_Taken]) -> Rows:
+        """Takes the lines of one kind; gives the positions of those that no template matches."""
+        forms, tried = self.of_kind[kind], 0
+        while len(at):
+            if tried == len(forms):
+                (form,) = logforms.learn(text.gather(at[:1]))
+                if len(forms) >= FORMS or form.text in {f.text for f in forms}:
+                    break
+                forms.append(self._known(form))
+            form, tried = forms[tried], tried + 1
+            if form.template is None:
+                continue
+            matched, slots = logforms.take(form.template, text.gather(at))
+            if form.usual is not None and matched.any():
+                taken.append(_Taken(form, rows[at[matched]], slots))
+            at = at[~matched]
+        return at
+
+    def _meanings(self, forms: pl.Series, counts: Counter[str]) -> pl.DataFrame:
+        """What the numbers of cleaned lines mean: form, its flags, and slot, role and name of each."""
+        meant = []
+        for form in self._forms(forms, counts):
+            if shape := self._meaning(form, counts):
+                flags = (getattr(shape, flag) for flag in _FLAGS)
+                head = (form.text, *flags, any(s.role in _PLACED for s in shape.slots))
+                meant += [(*head, s.index, s.role, s.name) for s in shape.slots]
+        types = {"form": pl.String, **dict.fromkeys((*_FLAGS, "placed"), pl.Boolean)}
+        return pl.DataFrame(meant, {**types, "slot": pl.Int64, "role": pl.String, "name": pl.String}, orient="row")
+
+    def _forms(self, text: pl.Series, counts: Counter[str]) -> list[Form]:
+        """The forms of cleaned lines that may mean something."""
+        forms = text.unique(maintain_order=True).rename("form").to_frame()
+        words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
+        forms = forms.with_columns(worth=words.str.contains(WORTH))
+        out = []
+        for form, worth in forms.iter_rows():
+            if worth or counts[form] >= 3:
+                out.append(self.forms.get(form) or self._known(Form(form, worth, False, None)))
+        return out
+
+    def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
+        """Adds the numbers of tables over several lines; lines they claim have no others."""
+        headed = bool((look.flags["header"] & mine).any())
+        rows = np.flatnonzero(mine if headed else look.flags["table"] & mine)
+        rows = rows[np.diff(chunk.starts)[rows] <= LONGEST]
+        if not len(rows):
+            return
+        lines = pl.DataFrame({"row": rows, "text": self._bodies(chunk, rows, look), "session": session[rows]})
+        cells = logtables.cells(lines.filter(~pl.col("text").str.contains(logforms.NOISE)))
+        if cells.height:
+            found.drop(cells["at"].to_numpy().astype(np.int64))
+            found.add_long(cells)
+
+
+def _long(
+    loose: pl.DataFrame, meanings: pl.DataFrame, order: NDArray[np.int64], session: NDArray[np.int64]
+) -> pl.DataFrame:
+    """The numbers of cleaned lines that mean something, in the schema of `logtables`."""
+    at = loose["row"].to_numpy()
+    lines = loose.with_columns(pl.Series("order", order[at]), pl.Series("session", session[at]))
+    same = (pl.col("order").diff() == 1) & (pl.col("session").diff() == 0) & (pl.col("text") == pl.col("text").shift())
+    again = same & pl.col("placed") & ~pl.col("text").str.contains(r"(?i)\bnan\b")
+    return (
+        lines.filter(~again.fill_null(value=False))
+        .select("row", "form", value=logforms.values(pl.col("text")))
+        .with_columns(slot=pl.int_ranges(pl.col("value").list.len()))
+        .explode("value", "slot")
+        .join(meanings, on=["form", "slot"])
+        .with_columns(logforms.value(), at="row")
+        .select(pl.col(name).cast(dtype) for name, dtype in logtables.SCHEMA.items())
+        .sort("row", maintain_order=True)
+    )
+
+
+def _quoted(chunk: Chunk, look: Look) -> Mask:
+    """The rows of stack traces (to the line that is not indented and names the error) and of examples."""
+    text = described(chunk.texts)["body"] if look.flags["prefixed"].any() else chunk.texts
+    text = text.str.replace(r"^\[?(?:rank)?\d+\]?: ?", "").rename("text")
+    line = pl.col("text")
+    opens = line.str.starts_with(_OPENS)
+    inside = pl.when(opens).then(True).when(line.str.contains(r"^\S")).then(False).forward_fill().fill_null(False)
+    example = line.str.contains(r"^\s*>>>")
+    return text.to_frame().select(inside | (inside | example).shift(fill_value=False)).to_series().to_numpy().copy()
+
+
+def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:
+    """The same finite record at the same position once more: two log handlers, stdout and stderr in one file.
+
+    `order` counts the rows that mean something.
+    """
+    again = np.zeros(len(taken.rows), bool)
+    if not any(slot.role in _PLACED for slot in shape.slots) or len(again) < 2:
+        return again
+    rows = taken.rows
+    same = (np.diff(order[rows]) == 1) & (np.diff(session[rows]) == 0)
+    for slot in taken.slots:
+        same &= slot[1:] == slot[:-1]
+    again[1:] = same
+    return again

@@ -1,0 +1,205 @@
+"""Where a new start of the program begins in a job log: restarts, requeues, and several jobs appended to one file."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.model import RunStatus, table
+from loganalyst.sources.log.kinds import Look, hashed
+from loganalyst.sources.log.lines import Chunk, described
+
+FATAL = ("root", "stop", "cascade")
+_TRAINS = ("Traceback", "%|", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
+_HEAD = 50  # lines: the ranks of one start may all print the first line
+_STATUS: dict[str, RunStatus] = {
+    "slurm_timeout": "timeout",
+    "slurm_preempted": "preempted",
+    "slurm_cancelled": "cancelled",
+    "user_interrupt": "cancelled",
+    "node_failure": "node_fail",
+    "host_oom": "killed",
+}
+_EPOCH = np.datetime64(0, "us")
+
+
+@dataclass
+class Session:
+    """One start of the program: its first line, its job, the patterns of a start it had, and how it seems to end.
+
+    progress: its last line with a metric; faults: by part, the first that no later metric survived: line and label;
+    started, ended: its first and last time (µs).
+    """
+
+    first_line: int
+    job: str | None = None
+    seen: list[str] = field(default_factory=list)
+    progress: int = 0
+    faults: dict[str, tuple[int, str | None]] = field(default_factory=dict)
+    ended_well: bool = False
+    started: int | None = None
+    ended: int | None = None
+
+    def status(self) -> RunStatus:
+        """How it ended: the first fault that no later metric survived, else an end mark, else not known."""
+        final = sorted((part == "confirm", *fault) for part, fault in self.faults.items())
+        if final:
+            return _STATUS.get(final[0][2] or "", "failed")
+        return "finished" if self.ended_well else "unknown"
+
+
+@dataclass
+class Sessions:
+    """Numbers the sessions of one file (from 0) as its batches pass. A start mark counts after a failure, or where the
+    session already had it and trained since; a weak one (a fresh bar, the file's first line) only after a failure.
+    """
+
+    source: str
+    job: str | None
+    all: list[Session] = field(default_factory=list)
+    first: str | None = None
+    busy: int = 0
+    fatal: int = 0
+    job_line: int = 0
+
+    def __post_init__(self) -> None:
+        self.all = self.all or [Session(1, self.job)]
+
+    def state(self) -> Mapping[str, Any]:
+        """What it knows, as plain JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
+        """What `state` told."""
+
+        def copied(one: Mapping[str, Any]) -> dict[str, Any]:
+            faults = {part: tuple(fault) for part, fault in one["faults"].items()}
+            return {**one, "seen": list(one["seen"]), "faults": faults}
+
+        every = [Session(**copied(s)) for s in state["all"]]
+        return cls(**{**state, "all": every})
+
+    def number(self, chunk: Chunk, look: Look, marks: pl.DataFrame) -> NDArray[np.int64]:
+        """The session of each row of a batch, whose matched lines are `marks` (line, pattern, part, generic,
+        captures).
+        """
+        handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
+        busy = chunk.line[look.flags["busy"]]
+        for line, kind, detail in self._events(chunk, look, marks):
+            before = int(np.searchsorted(busy, line))
+            self.busy = int(busy[before - 1]) if before else self.busy
+            handlers[kind](line, detail)
+        self.busy = int(busy[-1]) if len(busy) else self.busy
+        return self.at(chunk.line)
+
+    def at(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The session of each line number."""
+        return np.maximum(np.searchsorted([s.first_line for s in self.all], lines, side="right") - 1, 0)
+
+    def _events(self, chunk: Chunk, look: Look, marks: pl.DataFrame) -> list[tuple[int, str, str | None]]:
+        """line, kind (which handler), detail (job number, or pattern of a start): what decides, in file order."""
+        self._read_first(chunk)
+        events: list[tuple[int, str, str | None]] = []
+        if marks.height:
+            part, job = pl.col("part"), pl.col("captures").str.json_path_match("$.job")
+            jobs = marks.select("line", kind=pl.lit("job"), detail=job).drop_nulls("detail")
+            start = pl.when("generic").then(pl.lit("weak")).otherwise(pl.lit("strong"))
+            kind = pl.when(part.is_in(FATAL)).then(pl.lit("fatal")).when(part == "start").then(start)
+            told = marks.select("line", kind=kind, detail="pattern").drop_nulls("kind")
+            events = [*jobs.iter_rows(), *told.iter_rows()]
+        if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
+            jobs_first = [e for e in events if e[1] == "job"]
+            rest = [e for e in events if e[1] != "job"]
+            events = [*jobs_first, *((line, "weak", None) for line in self._first_again(chunk, look)), *rest]
+        return sorted(events, key=lambda event: event[0])
+
+    def _read_first(self, chunk: Chunk) -> None:
+        """Remember the file's first line where it may be a banner."""
+        if self.first is None:
+            said = next((text for text in chunk.some(np.arange(min(len(chunk), 1000))) if text.strip()), "")
+            body = described(pl.Series([said]))["body"][0] if len(said) < 1000 else ""
+            self.first = said if len(body) >= 12 and not any(word in body for word in _TRAINS) else ""
+
+    def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
+        """The lines that say what the file's first line said, numbers aside."""
+        if not self.first:
+            return []
+        first = described(pl.Series([self.first]))["body"][0].translate(str.maketrans("123456789", "0" * 9))
+        near = np.flatnonzero((look.hash == hashed(self.first.encode())[0]) & (chunk.line > _HEAD))
+        body = described(chunk.some(near))["body"]
+        same = body.str.replace_all(r"[0-9]", "0") == first
+        return [int(line) for line in chunk.line[near[same.to_numpy()]]]
+
+    def _fatal(self, line: int, _detail: str | None) -> None:
+        self.fatal = line
+
+    def _strong(self, line: int, pattern: str | None) -> None:
+        last = self.all[-1]
+        trained = pattern in last.seen and last.first_line <= self.busy < line
+        if trained or last.first_line <= self.fatal < line:
+            self._start(line)
+        if pattern and pattern not in self.all[-1].seen:
+            self.all[-1].seen.append(pattern)
+
+    def _weak(self, line: int, _detail: str | None) -> None:
+        if self.all[-1].first_line <= self.fatal < line:
+            self._start(line)
+
+    def _job(self, line: int, job: str | None) -> None:
+        """Another job's number: its lines begin after the last mention of the one before."""
+        if self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line:
+            self._start(self.job_line + 1)
+        self.all[-1].job, self.job_line = job, line
+
+    def _start(self, line: int) -> None:
+        self.all.append(Session(line, self.all[-1].job))
+
+    def add(self, marks: pl.DataFrame, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
+        """Remember what the summary needs of a batch: `marks` (line, part, label), and the rows `said` that hold a
+        metric.
+        """
+        begins = np.searchsorted(chunk.line, [one.first_line for one in self.all])
+        begins[0] = 0
+        for one, (begin, end) in zip(self.all, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+            if begin == end:
+                continue
+            numbers = said[(said >= begin) & (said < end)]
+            if len(numbers):
+                one.progress = int(chunk.line[numbers].max())
+                kept = {part: fault for part, fault in one.faults.items() if part == "stop" or fault[0] >= one.progress}
+                one.faults = kept
+            times = look.time[begin:end]
+            times = times[~np.isnat(times)]
+            if len(times):
+                first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
+                one.started = first if one.started is None else min(one.started, first)
+                one.ended = last if one.ended is None else max(one.ended, last)
+        judged = marks.filter(pl.col("part").is_in(["root", "stop", "confirm", "end"])).select("line", "part", "label")
+        for number, (line, part, label) in zip(self.at(judged["line"].to_numpy()), judged.iter_rows(), strict=True):
+            one = self.all[number]
+            if part == "end":
+                one.ended_well = True
+            elif part == "stop" or line >= one.progress:
+                one.faults[part] = min(one.faults.get(part, (line, label)), (line, label), key=lambda fault: fault[0])
+
+    def summary(self, last_line: int) -> pl.DataFrame:
+        """The `sessions` table of the file."""
+        starts = [s.first_line for s in self.all]
+        times = {
+            name: pl.Series([getattr(s, name) for s in self.all], dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+            for name in ("started", "ended")
+        }
+        return table("sessions", {
+            "session": list(range(len(self.all))),
+            "source": self.source,
+            "first_line": starts,
+            "last_line": [*(s - 1 for s in starts[1:]), max(last_line, starts[-1])],
+            **times,
+            "status": [s.status() for s in self.all],
+            "job": [s.job for s in self.all],
+        })  # fmt: skip

@@ -1,0 +1,242 @@
+"""What the numbers of a log line mean, told from the line's shape: its text with every number replaced by a slot.
+
+A log of a million lines has few shapes, so each is read once here and the numbers are gathered column-wise elsewhere.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from loganalyst.sources.log.words import (
+    BAR,
+    CLOCK,
+    CLOSING,
+    CONFIGURED,
+    EPOCH,
+    EVALUATION,
+    JOIN,
+    KERAS,
+    NEVER,
+    NOT_POSITION,
+    PROSE,
+    RANK,
+    SLOT,
+    SPLIT,
+    STEP,
+    STRONG,
+    WEAK,
+    WORDS,
+)
+
+Role = Literal["metric", "step", "batch", "total", "epoch"]
+
+_UNIT = re.compile(
+    r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
+    r"(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)/s(?:ec)?|m?s/(?:it|iter|step|batch|epoch))"
+    r"(?![\w/])"
+)
+_ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
+_SEPARATOR = re.compile(
+    r"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?[\[('\"]*\s?$"
+)
+_PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
+_CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
+_LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The meaning of the number at position `index` of a shape; `name` of a metric as printed."""
+
+    index: int
+    role: Role
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """All numbers of a shape that mean something.
+
+    `bar`: a progress bar is refreshed, the last line of a step counts; `keras`: averages over the epoch so far;
+    `held_out`: a pass over other data than the training's, so its counter is not the training's;
+    `header`: only opens an epoch.
+    """
+
+    slots: tuple[Slot, ...]
+    bar: bool = False
+    keras: bool = False
+    held_out: bool = False
+    header: bool = False
+
+
+@dataclass
+class _Number:
+    index: int
+    key: str = ""  # as printed
+    plain: str = ""  # lower case, with blanks for _ and -
+    separated: bool = False  # by : or =
+    bounded: bool = False  # a key that stands alone between delimiters
+    role: Role | None = None
+
+    def drop(self) -> None:
+        self.key = self.plain = ""
+
+
+def read(shape: str, count: int) -> Shape | None:
+    """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch."""
+    parts = shape.split(SLOT)
+    numbers = _numbers(parts)
+    keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
+    evaluation = EVALUATION.search(shape)
+    _fractions(numbers, parts)
+    _positions(numbers, exact_counter=BAR in shape)
+    if evaluation and any(n.role == "batch" for n in numbers):
+        _averages(numbers, parts)
+    metrics = _metrics(numbers, count, evaluation.group(1) if evaluation else "")
+    header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
+    if not metrics and not header:
+        return None
+    positions = (Slot(n.index, n.role) for n in numbers if n.role)
+    bar = keras or BAR in shape or KERAS in shape
+    return Shape((*positions, *metrics), bar, keras, bool(evaluation), header)
+
+
+def _numbers(parts: list[str]) -> list[_Number]:
+    """The slots that can be values or positions, with the key printed before each."""
+    found, before = [], parts[0]
+    for index, after in enumerate(parts[1:]):
+        unit = _UNIT.match(after)
+        rest = after[unit.end() :] if unit else after
+        last = index == len(parts) - 2
+        if _ENDS.match(rest) and (rest or last or unit) and (rest != "," or last):
+            found.append(_keyed(index, before, rest))
+        before = rest
+    if found and parts[0] == "[" and parts[1].startswith("] "):
+        found[0].plain = "["
+    return found
+
+
+def _keyed(index: int, before: str, after: str) -> _Number:
+    text = before[-120:]
+    separator = _SEPARATOR.search(text)
+    key = text[: separator.start()] if separator else text
+    if after.startswith(("%" + BAR, BAR)) or (not separator and key and not key.endswith((" ", "["))):
+        return _Number(index)
+    key = key.rstrip(" [\"'")
+    unit = _PARENTHESIS.search(key)
+    pieces = _CUT.split(key[: unit.start()] if unit else key)
+    name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
+    words = name.split()
+    bounded = len(words) <= 2
+    if len(words) > 4 or PROSE.search(name):
+        name, bounded = _tail(words), False
+    plain = re.sub(r"[\s_\-]+", " ", name.lower())
+    return _Number(index, name + (unit.group() if unit and name else ""), plain, bool(separator), bounded)
+
+
+def _tail(words: list[str]) -> str:
+    """The end of a sentence that consists of metric words only."""
+    start = len(words)
+    while start and WORDS.match(words[start - 1]):
+        start -= 1
+    return " ".join(words[start:])
+
+
+def _fractions(numbers: list[_Number], parts: list[str]) -> None:
+    """Marks the n of `i/n`; a result printed as `i/n (p%)` is p, without the percentage it is not known."""
+    by_index = {n.index: n for n in numbers}
+    for n in numbers:
+        total = by_index.get(n.index + 1)
+        if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):
+            continue
+        total.drop()
+        total.role = "total"
+        if SPLIT.fullmatch(n.plain):
+            n.drop()
+        if STRONG.search(n.plain):
+            percent = re.fullmatch(r"\s?\(", parts[n.index + 2]) and parts[n.index + 3 :][:1]
+            total.role = None
+            if percent and percent[0].startswith("%"):
+                n.index += 2
+            else:
+                n.drop()
+
+
+def _positions(numbers: list[_Number], exact_counter: bool) -> None:
+    """Marks the epoch and the one step or counter that places the line.
+
+    A step beside an exact counter may be rounded: then the counter counts.
+    """
+    totals = {n.index - 1: n for n in numbers if n.role == "total"}
+    epochs, steps = [], []
+    for n in numbers:
+        position = not n.role and not NOT_POSITION.search(n.plain)
+        step = STEP.match(n.plain) if position else None
+        name = step[1] if step else n.plain
+        if position and EPOCH.match(n.plain):
+            epochs.append(n)
+        elif step or name == "[" or (name == "s" and n.separated and n.index == 0):
+            steps.append((RANK.index(name) if name in RANK else len(RANK), n))
+        elif position and n.index in totals and not n.plain and n.index + 1 not in totals:
+            steps.append((len(RANK) + 1, n))
+    steps.sort(key=lambda s: -s[0] if exact_counter else s[0])
+    for _, n in steps[1:]:
+        n.drop()
+    for n in epochs[1:]:
+        n.drop()
+    for n in epochs[:1]:
+        n.role = "epoch"
+    for rank, n in steps[:1]:
+        n.role = "step" if rank < len(RANK) and n.index not in totals else "batch"
+    for index, total in totals.items():
+        if not steps or steps[0][1].index != index:
+            total.role = None
+
+
+def _averages(numbers: list[_Number], parts: list[str]) -> None:
+    """In a pass over held-out data `x (average so far)` means the average."""
+    for n in numbers:
+        if not n.role and n.key and re.fullmatch(r"\s?\(\s?", parts[n.index + 1]):
+            n.index += 1
+
+
+def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
+    candidates = [n for n in numbers if not n.role and _nameable(n)]
+    strong = {n.index for n in candidates if STRONG.search(n.plain) and not CONFIGURED.search(n.plain)}
+    # a counter without a name may count anything: files, prompts
+    placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
+    slots: list[Slot] = []
+    split = first = evaluation
+    for n in candidates:
+        readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
+        usual = (placed or strong) if count >= 3 else (placed and strong and n.separated)
+        if not (n.index in strong or (usual and readable)):
+            continue
+        own = SPLIT.search(n.plain)
+        if not slots and own:
+            first = own[1] or ""
+        given = "" if own else evaluation or (first if n.index in strong else "")
+        name = f"{_as_printed(given, slots)} {n.key}" if given else n.key
+        if any(s.name == name for s in slots):
+            if not split or own:
+                continue
+            name = f"{split} {n.key}"
+        split = own.group() if own else split
+        slots.append(Slot(n.index, "metric", name))
+    return slots
+
+
+def _as_printed(split: str, slots: list[Slot]) -> str:
+    """The word for the data as the line's first metric spells it."""
+    found = re.search(re.escape(split), slots[0].name, re.IGNORECASE) if slots else None
+    return found.group() if found else split
+
+
+def _nameable(n: _Number) -> bool:
+    return (
+        0 < len(n.key) <= 40
+        and bool(re.search(r"[^\W\d_]", n.key))
+        and n.key[0] not in "/~$"
+        and n.key.count("/") < 4
+        and not NEVER.search(n.plain)
+    )

@@ -1,0 +1,58 @@
+"""Is a file a job log: by its name, and by what its first bytes are not."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.sources.log import lines as textlines
+from loganalyst.sources.log import patterns
+
+_LOG_NAME = re.compile(
+    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
+)
+_SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
+_TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text)$", re.I)
+_SPEAKS = (
+    r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
+    r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d"
+)
+_OTHER_FORMAT = re.compile(
+    r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)|\A[^\n]*\t[^\n]*\t", re.I
+)
+_CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
+
+
+def likeness(path: Path, head: bytes) -> float:
+    """How surely (0..1) a file whose first bytes are `head` is a job log."""
+    named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
+    if not named and not _TEXT_NAME.search(path.name):
+        return 0.0
+    plain = head.replace(b"\x00", b"")
+    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL)) < 0.97 * len(plain):
+        return 0.0
+    text = textlines.head(head)
+    if _OTHER_FORMAT.search(text) or _is_json(text) or _is_table(text):
+        return 0.0
+    if named:
+        return named
+    lines = pl.Series(text.split("\n"))
+    return 0.4 if lines.str.contains(_SPEAKS).any() or patterns.match(lines, patterns.catalogue()).height else 0.0
+
+
+def _is_json(text: str) -> bool:
+    head = [line for line in text.split("\n") if line.strip()][:2]
+    if not head or head[0].lstrip()[0] not in "{[":
+        return False
+    try:
+        return isinstance(json.loads(head[0]), dict)
+    except (ValueError, RecursionError):
+        return bool(re.match(r"\s*[\[{]\s*(\"|$)", head[0]))
+
+
+def _is_table(text: str) -> bool:
+    """The same number of commas (two or more) in each of the first five lines, and no spaces around words."""
+    head = text.split("\n")[:5]
+    counts = {line.count(",") for line in head}
+    return len(head) == 5 and len(counts) == 1 and counts.pop() >= 2 and not re.search(r"\w \w", head[0])

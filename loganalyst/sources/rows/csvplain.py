@@ -1,0 +1,57 @@
+"""Rows that are all alike, read by polars at once: one number or text a cell, as many cells as names.
+
+Anything else (ragged or blank rows, comments, headers that stand again, cells that are neither) is left to `cells`,
+which looks at each cell: there are then no columns here.
+"""
+
+from collections.abc import Collection, Sequence
+
+import polars as pl
+
+from loganalyst.sources.rows.cells import ABSENT, Rows, given
+from loganalyst.sources.textblocks import Block, count
+
+_ABSENT = sorted({spelt for word in ABSENT if word for spelt in (word, word.upper(), word.title())})
+
+
+def rows(block: Block, sep: str, header: Sequence[str], words: Collection[str]) -> Rows | None:
+    """The rows of a block below `header`, the columns `words` as texts; None where one of them is not plain."""
+    height = _count(block.data, sep, len(header))
+    # polars panics on a quote that never closes at the end of the data (2.1)
+    odd = b'"' in block.data and (words or count(block.data, b'"') % 2)
+    if not height or odd or b"#" in block.data:
+        return None
+    # looking for words costs a third of the time, so it is tried without
+    frame = _frame(block.data, sep, header, words, None)
+    if frame is None:
+        frame = _frame(block.data, sep, header, words, _ABSENT)
+    if frame is None or frame.height != height or (frame.width == 1 and frame.to_series().null_count()):
+        return None
+    texts = {n: given(c.str.strip_chars()) if n in words else c for n, c in zip(header, frame, strict=True)}
+    if any(texts[n].cast(pl.Float64, strict=False).count() for n in words):
+        return None
+    nothing = pl.repeat(None, height, dtype=pl.Float64, eager=True)
+    values = {n: nothing if n in words else c for n, c in texts.items()}
+    return Rows(pl.int_range(block.line, block.line + height, dtype=pl.Int64, eager=True), texts, values)
+
+
+def _frame(
+    data: bytes, sep: str, header: Sequence[str], words: Collection[str], absent: Sequence[str] | None
+) -> pl.DataFrame | None:
+    try:
+        return pl.read_csv(
+            data,
+            has_header=False,
+            separator=sep,
+            schema={name: pl.String if name in words else pl.Float64 for name in header},
+            null_values=absent,
+            decimal_comma=sep == ";" and b"," in data,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _count(data: bytes, sep: str, width: int) -> int:
+    """How many rows there are, if each has `width` cells; else 0."""
+    rows = count(data, b"\n") + (not data.endswith(b"\n"))
+    return rows if count(data, sep.encode()) == rows * (width - 1) else 0

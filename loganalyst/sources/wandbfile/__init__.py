@@ -1,0 +1,1 @@
+"""W&B's run file: LevelDB's framing, records of protobuf, and their values."""
