@@ -384,6 +384,22 @@ def test_no_junk(name: str) -> None:
     assert rows("\n".join([text] * 4)) == []
 
 
+def test_a_foreign_line_inside_a_traceback() -> None:
+    """What another rank, or one without a prefix, logs between the lines of a traceback is read; the trace is not."""
+    trace = [
+        "Traceback (most recent call last):",
+        '  File "/a.py", line 3, in f',
+        "    loss = 0.5",
+        "ValueError: loss = 4",
+    ]
+    for prefix in ("", "[rank1]: "):
+        for at in range(len(trace) + 1):
+            lines = [prefix + line for line in trace]
+            text = "\n".join(["step 1 loss 0.5", *lines[:at], "step 2 loss 0.25", *lines[at:], "step 3 loss 0.125"])
+
+            assert [(m, s, v) for m, s, _, v in rows(text)] == [("loss", s, 2.0**-s) for s in (1, 2, 3)], (prefix, at)
+
+
 def test_schema_lines_and_time() -> None:
     """The frame has the schema of `points`; line, session and time are those of the number's own line."""
     lines = frame(SB3, session=3).with_columns(time=pl.lit(1_700_000_000_000_000).cast(Time))

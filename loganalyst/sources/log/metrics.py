@@ -26,7 +26,9 @@ from loganalyst.sources.log.words import WORTH
 
 LONGEST = 10_000  # bytes; longer lines are dumps
 FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
+DEEPEST = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
+_ERROR = r"^(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?:\(\w+\))?(?::|$)|^[A-Z_]\w*(?:\(\w+\))?(?::|$)"
 _FLAGS = ("bar", "keras", "held_out", "header")
 _PLACED = ("step", "batch", "epoch")
 
@@ -232,14 +234,24 @@ def _long(
 
 
 def _quoted(chunk: Chunk, look: Look) -> Mask:
-    """The rows of stack traces (to the line that is not indented and names the error) and of examples."""
-    text = described(chunk.texts)["body"] if look.flags["prefixed"].any() else chunk.texts
-    text = text.str.replace(r"^\[?(?:rank)?\d+\]?: ?", "").rename("text")
-    line = pl.col("text")
+    """The rows of stack traces and of examples. A trace's are those of its rank that are indented, from its header to
+    the line that names the error; what others print between them is theirs.
+    """
+    if look.flags["prefixed"].any():
+        rows = described(chunk.texts).select("prefix", text="body")
+    else:
+        rows = pl.DataFrame({"prefix": "", "text": chunk.texts})
+    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.int_range(pl.len())
     opens = line.str.starts_with(_OPENS)
-    inside = pl.when(opens).then(True).when(line.str.contains(r"^\S")).then(False).forward_fill().fill_null(False)
+    header = pl.when(opens).then(row).forward_fill().over("prefix")
+    names = line.str.contains(_ERROR) & ~opens
+    begun = pl.when(opens).then(True).when(names).then(False).forward_fill().over("prefix")
+    inside = begun & (row - header <= DEEPEST)
+    indented = opens | ~line.str.contains(r"^\S")
+    ended = names & inside.shift().over("prefix")
     example = line.str.contains(r"^\s*>>>")
-    return text.to_frame().select(inside | (inside | example).shift(fill_value=False)).to_series().to_numpy().copy()
+    quoted = (inside & indented).fill_null(False) | ended.fill_null(False) | example | example.shift(fill_value=False)
+    return rows.select(quoted).to_series().to_numpy().copy()
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:
