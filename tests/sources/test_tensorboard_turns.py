@@ -93,9 +93,14 @@ def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given_folder
-@given(place=st.floats(0, 1), bit=st.integers(0, 7), chunk=st.sampled_from([4000, 1 << 21]))
-def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int, chunk: int) -> None:
-    """Within turns as elsewhere: the record is lost and told, every other one is there."""
+@given(
+    place=st.floats(0, 1),
+    bit=st.integers(0, 7),
+    chunk=st.sampled_from([4000, 1 << 21]),
+    piece=st.sampled_from([1, 1000, 1 << 17]),
+)
+def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int, chunk: int, piece: int) -> None:
+    """Within turns as elsewhere, however many are compared at once: the record is lost and told, all others are there."""
     events = [event(step, (tag, step + i / 8)) for step in range(200, 500) for i, tag in enumerate(("la", "lb", "lc"))]
     data = bytearray(write(tmp_path / "a.tfevents", events).read_bytes())
     at = int(place * (len(data) - 1))
@@ -105,6 +110,7 @@ def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int
     (tmp_path / "a.tfevents").write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tfrecord, "CHUNK", chunk)
+        patch.setattr(periods, "PIECE", piece)
         found = read(tmp_path / "a.tfevents")
 
     kept = events[:lost] + events[lost + 1 :]

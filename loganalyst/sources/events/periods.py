@@ -18,6 +18,7 @@ from loganalyst.sources.events.templates import REST, Ints, Mask
 LONGEST = 1 << 18  # bytes of a turn
 FEWEST = 8  # turns below which the way of single records is taken
 TRIES = 4  # a tag may stand more than once in a turn
+PIECE = 1 << 17  # bytes compared at once: what is compared stays in the processor's cache
 
 
 class Turns(NamedTuple):
@@ -64,8 +65,11 @@ class Period:
             self.mask[np.add.outer(places, np.arange(count))] = 0
         for i in range(1, int(steps.max(initial=0))):
             self.mask[(starts + REST + i)[steps > i]] = 0x80  # whether the field goes on
-        self.turn = np.frombuffer(turn, np.uint8) & self.mask
-        bare = np.where(self.mask == 0xFF, self.turn, 0).astype(np.uint8)
+        fixed = np.frombuffer(turn, np.uint8) & self.mask
+        self.piece = max(1, PIECE // self.size)  # turns compared at once
+        self.fixed, self.masks = fixed.tobytes() * self.piece, np.tile(self.mask, self.piece)
+        self.found = bytearray(len(self.fixed))  # where `fixed` is looked for
+        bare = np.where(self.mask == 0xFF, fixed, 0).astype(np.uint8)
         self.states = crc32c.states(bare, starts, ends)
 
     def take(self, raw: NDArray[np.uint8], at: int, size: int) -> Turns | None:
@@ -90,12 +94,15 @@ class Period:
         return Turns._make([*(column.reshape(-1) for column in columns), count * self.size])
 
     def _alike(self, raw: NDArray[np.uint8], at: int, most: int) -> int:
-        """How many turns from `at` on differ from the known one only where they may; a few are tried before all."""
-        for count in (min(most, FEWEST), most):
-            rows = raw[at : at + count * self.size].reshape(count, self.size)
-            same = (rows & self.mask) == self.turn
-            if not same.all():
-                return int(same.argmin()) // self.size
+        """How many turns from `at` on differ from the known one only where they may."""
+        end = at + most * self.size
+        for begin in range(at, end, len(self.fixed)):
+            size = min(len(self.fixed), end - begin)
+            found = np.frombuffer(self.found, np.uint8, size)
+            np.bitwise_and(raw[begin : begin + size], self.masks[:size], out=found)
+            if (self.found if size == len(self.fixed) else self.found[:size]) != self.fixed[:size]:
+                same = found == np.frombuffer(self.fixed, np.uint8, size)
+                return (begin - at + int(same.argmin())) // self.size
         return most
 
     def _column(self, raw: NDArray[np.uint8], at: int, count: int, places: Ints, kind: str) -> NDArray[Any]:
