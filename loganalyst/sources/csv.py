@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, Time
+from loganalyst.sources.constants import Constants
 from loganalyst.sources.flatten import Leaf, config_of, config_table
 from loganalyst.sources.rows import cells, columns, csvexports, csvplain
 from loganalyst.sources.rows.cells import Rows
@@ -107,6 +108,7 @@ class _Table:
     settings: dict[str, Leaf] = field(default_factory=dict)
     holes: list[pl.DataFrame] = field(default_factory=list)  # as gaps
     losses: dict[str, _Loss] = field(default_factory=dict)
+    constants: Constants = field(default_factory=Constants)
 
     def feed(self, block: Block) -> Iterator[Tables]:
         """The points of one block, a header's rows after another's."""
@@ -248,7 +250,7 @@ class _Table:
         unread = (n for n, column in texts.items() if n not in aside and not _numeric(values[n], column))
         self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and plain(n) not in _TOLD))
         index = self._index(rows)
-        found = columns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name)
+        found = columns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name, self.constants)
         for piece in columns.batches(found):
             self.found = True
             yield Tables(points=piece)
@@ -265,8 +267,7 @@ class _Table:
     def _aside(self, values: Mapping[str, pl.Series]) -> set[str]:
         """The columns that are no metrics: axes, settings, pandas' index, and W&B's own."""
         assert self.axes is not None
-        index = values[self.unnamed].drop_nulls() if self.unnamed else pl.Series(dtype=pl.Float64)
-        counted = {self.unnamed} if (index == index.floor()).all() else set()
+        counted = {self.unnamed} if self.unnamed and not columns.fractions(values[self.unnamed]) else set()
         kept = {name for name, value in self.settings.items() if not csvexports.changes(values[name], value)}
         return self.axes.used | kept | csvexports.idle(values) | counted
 
@@ -293,7 +294,8 @@ class _Table:
                 seconds.round().cast(pl.Int64, strict=False).cast(Time).alias("time"),
             )
             self.axes.last_step = index["step"][-1]
-        return index.with_columns(rows.lines.alias("line"), session=pl.lit(self.session, pl.Int32))
+        session = self.constants.column(self.session, count, pl.Int32)
+        return index.hstack([rows.lines.alias("line"), session.alias("session")])
 
     def _whole_rows(self, frame: pl.DataFrame, block: Block) -> pl.DataFrame:
         """Without the rows whose cells cannot be told apart: too many, or cut off at the end of the file."""

@@ -3,8 +3,10 @@
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, utf_8_decode
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -25,6 +27,11 @@ class Block:
     line: int
     offset: int | None
     recoded: bool = False
+
+    @cached_property
+    def breaks(self) -> int:
+        """How many line breaks stand in `data`."""
+        return count(self.data, b"\n")
 
     def at(self, position: int) -> int | None:
         """The file offset of a position in `data`."""
@@ -80,16 +87,24 @@ def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, q
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             yield from _wide_blocks(path, size)
             return
-        file.seek(offset)
-        while data := file.read(size):
-            data += file.readline(LONGEST)
+        while data := _lines(file, offset, size):
             while quoted and count(data, b'"') % 2 and len(data) < size + LONGEST and (more := file.readline(LONGEST)):
                 data += more
             mark = BOM_UTF8 if not offset and data.startswith(BOM_UTF8) else b""
             offset += len(mark)
             for part, recoded in _utf8(data[len(mark) :], quoted=quoted):
-                yield Block(part.decode("latin-1").encode() if recoded else part, line, offset, recoded)
-                offset, line = offset + len(part), line + count(part, b"\n")
+                block = Block(part.decode("latin-1").encode() if recoded else part, line, offset, recoded)
+                yield block
+                offset, line = offset + len(part), line + block.breaks
+
+
+def _lines(file: BinaryIO, offset: int, size: int) -> bytes:
+    """About `size` bytes from `offset` to the end of a line; where that is, is looked up first: they are not copied."""
+    file.seek(offset + size)
+    behind = len(file.readline(LONGEST))
+    file.seek(offset)
+    data = file.read(size + behind)
+    return data if behind else data + file.readline(LONGEST)  # the file has grown by now
 
 
 def count(data: bytes, byte: bytes) -> int:

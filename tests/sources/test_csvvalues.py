@@ -96,3 +96,13 @@ def test_both_ways_agree(rows, sep):
         assert [None if v is None else bits(v) for v in plain.values[name]] == [
             None if v is None else bits(v) for v in careful.values[name]
         ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(st.lists(CELL, min_size=1, max_size=4), min_size=1, max_size=6), ended=st.booleans())
+def test_rows_of_other_lengths_are_read_cell_by_cell(rows, ended):
+    """Nothing is taken at once from a block in which a row has more or fewer cells than the header."""
+    text = "\n".join(map(",".join, rows)) + "\n" * ended
+    plain = csvplain.rows(Block(text.encode(), 2, 0), ",", "abc", ())
+
+    assert plain is None or {len(row) for row in rows} == {3}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Time, table
+from loganalyst.model import SCHEMAS, Time, constant, table
+from loganalyst.sources.constants import Constants
 
 STEPS = (
     *("step", "steps", "global_step", "_step", "trainer/global_step", "iteration", "iter", "iters", "itr"),
@@ -114,7 +115,7 @@ class Axes:
         A row without a step was written after the one before it and takes its step. Steps that start again with each
         epoch are made to go on.
         """
-        epoch = columns.get(self.epoch or "", pl.repeat(None, rows, dtype=pl.Float64, eager=True))
+        epoch = columns.get(self.epoch or "", constant(None, rows, pl.Float64))
         time = to_time(columns[self.time]) if self.time else None
         if self.step is None:
             step = pl.int_range(self.row, self.row + rows, dtype=pl.Int64, eager=True)
@@ -122,15 +123,16 @@ class Axes:
             step = self._continued(_integer(columns[self.step]), epoch)
         self.row += rows
         if time is None:
-            time = pl.repeat(None, rows, dtype=Time, eager=True)
+            time = constant(None, rows, Time)
         return pl.DataFrame([step.alias("step"), epoch.alias("epoch"), time.alias("time")])
 
     def _continued(self, step: pl.Series, epoch: pl.Series) -> pl.Series:
         """`step` without holes, and with the offsets of in-epoch counters."""
-        step = _carried(step, self.last_step).fill_null(strategy="backward")
+        step = _carried(step, self.last_step)
+        step = step.fill_null(strategy="backward") if step.null_count() else step
         epoch = _carried(epoch, self.last_epoch)
         self.last_step, self.last_epoch = step[-1], epoch[-1]
-        if self.step == self.epoch or not _whole(epoch) or step.null_count():
+        if self.step == self.epoch or epoch.null_count() == len(epoch) or not _whole(epoch) or step.null_count():
             return step
         frame = pl.DataFrame({"step": step, "epoch": epoch, "group": epoch.rle_id()})
         groups = frame.group_by("group", maintain_order=True).agg(
@@ -169,26 +171,30 @@ def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame
 
 
 def wide_points(
-    index: pl.DataFrame, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series], source: str
+    index: pl.DataFrame,
+    values: Mapping[str, pl.Series],
+    texts: Mapping[str, pl.Series],
+    source: str,
+    constants: Constants,
 ) -> pl.DataFrame:
     """`points` rows, metric after metric, of one Float64 column a metric.
 
     `index`: session, line, step, epoch, time of each row; `texts`: columns of which some part the rows or name metrics.
-    The columns that all metrics share are not copied.
+    The columns that all metrics share are not copied, and those of one value are the file's `constants`.
     """
     if not values:
         return table("points")
+    rows, every = index.height, index.height * len(values)
     told = {kind: texts[name] for kind, among in (("name", NAMES), ("part", PARTS)) for name in known(texts, among)[:1]}
-    shared = {**index.to_dict(), "source": _same(source, index.height), **told}
-    long = {name: pl.concat([column] * len(values)) for name, column in shared.items()}
-    long["metric"] = pl.concat([_same(name, index.height) for name in values])
+    long = {name: pl.concat([column] * len(values)) for name, column in [*index.to_dict().items(), *told.items()]}
+    long |= {n: constants.column(None, every, column.dtype) for n, column in long.items() if not column.count()}
+    long["metric"] = pl.concat([constants.column(name, rows, pl.String) for name in values])
     long["value"] = pl.concat(list(values.values()))
-    frame = pl.DataFrame(long)
+    long["source"] = constants.column(source, every, pl.String)
+    frame = pl.DataFrame([long[name].alias(name) for name in [*SCHEMAS["points"], *told]])
     if long["value"].null_count():
         frame = frame.drop_nulls("value")
-    if told:
-        frame = frame.with_columns(metric=_named(told))
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in SCHEMAS["points"].items())
+    return frame.with_columns(metric=_named(told)).select(SCHEMAS["points"].names()) if told else frame
 
 
 def _named(told: Collection[str]) -> pl.Expr:
@@ -197,10 +203,6 @@ def _named(told: Collection[str]) -> pl.Expr:
     if "name" in told:
         metric = pl.when((metric.str.to_lowercase() == "value") & name.is_not_null()).then(name).otherwise(metric)
     return pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric) if "part" in told else metric
-
-
-def _same(text: str, rows: int) -> pl.Series:
-    return pl.Series([text], dtype=pl.String).new_from_index(0, rows)  # a third of what pl.repeat takes
 
 
 def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:
@@ -231,8 +233,15 @@ def part(texts: Mapping[str, pl.Series], rows: int) -> pl.Series:
     return next((texts[name] for name in known(texts, PARTS)), empty).alias("part")
 
 
+def fractions(column: pl.Series) -> bool:
+    """Whether a number of the column is not whole."""
+    return bool((column != column.floor()).any())
+
+
 def _carried(column: pl.Series, last: float | None) -> pl.Series:
     """The column with the value before in place of each NULL, `last` at its start."""
+    if not column.null_count():
+        return column
     column = column.fill_null(strategy="forward")
     return column if last is None else column.fill_null(last)
 
@@ -255,7 +264,6 @@ def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
 
 def _integer(column: pl.Series) -> pl.Series:
     """The counts of a column; what is not whole is not known."""
-    whole = column.floor()
-    if (whole == column).all():
-        return whole.cast(pl.Int64, strict=False)
-    return pl.select(pl.when(whole == column).then(whole)).to_series().cast(pl.Int64, strict=False)
+    whole = column.cast(pl.Int64, strict=False)
+    odd = whole.cast(pl.Float64) != column
+    return whole.set(odd, None) if odd.any() else whole

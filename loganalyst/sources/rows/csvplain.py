@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from loganalyst.model import constant
 from loganalyst.sources.rows.cells import ABSENT, Rows, given
 from loganalyst.sources.textblocks import Block, count
 
@@ -16,21 +17,21 @@ _ABSENT = sorted({spelt for word in ABSENT if word for spelt in (word, word.uppe
 
 def rows(block: Block, sep: str, header: Sequence[str], words: Collection[str]) -> Rows | None:
     """The rows of a block below `header`, the columns `words` as texts; None where one of them is not plain."""
-    height = _count(block.data, sep, len(header))
+    height = block.breaks + (not block.data.endswith(b"\n"))
     # polars panics on a quote that never closes at the end of the data (2.1)
     odd = b'"' in block.data and (words or count(block.data, b'"') % 2)
-    if not height or odd or b"#" in block.data:
+    if odd or b"#" in block.data:
         return None
     # looking for words costs a third of the time, so it is tried without
     frame = _frame(block.data, sep, header, words, None)
     if frame is None:
         frame = _frame(block.data, sep, header, words, _ABSENT)
-    if frame is None or frame.height != height or (frame.width == 1 and frame.to_series().null_count()):
+    if frame is None or frame.height != height or not _filled(frame, block.data, sep):
         return None
     texts = {n: given(c.str.strip_chars()) if n in words else c for n, c in zip(header, frame, strict=True)}
     if any(texts[n].cast(pl.Float64, strict=False).count() for n in words):
         return None
-    nothing = pl.repeat(None, height, dtype=pl.Float64, eager=True)
+    nothing = constant(None, height, pl.Float64)
     values = {n: nothing if n in words else c for n, c in texts.items()}
     return Rows(pl.int_range(block.line, block.line + height, dtype=pl.Int64, eager=True), texts, values)
 
@@ -51,7 +52,8 @@ def _frame(
         return None
 
 
-def _count(data: bytes, sep: str, width: int) -> int:
-    """How many rows there are, if each has `width` cells; else 0."""
-    rows = count(data, b"\n") + (not data.endswith(b"\n"))
-    return rows if count(data, sep.encode()) == rows * (width - 1) else 0
+def _filled(frame: pl.DataFrame, data: bytes, sep: str) -> bool:
+    """Whether all rows have a cell a column: polars refuses longer rows, and shorter ones end in NULL."""
+    if not frame.to_series(-1).null_count():
+        return True
+    return frame.width > 1 and count(data, sep.encode()) == frame.height * (frame.width - 1)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables
+from loganalyst.sources.constants import Constants
 from loganalyst.sources.flatten import Leaf, config_of, number, printable
 from loganalyst.sources.rows import columns
 from loganalyst.sources.rows.columns import Axes
@@ -64,6 +65,7 @@ class Log:
     config: bool = False
     left: int = 0  # values that are no metrics, the first one's name
     first_left: str = ""
+    constants: Constants = field(default_factory=Constants)
 
     def records(
         self, records: Sequence[dict[str, Any]], wide: Sequence[Wide] = (), places: Ints | None = None, line: int = 0
@@ -185,7 +187,7 @@ class Log:
         values = {name: column for name, column in wide.columns.items() if name not in self.axes.used}
         if len(wide.rows) < index.height:
             index, words = index[wide.rows], {name: column.gather(wide.rows) for name, column in words.items()}
-        return columns.wide_points(index, values, words, self.path.name)
+        return columns.wide_points(index, values, words, self.path.name, self.constants)
 
 
 def _system(points: pl.DataFrame) -> pl.DataFrame:
