@@ -4,9 +4,15 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.features.peers import explained
+from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
-SURVIVED = 2  # later lines with metrics that show training went on
+FLUSHED = 150  # lines with metrics that the buffer of a program may still hold when its traceback is out
+
+_PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
+_OWN = _PART.is_in(["root", "stop"])
+_TOLD = (_PART == "confirm") & _LABEL.is_not_null()
 
 
 def session_labels(run: Run) -> dict[int, str | None]:
@@ -19,57 +25,54 @@ def session_labels(run: Run) -> dict[int, str | None]:
 def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
     """The row of `lines` that states the root cause of one session, or None.
 
-    The earliest fault or stop that no later metric of the same file survived; a line that follows from a fault only
-    where there is no such line, and then the failed exit before the mere consequence. Within a chain of exceptions a
-    known fault goes before a general exception.
+    The first fault or stop that no later metric survived. What a rank says of its peers goes behind a rank's own fault;
+    a line that follows from a fault counts only where there is no fault, and then the failed exit before the mere
+    consequence. Within a chain of exceptions a known fault goes before a general exception.
     """
-    judged = _tiers(alive(lines, points))
+    judged = _tiers(outlived(lines, points))
     if not judged.height:
         return None
-    files = judged["file"].n_unique()
-    order = ["tier", "line"] if files == 1 else ["tier", "general", "time", "file", "line"]
-    chosen = judged.sort(order, nulls_last=True).row(0, named=True)
+    best = judged.filter(pl.col("tier") == pl.col("tier").min())
+    chosen = best.sort(_order(best), nulls_last=True).row(0, named=True)
     if chosen["general"] and chosen["block"] is not None:
         known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
         chosen = known.row(0, named=True) if known.height else chosen
     return chosen
 
 
-def alive(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The lines with alive (Boolean): training did not go on after them, that is, fewer than SURVIVED later lines of
-    their file hold a metric (one may be the dump of what went wrong). A stop by the scheduler always is.
-    """
-    logged = points.drop_nulls("line").select(file="source", line="line").unique().sort("line", descending=True)
-    progress = logged.group_by("file", maintain_order=True).agg(
-        progress=pl.col("line").get(SURVIVED - 1, null_on_oob=True)
-    )
-    placed = lines.join(progress, on="file", how="left", maintain_order="left")
-    later = (pl.col("progress") > pl.col("line")).fill_null(value=False)
-    return placed.with_columns(alive=~later | (pl.col("part") == "stop"))
+def _order(best: pl.DataFrame) -> list[str]:
+    """By time where every line has one, else by place; places in several files say nothing: known faults go first."""
+    if not best["clock"].null_count():
+        return ["clock", "line", "file"]
+    return ["line"] if best["file"].n_unique() == 1 else ["general", "clock", "file", "line"]
 
 
 def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     """The candidates with tier (0 the strongest) and general (an exception no specific pattern knows)."""
-    part, alive, label, line = pl.col("part"), pl.col("alive"), pl.col("label"), pl.col("line")
-    pattern, in_traceback = pl.col("pattern"), pl.col("block").is_not_null()
-    fault = part.is_in(["root", "stop"])
-    told = (part == "confirm") & alive & label.is_not_null()
+    alive, in_traceback = pl.col("alive"), pl.col("block").is_not_null()
+    failed = lines.select(((_PART == "confirm") & alive).any()).item()
+    # What fails when the work is done is no cause, unless the program failed with it.
+    gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & (not failed)))
+    lines = lines.filter(~gone)
+    told = _TOLD & alive
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.
-    left_over = (pattern == "slurm-cancelled") & (line > line.filter(told).min().over("file")).fill_null(value=False)
+    left_over = (_PATTERN == "slurm-cancelled") & (_LINE.filter(told).min().over("file") < _LINE).fill_null(value=False)
     # Output may be flushed after the traceback: where an exit failed, later metrics do not prove survival.
-    died = ((part == "confirm") & alive).any()
-    last_fault = fault & in_traceback & (line == line.filter(fault & in_traceback).max())
-    tabled = line > line.filter(pattern == "first-failure-table").min()
-    cut = (pattern == "traceback") & (line > line.filter(in_traceback).max().fill_null(0))
+    last_fault = _OWN & in_traceback & (_LINE.filter(_OWN & in_traceback).max() == _LINE)
+    tabled = (_LINE.filter(_PATTERN == "first-failure-table").min() < _LINE).fill_null(value=False)
+    cut = (_PATTERN == "traceback") & (_LINE.filter(in_traceback).max().fill_null(0) < _LINE)
+    led_to = pl.col("row").is_in(explained(lines.filter(alive & ~left_over)).implode())
     tiers = (
-        (fault & alive & ~left_over, 0),
-        (died & last_fault, 1),
-        (told & tabled.fill_null(value=False), 2),
-        (told, 3),
-        (alive & (left_over | (part == "cascade") & label.is_not_null()), 4),
-        ((part == "confirm") & alive, 5),
-        (cut & alive, 6),
+        (_OWN & alive & ~left_over, 0),
+        ((_PART == "peer") & alive & ~led_to, 0),
+        (last_fault & (pl.col("later") <= FLUSHED) & failed, 1),
+        ((_PART == "aside") & alive, 2),
+        (told & tabled, 3),
+        (told, 4),
+        (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), 5),
+        ((_PART == "confirm") & alive, 6),
+        (cut & alive, 7),
     )
     tier = pl.coalesce(pl.when(holds).then(pl.lit(number)) for holds, number in tiers)
-    general = (label == "code_exception").fill_null(value=False)
+    general = (_LABEL == "code_exception").fill_null(value=False)
     return lines.with_columns(tier=tier, general=general).drop_nulls("tier")

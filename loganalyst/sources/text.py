@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
-from loganalyst.sources.log import args, patterns, sniffing, tracebacks
+from loganalyst.sources.log import args, owners, patterns, sniffing, stamps, tracebacks
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.kinds import Kinds, Look
@@ -53,7 +54,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
-    reading = _Reading(path.name) if mark is None else _Reading.from_mark(path, mark)
+    reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
     rest: textlines.Chunk | None = None
     for chunk, place in textlines.batches(path, reading.place):
         rows = chunk.after(rest)
@@ -80,8 +81,9 @@ def _unfinished(chunk: textlines.Chunk) -> int:
 class _Reading:
     """What passes from batch to batch: sessions, the number of traceback chains, the metrics."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, path: Path) -> None:
+        self.name = name = path.name
+        self.rank, self.node = owners.of_file(path)
         self.known = patterns.catalogue()
         hit = _JOB_IN_NAME.search(name)
         self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)
@@ -89,6 +91,7 @@ class _Reading:
         self.steps = Steps()
         self.metrics = logmetrics.Reader(self.kinds, self.steps.code)
         self.place = textlines.Place()
+        self.clock = stamps.Clock()
         self.chains = self.last_line = self.rows = 0
         self.kept = Counter[str]()
         self.settled: Mapping[str, Any] | None = None
@@ -97,7 +100,7 @@ class _Reading:
     def from_mark(cls, path: Path, mark: Mark) -> "_Reading":
         """One that goes on behind `mark`."""
         state = mark.state
-        reading = cls(path.name)
+        reading = cls(path)
         reading.place = textlines.Place(mark.offset, state["line"], state["read"])
         if path.stat().st_size < reading.place.read:
             raise StartAgainError(f"{path}: shorter than it was")
@@ -106,6 +109,7 @@ class _Reading:
         often = set(state["often"])
         reading.metrics = logmetrics.Reader(reading.kinds, reading.steps.code, often, state["rank"])
         reading.chains, reading.last_line, reading.rows = state["chains"], state["last_line"], state["rows"]
+        reading.clock = stamps.Clock(*state["clock"])
         reading.kept = Counter(mark.kept)
         reading.settled = state
         return reading
@@ -121,6 +125,7 @@ class _Reading:
         quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
         numbers = self.metrics.read(chunk, look, session, quotes=quotes)
         self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
+        self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
         self.sessions.add(marks, numbers.rows(), chunk, look)
         printed = chunk.some(np.union1d(said[args.CALL], said[args.ENVIRONMENT]))
@@ -138,6 +143,7 @@ class _Reading:
             "line": place.line, "read": place.read, "sessions": self.sessions.state(), "chains": self.chains,
             "last_line": self.last_line, "rows": self.rows, "rank": self.metrics.rank,
             "often": sorted(self.metrics.often), "kept": dict(self.kept),
+            "clock": astuple(self.clock),
         }  # fmt: skip
 
     def closing(self) -> Iterator[Tables]:
@@ -169,16 +175,18 @@ class _Reading:
         )  # fmt: skip
         if not marks.height:
             return pl.DataFrame(schema=_MARKS)
+        time = self.clock.at(look.time, marks["row"].to_numpy(), self.rows)
         marks = marks.join(self._parts, on="pattern", how="left", maintain_order="left")
-        said = placed.rename({"node": "said_node", "rank": "said_rank"})
+        said = placed.rename({"node": "prefix_node", "rank": "prefix_rank"})
         marks = marks.join(said, on="row", how="left", maintain_order="left")
-        time = pl.Series("time", look.time[marks["row"].to_numpy()]).dt.replace_time_zone("UTC")
-        harmless = pl.col("harmless") & pl.col("generic")
+        harmless = pl.col("harmless") & (pl.col("generic") | pl.col("part").is_in(["peer", "cascade"]))
+        rank, node = owners.said(pl.col("body"))
         return marks.select(
-            "line", "offset", time, "pattern", "label", "generic", "captures",
+            "line", "offset", "pattern", "label", "generic", "captures",
+            time=pl.Series("time", time).dt.replace_time_zone("UTC"),
             part=pl.when(harmless).then(pl.lit("advice")).otherwise("part"),
-            rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "said_rank"),
-            node=pl.coalesce(_captured("node"), "said_node"),
+            rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "prefix_rank", rank, pl.lit(self.rank)),
+            node=pl.coalesce(_captured("node"), "prefix_node", node, pl.lit(self.node)),
             text=_shown(pl.col("text")),
             block=pl.col("chain"),
         ).select(_MARKS.names())  # fmt: skip

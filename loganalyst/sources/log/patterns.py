@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from loganalyst.errors import RuleError, nearest
 from loganalyst.rulefiles import RuleFile, load_all, rules_dir
 
-Part = Literal["root", "stop", "cascade", "confirm", "symptom", "advice", "end", "start"]
+Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
-PARTS: tuple[Part, ...] = ("root", "stop", "cascade", "confirm", "symptom", "advice", "end", "start")
+PARTS: tuple[Part, ...] = get_args(Part)
 LABELS = (
     "nan_loss",
     "divergence",

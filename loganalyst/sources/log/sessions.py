@@ -13,7 +13,7 @@ from loganalyst.model import RunStatus, table
 from loganalyst.sources.log.kinds import Look, hashed
 from loganalyst.sources.log.lines import Chunk, described
 
-FATAL = ("root", "stop", "cascade")
+FATAL = ("aside", "root", "stop", "peer", "cascade")
 _TRAINS = ("Traceback", "%|", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
 _HEAD = 50  # lines: the ranks of one start may all print the first line
 _STATUS: dict[str, RunStatus] = {

@@ -1,6 +1,7 @@
 """The time that stands in the head of a log line, as written: logs rarely name a zone, so it is taken as UTC."""
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import Time
 
+NEAR = 100  # rows behind a stamp that are of its time: a traceback's last line has none of its own
 WITHIN = 120  # characters at the head of a line where its time stands
 _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
@@ -27,6 +29,34 @@ def times(text: pl.Series) -> Times:
     if stamped.any():
         out[stamped.to_numpy()] = head.filter(stamped).to_frame().select(_time(pl.col("head"))).to_series().to_numpy()
     return out
+
+
+@dataclass
+class Clock:
+    """The time of rows without a stamp: that of the last one before them, NEAR rows at most. Passes from batch to
+    batch: `row` is where the last stamp stands in the file (None: nowhere), `time` what it says (µs).
+    """
+
+    row: int | None = None
+    time: int = 0
+
+    def at(self, time: Times, rows: NDArray[np.int64], first: int) -> Times:
+        """The times of the given rows of a batch whose stamps are `time` and whose first row is number `first`."""
+        stamped = np.flatnonzero(~np.isnat(time))
+        earlier = [] if self.row is None else [self.row - first]
+        places = np.concatenate([np.array(earlier, np.int64), stamped])
+        if not len(places):
+            return np.full(len(rows), np.datetime64("NaT", "us"))
+        told = np.concatenate([np.full(len(earlier), np.datetime64(self.time, "us")), time[stamped]])
+        before = np.searchsorted(places, rows, side="right") - 1
+        near = (before >= 0) & (rows - places[before] <= NEAR)
+        return np.where(near, told[before], np.datetime64("NaT", "us"))
+
+    def go_on(self, time: Times, first: int) -> None:
+        """Remember the last stamp of a batch."""
+        stamped = np.flatnonzero(~np.isnat(time))
+        if len(stamped):
+            self.row, self.time = first + int(stamped[-1]), int(time[stamped[-1]].astype(np.int64))
 
 
 def column(text: str) -> int | None:

@@ -1,0 +1,37 @@
+"""Whose line it is: the rank and the node that a log's name and folder, or a line's own words, tell."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+# `rank3.log`, `log_rank_3.txt`, `worker-3.err`
+_RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
+_ATTEMPT = re.compile(r"attempt_\d+")  # torchrun's folders: attempt_0/3/stderr.log
+# `slurm-77-gpu07.out`, `train.node-3.log`: what ends in a number and is no word of logs
+_NODE = re.compile(
+    r"(?:slurm|job)[-_]\d+(?:[-_.]\d+)?[-_.]([A-Za-z][A-Za-z\d-]*\d)(?=$|[-_.])|(?:^|[-_.])((?:node|host)[-_]?\d+)(?=$|[-_.])"
+)
+_NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part|gpu)[-_]?\d+")
+
+# in the text of a line: NCCL's watchdog, torchrun, the old launcher; NCCL's `host:pid:thread [device]`, slurmstepd
+_SAID_RANK = r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|^\S+?:\d+:\d+ \[(\d+)\] "
+_SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*):\d+:\d+ \[\d+\] "
+
+
+def of_file(path: Path) -> tuple[int | None, str | None]:
+    """Rank and node that wrote the file, as its name or its folder says; None where neither does."""
+    name = path.name
+    rank = _RANK.search(name.rpartition(".")[0] or name) or _RANK.search(name) or _RANK.fullmatch(path.parent.name)
+    number = rank[1] if rank else path.parent.name if _ATTEMPT.fullmatch(path.parent.parent.name) else ""
+    found = next((hit[1] or hit[2] for hit in _NODE.finditer(name) if not _NO_NODE.fullmatch(hit[1] or "")), None)
+    return int(number) if number.isdecimal() else None, found
+
+
+def said(body: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Rank (Int64) and node (String) that a line names in its own text, NULL where it names none."""
+    return _first(body, _SAID_RANK, 4).cast(pl.Int64, strict=False), _first(body, _SAID_NODE, 2)
+
+
+def _first(body: pl.Expr, regex: str, groups: int) -> pl.Expr:
+    return pl.coalesce(body.str.extract(regex, k) for k in range(1, groups + 1))
