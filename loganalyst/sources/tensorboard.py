@@ -90,6 +90,7 @@ class _Decoder:
         self.period: Period | None = None
         self.rows = _Rows()
         self.constants: dict[str, pl.Series] = {}
+        self.named: tuple[NDArray[np.int64] | None, pl.Series] = None, pl.Series(dtype=pl.String)
         self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event need name its plugin
         self.walls: list[float] = state.get("walls", [])  # of the first and last event
         self.skipped: dict[str, tuple[int, str]] = {k: tuple(v) for k, v in state.get("skipped", {}).items()}
@@ -261,20 +262,25 @@ class _Decoder:
         parts = rows.columns
         with np.errstate(invalid="ignore"):
             codes, steps, walls, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-            values = values.astype(np.float64)
         n = len(codes)
-        names = pl.Series(list(self.codes), dtype=pl.String)
         frame: dict[str, Any] = {
             "session": self._constant("session", 0, n),
-            "metric": names.gather(codes.astype(np.uint32)),
+            "metric": self._metrics(codes),
             "step": steps,
             "epoch": self._constant("epoch", None, n),
             "time": from_seconds(walls),
-            "value": values,
+            "value": pl.Series(values).cast(pl.Float64),
             "source": self._constant("source", self.name, n),
             "line": self._constant("line", None, n),
         }
         return pl.DataFrame([pl.Series(name, column) for name, column in frame.items()])
+
+    def _metrics(self, codes: NDArray[np.int64]) -> pl.Series:
+        """The names of tags; batches of the same array of codes share their memory."""
+        if codes is not self.named[0]:
+            names = pl.Series(list(self.codes), dtype=pl.String)
+            self.named = codes, names.gather(codes.astype(np.uint32))
+        return self.named[1]
 
     def _constant(self, name: str, value: object, rows: int) -> pl.Series:
         """A column that is the same in all rows: made once, batches share its memory."""

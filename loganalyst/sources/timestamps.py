@@ -15,8 +15,9 @@ def from_seconds(seconds: ArrayLike) -> pl.Series:
     NULL where there is none: NaN, 0 (a field its writer left unset), or outside the years 1970 to 9999.
     """
     values = np.asarray(seconds, np.float64)
+    if values.size and values.min() > 0 and values.max() < YEAR_10000:  # never true with a NaN
+        scaled = values * 1e6
+        return pl.Series(np.rint(scaled, out=scaled).astype(np.int64)).cast(Time)
     known = (values > 0) & (values < YEAR_10000)
-    if known.all():
-        return pl.Series(np.rint(values * 1e6).astype(np.int64)).cast(Time)
     micros = pl.Series(np.where(known, np.rint(np.where(known, values, 0.0) * 1e6), np.nan), dtype=pl.Float64)
     return micros.fill_nan(None).cast(pl.Int64).cast(Time)

@@ -100,7 +100,7 @@ def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     piece=st.sampled_from([1, 1000, 1 << 17]),
 )
 def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int, chunk: int, piece: int) -> None:
-    """Within turns as elsewhere, however many are compared at once: the record is lost and told, all others are there."""
+    """Within turns as elsewhere, however many are compared at once: it is lost and told, all others are there."""
     events = [event(step, (tag, step + i / 8)) for step in range(200, 500) for i, tag in enumerate(("la", "lb", "lc"))]
     data = bytearray(write(tmp_path / "a.tfevents", events).read_bytes())
     at = int(place * (len(data) - 1))

@@ -5,6 +5,7 @@ shared by all of them. Long ranges are cut into lanes whose checksums are joined
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,15 +118,22 @@ def added(byte: Bytes | int, behind: NDArray[np.int64]) -> Checksums:
     return _by_distance((int(behind.max(initial=0)) >> 8) + 1).take(places)
 
 
-def add(states: Checksums, bytes_: Bytes, behind: NDArray[np.int64]) -> None:
-    """Tell a byte of each string of a table (n, m), zero until now; `behind` (n,) bytes stand behind it in row n."""
+def add(states: Checksums, words: NDArray[Any], size: int, behind: NDArray[np.int64]) -> None:
+    """Tell `size` bytes of n strings, zero until now, in m states (n, m) each.
+
+    They are the first ones of `words` (n, m, unsigned), and behind[i] bytes stand behind the first of them in string i.
+    Those beyond a string's end are zero.
+    """
     table = _by_distance((int(behind.max(initial=0)) >> 8) + 1)
-    place = (behind << 8)[:, None]
-    first = bytes_[0, 0]
-    if (bytes_ == first).all():
-        states ^= table.take(place + first)
-    else:
-        states ^= table.take(place + bytes_)
+    varying = int(np.bitwise_or.reduce(words ^ words[0, 0], axis=None))
+    bytes_, same = words.view(np.uint8), np.zeros((len(words), 1), np.uint32)
+    for i in range(size):
+        place = (np.maximum(behind - i, 0) << 8)[:, None]
+        if varying >> 8 * i & 0xFF:
+            states ^= table.take(place + bytes_[:, i :: words.itemsize])
+        else:
+            same ^= table.take(place + bytes_[0, i])
+    states ^= same
 
 
 class States:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.events import crc32c
 from loganalyst.sources.events.frames import FRAME, HEADER
-from loganalyst.sources.events.templates import REST, Ints, Mask
+from loganalyst.sources.events.templates import REST, Ints
 
 LONGEST = 1 << 18  # bytes of a turn
 FEWEST = 8  # turns below which the way of single records is taken
 TRIES = 4  # a tag may stand more than once in a turn
+INSIDE = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # the first n bytes of a word
 PIECE = 1 << 17  # bytes compared at once: what is compared stays in the processor's cache
 
 
@@ -59,7 +60,13 @@ class Period:
 
     def __init__(self, turn: bytes, records: Records) -> None:
         self.size = len(turn)
-        self.starts, self.ends, self.steps, self.values, self.codes = starts, ends, steps, values, _ = records
+        self.starts, self.ends, steps, self.values, self.codes = starts, ends, _, values, _ = records
+        self.repeats = len(np.unique(self.codes)) < len(self.codes)
+        self.named = np.empty(0, np.int64)
+        self.places = np.stack([starts + 1, starts + REST + 1, values, ends], axis=1)
+        self.width = max(int(steps.max(initial=0)) - 1, 0)  # bytes of the longest step, without the field's key
+        self.field = np.dtype(f"<u{next(size for size in (1, 2, 4, 8) if size >= self.width)}")
+        self.inside = INSIDE[np.maximum(steps - 1, 0), None].astype(self.field)
         self.mask = np.full(self.size, 0xFF, np.uint8)
         for places, count in ((starts + 1, 8), (values, 4), (ends, 4)):
             self.mask[np.add.outer(places, np.arange(count))] = 0
@@ -77,21 +84,28 @@ class Period:
         count = self._alike(raw, at, (size - at) // self.size)
         if count < FEWEST:
             return None
-        walls = self._column(raw, at, count, self.starts + 1, "<f8")
-        values = self._column(raw, at, count, self.values, "<f4")
-        fields = [self._field(raw, at, count, i) for i in range(1, int(self.steps.max(initial=0)))]
-        intact = self._intact(raw, at, walls, values, fields)
+        walls, fields, values, stored = self._columns(raw, at, count)
+        intact = (self._checksums(walls, fields, values) == stored).all(axis=0)
         if not intact.all():
             count = int(intact.argmin())
-            walls, values, fields = walls[:, :count], values[:, :count], [field[:, :count] for field in fields]
-        steps = np.zeros(walls.shape, np.int64)
-        for i, field in enumerate(fields):
-            steps |= (field & np.uint8(0x7F)).astype(np.int64) << (7 * i)
-        codes = np.broadcast_to(self.codes[:, None], steps.shape)
-        columns = [codes, steps, walls, values]
-        if len(np.unique(self.codes)) < len(self.codes):
+            walls, fields, values = walls[:, :count], fields[:, :count], values[:, :count]
+        columns = [self._steps(fields), walls, values]
+        if self.repeats:
             columns = [column.T for column in columns]
-        return Turns._make([*(column.reshape(-1) for column in columns), count * self.size])
+        return Turns._make([self._codes(count), *(column.reshape(-1) for column in columns), count * self.size])
+
+    def _codes(self, count: int) -> Ints:
+        """The tags of so many turns; the same array as long as they are as many."""
+        if len(self.named) != count * len(self.codes):
+            self.named = np.tile(self.codes, count) if self.repeats else np.repeat(self.codes, count)
+        return self.named
+
+    def _steps(self, fields: NDArray[Any]) -> Ints:
+        """The numbers that varints hold."""
+        steps = np.zeros_like(fields)
+        for i in range(self.width):
+            steps |= (fields & fields.dtype.type(0x7F << 8 * i)) >> fields.dtype.type(i)
+        return steps.astype(np.int64)
 
     def _alike(self, raw: NDArray[np.uint8], at: int, most: int) -> int:
         """How many turns from `at` on differ from the known one only where they may."""
@@ -105,40 +119,28 @@ class Period:
                 return (begin - at + int(same.argmin())) // self.size
         return most
 
-    def _column(self, raw: NDArray[np.uint8], at: int, count: int, places: Ints, kind: str) -> NDArray[Any]:
-        """(P, count): what stands at `places` of each turn."""
-        out = np.empty((len(places), count), kind)
-        for row, place in zip(out, places.tolist(), strict=True):
-            row[:] = np.ndarray((count,), kind, raw, at + place, (self.size,))
+    def _columns(self, raw: NDArray[np.uint8], at: int, count: int) -> list[NDArray[Any]]:
+        """(P, count) each: wall times, bytes of the step, values and stored checksums of so many turns.
+
+        Those of a record are taken together, for they stand side by side in memory.
+        """
+        out = [np.empty((len(self.starts), count), kind) for kind in ("<f8", self.field, "<f4", "<u4")]
+        for i, places in enumerate((self.places + at).tolist()):
+            for column, place in zip(out, places, strict=True):
+                column[i] = np.ndarray((count,), column.dtype, raw, place, (self.size,))
+        out[1] &= self.inside
         return out
 
-    def _field(self, raw: NDArray[np.uint8], at: int, count: int, i: int) -> NDArray[np.uint8]:
-        """(P, count): byte `i` of the step's field, 0 behind its end."""
-        has = self.steps > i
-        out = np.zeros((len(has), count), np.uint8)
-        out[has] = self._column(raw, at, count, (self.starts + REST + i)[has], "u1")
-        return out
-
-    def _intact(
-        self,
-        raw: NDArray[np.uint8],
-        at: int,
-        walls: NDArray[np.float64],
-        values: NDArray[np.float32],
-        fields: list[NDArray[np.uint8]],
-    ) -> Mask:
-        """Which turns' checksums are all right."""
+    def _checksums(
+        self, walls: NDArray[np.float64], fields: NDArray[Any], values: NDArray[np.float32]
+    ) -> crc32c.Checksums:
+        """(P, count): the masked checksums that the records should have."""
         states = np.repeat(self.states[:, None], walls.shape[1], axis=1)
         behind = self.ends - self.starts - 2
-        for i in range(8):
-            crc32c.add(states, walls.view(np.uint8)[:, i::8], behind - i)
-        for i, field in enumerate(fields):
-            crc32c.add(states, field, np.maximum(behind - REST - i, 0))
-        for i in range(4):
-            crc32c.add(states, values.view(np.uint8)[:, i::4], self.ends - self.values - 1 - i)
-        stored = self._column(raw, at, walls.shape[1], self.ends, "<u4")
-        right: Mask = (crc32c.masked_states(states) == stored).all(axis=0)
-        return right
+        crc32c.add(states, walls.view(np.uint64), 8, behind)
+        crc32c.add(states, fields, self.width, behind - REST)
+        crc32c.add(states, values.view(np.uint32), 4, self.ends - self.values - 1)
+        return crc32c.masked_states(states)
 
 
 def find(data: bytearray, records: Records) -> Period | None:

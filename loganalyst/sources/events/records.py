@@ -127,6 +127,8 @@ class _Scanner:
         at = 0 if self.lost else self.taker.leap(raw, 0, size)
         before, self.leapt = self.leapt, bool(at) and size - at < self.taker.stride
         self.chunk = min(CHUNK if self.leapt else FIRST if before else 2 * self.chunk, CHUNK)
+        if self.leapt and self.chunk > self.taker.stride:  # blocks of as many turns each leave nothing over
+            self.chunk -= (size - at + self.chunk) % self.taker.stride
         if self.leapt and not final:
             return at
         frames, headers = Frames(raw, at, size), None
