@@ -44,12 +44,27 @@ SCHEMAS: dict[str, pl.Schema] = {
     ),
     # dotted keys; `number` where the value is one
     "config": _schema(key=pl.String, value=pl.String, number=pl.Float64, origin=pl.String),
+    # one row a job or step; memory in bytes: of the largest task, and what one node allows; `gpu_use` from 0 to 1
     "jobs": _schema(
         job=pl.String, name=pl.String, state=pl.String, exit_code=pl.Int64, signal=pl.Int64, started=Time, ended=Time,
         elapsed_s=pl.Float64, limit_s=pl.Float64, memory_used=pl.Float64, memory_limit=pl.Float64, nodes=pl.String,
-        origin=pl.String,
+        node_count=pl.Int64, tasks=pl.Int64, cpus=pl.Int64, cpu_s=pl.Float64, gpus=pl.Int64, gpu_use=pl.Float64,
+        reason=pl.String, origin=pl.String,
     ),
     "checkpoints": _schema(path=pl.String, step=pl.Int64, size=pl.Int64, time=Time, readable=pl.Boolean),
+    # a rank's last collective and point-to-point operations as its flight recorder has them; `state` is scheduled, started
+    # or completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts what was recorded
+    "collectives": _schema(
+        rank=pl.Int64, group=pl.String, sequence=pl.Int64, p2p=pl.Boolean, operation=pl.String, backend=pl.String,
+        state=pl.String, input_sizes=pl.String, output_sizes=pl.String, input_elements=pl.Int64,
+        output_elements=pl.Int64, dtype=pl.String, created=Time, started=Time, completed=Time, timeout_s=pl.Float64,
+        frame=pl.String, record=pl.Int64, file=pl.String,
+    ),
+    # a group that a rank is in: all its ranks (NULL: not told) and the last collective of it that this rank entered
+    "process_groups": _schema(
+        rank=pl.Int64, group=pl.String, description=pl.String, members=pl.List(pl.Int64), enqueued=pl.Int64,
+        file=pl.String,
+    ),
     # what a reader could not use; `bytes` NULL where the extent is not known
     "gaps": _schema(file=pl.String, offset=pl.Int64, bytes=pl.Int64, why=pl.String),
     # one row a start of the program, numbered in time order; status as in RunStatus
@@ -133,6 +148,8 @@ class Tables:
     config: pl.DataFrame = _empty("config")
     jobs: pl.DataFrame = _empty("jobs")
     checkpoints: pl.DataFrame = _empty("checkpoints")
+    collectives: pl.DataFrame = _empty("collectives")
+    process_groups: pl.DataFrame = _empty("process_groups")
     gaps: pl.DataFrame = _empty("gaps")
     sessions: pl.DataFrame = _empty("sessions")
 

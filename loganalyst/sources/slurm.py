@@ -1,4 +1,6 @@
-"""SLURM's accounting: `sacct -P` (fields between pipes, any choice and order), `sacct --json`, `scontrol show job`."""
+"""SLURM's accounting: `sacct -P` (fields between pipes, any choice and order), `sacct --json`, `scontrol show job`, and
+what `seff` prints.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.sources import slurmfields, slurmjson
+from loganalyst.sources import slurmfields, slurmjson, slurmshow
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
 
 NAME = "slurm"
@@ -16,19 +18,6 @@ NAME = "slurm"
 LARGEST = 256 << 20  # bytes of a file that must be read as a whole
 _ID = r"^\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.\w+)?$"  # 47, 47.batch, 32_2.0, 32_[4-9%2], 50+1
 _JSON = re.compile(r'\A\s*\{(?s:.*)"jobs"\s*:\s*\[(?s:.*)"derived_exit_code"')
-_SCONTROL = re.compile(r"\s*JobId=\d+ (?s:.*?)\bJobState=")
-_FIELDS = {
-    "JobName": r"\bJobName=(.*?)(?:\s+UserId=|\n|$)",
-    "State": r"\sJobState=(\S+)",
-    "ExitCode": r"\sExitCode=(\S+)",
-    "Start": r"\sStartTime=(\S+)",
-    "End": r"\sEndTime=(\S+)",
-    "Elapsed": r"\sRunTime=(\S+)",
-    "Timelimit": r"\sTimeLimit=(\S+)",
-    "NodeList": r"\sNodeList=(\S+)",
-    "NNodes": r"\sNumNodes=(\d+)",
-    "AllocCPUS": r"\sNumCPUs=(\d+)",
-}  # fmt: skip
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins with decides, not its name)
@@ -36,7 +25,8 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
     if binary(head):
         return 0.0
     opening = text(head)
-    return 0.97 if _header(opening) or _SCONTROL.match(opening) or _JSON.match(opening) else 0.0
+    known = (slurmshow.SCONTROL, slurmshow.SEFF, _JSON)
+    return 0.97 if _header(opening) or any(form.match(opening) for form in known) else 0.0
 
 
 def read(path: Path) -> Iterator[Tables]:
@@ -49,7 +39,7 @@ def read(path: Path) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, f"larger than {LARGEST >> 20} MiB and not of the form `sacct -P` writes", 0))
     else:
         content = text(path.read_bytes())
-        yield _read_json(path, content) if content.lstrip().startswith("{") else _read_scontrol(path, content)
+        yield _read_json(path, content) if content.lstrip().startswith("{") else _read_records(path, content)
 
 
 def _header(opening: str) -> str:
@@ -112,24 +102,6 @@ def _read_json(path: Path, content: str) -> Tables:
     return _tables(path, raw.cast(pl.String), *(gap(path, why) for why in found if isinstance(why, str)))
 
 
-def _read_scontrol(path: Path, content: str) -> Tables:
-    """One record a job, on a line or on many; memory asked for a node or for a CPU."""
-    places = [hit.start() for hit in re.finditer(r"^JobId=", content, re.MULTILINE)]
-    records = [content[a:b] for a, b in zip(places, [*places[1:], len(content)], strict=False)]
-    frame = pl.DataFrame({"record": pl.Series(records, dtype=pl.String)})
-    record = pl.col("record")
-    memory = [
-        record.str.extract(r"\sMinMemoryNode=(\S+)") + "n",
-        record.str.extract(r"\sMinMemoryCPU=(\S+)") + "c",
-        record.str.extract(r"\s(?:Alloc)?TRES=[^\s]*?\bmem=([^,\s]+)"),
-    ]
-    task = record.str.extract(r"\sArrayJobId=(\d+)") + "_" + record.str.extract(r"\sArrayTaskId=(\S+)")
-    raw = frame.select(
-        *(record.str.extract(pattern).alias(name) for name, pattern in _FIELDS.items()),
-        JobID=pl.coalesce(task, record.str.extract(r"^JobId=(\d+)")),
-        ReqMem=pl.coalesce(pl.when(~m.is_in(["0n", "0c"])).then(m) for m in memory),
-    )
-    cut = raw.filter(pl.col("State").is_null()).height
-    why = f"{cut} records without a state: cut off" if cut else "" if records else "no record of a job"
-    lost = gap(path, why) if why else table("gaps")
-    return _tables(path, raw.drop_nulls("State"), lost)
+def _read_records(path: Path, content: str) -> Tables:
+    raw, why = (slurmshow.seff if slurmshow.SEFF.match(content) else slurmshow.scontrol)(content)
+    return _tables(path, raw, gap(path, why) if why else table("gaps"))

@@ -40,8 +40,7 @@ def _job(job: Any) -> Iterator[Row | str]:
     if (number := _number(_at(job, "job_id"))) is None:
         yield "a job without job_id"
         return
-    task, of = _number(_at(job, "array", "task_id")), _number(_at(job, "array", "job_id"))
-    id_ = f"{of}_{task}" if task is not None and of else str(number)
+    id_ = _id(job, number)
     yield {
         **_common(job, id_),
         "JobName": _text(_at(job, "name")),
@@ -49,11 +48,25 @@ def _job(job: Any) -> Iterator[Row | str]:
         "NNodes": _text(_number(_at(job, "allocation_nodes"))),
         "TimelimitRaw": _text(_number(_at(job, "time", "limit"))),
         "ReqMem": f"{memory}M" if (memory := _mem(_at(job, "tres", "requested"))) is not None else None,
+        "ReqTRES": _resources(_at(job, "tres", "requested")),
+        "ReqCPUS": _text(_number(_at(job, "required", "CPUs"))),
         "MaxRSS": None,
+        "Reason": _text(_at(job, "state", "reason")),
     }
     steps = _at(job, "steps")
     for step in steps if isinstance(steps, list) else []:
         yield _step(step, id_)
+
+
+def _id(job: Any, number: int) -> str:
+    """`32_2` for a task of an array, `32_[4-9%2]` for those that wait, `50+1` for a part of a heterogeneous job."""
+    of, task, waiting = _number(_at(job, "array", "job_id")), _at(job, "array", "task_id"), _at(job, "array", "task")
+    if of and (task := _number(task)) is not None:
+        return f"{of}_{task}"
+    if of and isinstance(waiting, str) and waiting:
+        return f"{of}_[{waiting}]"
+    whole, part = _number(_at(job, "het", "job_id")), _number(_at(job, "het", "job_offset"))
+    return f"{whole}+{part}" if whole and part is not None else str(number)
 
 
 def _step(step: Any, job: str) -> Row:
@@ -67,6 +80,9 @@ def _step(step: Any, job: str) -> Row:
         "TimelimitRaw": None,
         "ReqMem": None,
         "MaxRSS": _text(_mem(_at(step, "tres", "requested", "max"))),
+        "NTasks": _text(_number(_at(step, "tasks", "count"))),
+        "TRESUsageInTot": _resources(_at(step, "tres", "requested", "total")),
+        "TRESUsageInAve": _resources(_at(step, "tres", "requested", "average")),
     }
 
 
@@ -78,6 +94,9 @@ def _common(node: Any, id_: str) -> Row:
         "Start": _iso(_number(_at(node, "time", "start"))),
         "End": _iso(_number(_at(node, "time", "end"))),
         "ElapsedRaw": _text(_number(_at(node, "time", "elapsed"))),
+        "TotalCPU": _processor_time(_at(node, "time", "total")),
+        "AllocTRES": (allocated := _resources(_at(node, "tres", "allocated"))),
+        "AllocCPUS": hit[1] if (hit := re.search(r"(?<![^,])cpu=(\d+)", allocated or "")) else None,
     }
 
 
@@ -96,6 +115,20 @@ def _exit(code: Any, *, failed: bool) -> str | None:
     signal = _number(_at(code, "signal", "id")) if signal is None else signal
     unknown = not status and not signal if failed else status is None and signal is None
     return None if unknown else f"{status or 0}:{signal or 0}"
+
+
+def _processor_time(total: Any) -> str | None:
+    whole, parts = _number(_at(total, "seconds")), _number(_at(total, "microseconds"))
+    return None if whole is None else f"0:{whole + (parts or 0) / 1e6:.6f}"
+
+
+def _resources(tres: Any) -> str | None:
+    """A list of trackable resources as `sacct -P` prints it, `cpu=4,mem=100M,gres/gpu=2` (memory is counted in MB)."""
+    entries = tres if isinstance(tres, list) else ()
+    names = ("/".join(filter(None, (_text(_at(e, "type")), _text(_at(e, "name"))))) for e in entries)
+    counts = (_number(_at(e, "count")) for e in entries)
+    told = [(name, count) for name, count in zip(names, counts, strict=True) if count is not None]
+    return ",".join(f"{name}={count}" + "M" * (name == "mem") for name, count in told) or None
 
 
 def _mem(tres: Any) -> int | None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables, table
 from loganalyst.pipeline import diagnose_paths
-from loganalyst.sources import slurm, slurmfields
+from loganalyst.sources import slurm, slurmfields, slurmunits
 from loganalyst.sources.discovery import ownjobs
 from loganalyst.sources.ingest import ingest, reader
 
@@ -54,7 +54,8 @@ def test_rows_of_sacct(tmp_path):
     assert tables.jobs.schema == SCHEMAS["jobs"]
     assert tables.gaps.height == 0
     assert tables.jobs.row(0) == (
-        "71", "train", "TIMEOUT", 0, 0, started, ended, DAY + 30, DAY, None, 4 * 2.0**30, "gpu[1-2]", "sacct.psv",
+        "71", "train", "TIMEOUT", 0, 0, started, ended, DAY + 30, DAY, None, 4 * 2.0**30, "gpu[1-2]", 2,
+        *[None] * 6, "sacct.psv",
     )  # fmt: skip
     assert tables.jobs.row(1)[:5] == ("71.batch", "batch", "CANCELLED", 0, 15)
     assert tables.jobs.row(1)[7:12] == (DAY + 31, None, 3 * 2.0**30, None, "gpu1")
@@ -118,7 +119,7 @@ def test_raw_fields_stand_in(tmp_path):
 )
 def test_counted_nodes(names, nodes):
     """Lists in brackets count without being written out."""
-    assert slurmfields.count(names) == nodes
+    assert slurmunits.count(names) == nodes
 
 
 def test_arrays_suffixes_and_line_breaks(tmp_path):
@@ -192,7 +193,8 @@ def test_json_of_any_release(tmp_path):
 
     start, end = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), datetime(2001, 9, 9, 1, 47, 40, tzinfo=UTC)
     assert tables.jobs.row(0) == (
-        "71", "train", "CANCELLED by me", 1, 0, start, end, 60.0, 180.0, None, 2 * 2.0**20, "n[1-2]", "sacct.json",
+        "71", "train", "CANCELLED by me", 1, 0, start, end, 60.0, 180.0, None, 2 * 2.0**20, "n[1-2]", 2,
+        None, None, None, 0, None, None, "sacct.json",
     )  # fmt: skip
     assert tables.jobs.row(1)[:5] == ("71.batch", "batch", "OUT_OF_MEMORY", 0, 125)
     assert column(tables, "memory_used") == [None, 2048.0]
@@ -283,12 +285,13 @@ def test_all_forms_of_a_real_cluster_agree(folder):
         "sacct-short.psv", "sacct-all.psv", "sacct.json", "scontrol-show-job.txt", "scontrol-show-job.oneline.txt",
     }  # fmt: skip
     assert sum(t.gaps.height for t in found.values()) == 0
-    assert jobs["sacct-short.psv"].equals(jobs["sacct-all.psv"])
+    told = ["job", "name", "state", "exit_code", "signal", "started", "ended", "elapsed_s", "limit_s", "memory_used"]
+    assert jobs["sacct-short.psv"].select(told).equals(jobs["sacct-all.psv"].select(told))
     assert jobs["scontrol-show-job.txt"].equals(jobs["scontrol-show-job.oneline.txt"])
 
     # JSON lists the first start of a requeued job too, names users, and has no exit codes in this release
     same = ["job", "name", "started", "ended", "elapsed_s", "limit_s", "memory_used", "memory_limit", "nodes"]
-    plain = jobs["sacct-short.psv"].sort("job")
+    plain = jobs["sacct-all.psv"].sort("job")
     assert plain.select(same).equals(jobs["sacct.json"].unique("job", keep="last").sort("job").select(same))
     mains = plain.filter(~pl.col("job").str.contains(".", literal=True))
     shown = jobs["scontrol-show-job.txt"].sort("job")

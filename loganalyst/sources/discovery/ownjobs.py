@@ -30,13 +30,15 @@ class Own(NamedTuple):
 def own(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: Sequence[str]) -> Own:
     """The jobs whose number a session, the settings or the name of one of the `logs` (paths) tells.
 
-    A single job needs no number. Of several that no number chooses from all are kept, and none is judged.
+    A single job needs no number. Of several that no number chooses from all are kept, and none is judged. Of the parts
+    of a heterogeneous job (`50+0`, `50+1`), which has one number, the first is judged: it runs the script.
     """
     if not jobs.height:
         return Own(jobs, None, ())
     listed = jobs.with_columns(of=pl.col("job").str.extract(STEP))
     names = listed["of"].drop_nulls().unique(maintain_order=True).to_list()
     told = _told(sessions, config)
+    told = [part for number in told for part in ([n for n in names if n.startswith(f"{number}+")] or [number])]
     mine = [name for name in names if name in told] or _named(listed, [PurePosixPath(log).name for log in logs])
     if not mine and not told:
         several = (f"{len(names)} jobs are accounted for; which is this run's is not known",)
@@ -46,6 +48,7 @@ def own(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: 
         f"{file}: {n} jobs that are not this run's" for file, n in others.agg(pl.col("of").n_unique()).iter_rows()
     )
     judged = mine[0] if len(mine) == 1 else next((number for number in reversed(told) if number in mine), None)
+    judged = judged and re.sub(r"\+\d+$", "+0", judged)
     return Own(jobs.filter(listed["of"].is_in(mine)), judged, tuple(left_out))
 
 
