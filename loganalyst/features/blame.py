@@ -8,6 +8,7 @@ from loganalyst.features.peers import explained
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
+SILENT = 20  # lines: a start that printed fewer, none of them known, has told nothing
 FLUSHED = 150  # lines with metrics that the buffer of a program may still hold when its traceback is out
 
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
@@ -22,6 +23,18 @@ def session_labels(run: Run) -> dict[int, str | None]:
     return {n: (row["label"] or "other") if row else None for n, row in found.items()}
 
 
+def judged_session(run: Run) -> int:
+    """The last session; while it has said nothing yet (a start, and no line that tells anything), the one before."""
+    rows = run.sessions.select("session", "first_line", "last_line").vstack(
+        run.lines.select("session", first_line="line", last_line="line")
+    )
+    numbers = rows["session"].drop_nulls().unique().sort(descending=True)
+    spoken = pl.concat([run.lines["session"], run.points["session"]]).unique()
+    long = rows.filter(pl.col("last_line") - pl.col("first_line") >= SILENT)["session"]
+    said = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
+    return int(said[0] if len(said) else numbers[0]) if len(numbers) else 0
+
+
 def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
     """The row of `lines` that states the root cause of one session, or None.
 
@@ -29,7 +42,8 @@ def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
     a line that follows from a fault counts only where there is no fault, and then the failed exit before the mere
     consequence. Within a chain of exceptions a known fault goes before a general exception.
     """
-    judged = _tiers(outlived(lines, points))
+    told = outlived(lines, points)
+    judged = _tiers(told)
     if not judged.height:
         return None
     best = judged.filter(pl.col("tier") == pl.col("tier").min())
@@ -37,7 +51,17 @@ def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
     if chosen["general"] and chosen["block"] is not None:
         known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
         chosen = known.row(0, named=True) if known.height else chosen
-    return chosen
+    return _first_time(chosen, told)
+
+
+def _first_time(chosen: dict[str, Any], lines: pl.DataFrame) -> dict[str, Any]:
+    """Where the same words (digits aside) had been said before, and training had gone on, the line that said them first."""
+    words = pl.col("text").str.replace_all(r"\d+", "")
+    same = (words == pl.lit(chosen["text"]).str.replace_all(r"\d+", "")) & pl.col("rank").eq_missing(
+        pl.lit(chosen["rank"])
+    )
+    earlier = lines.filter(same & ~pl.col("alive"), file=chosen["file"], pattern=chosen["pattern"]).sort("line")
+    return earlier.row(0, named=True) if earlier.height and chosen["part"] != "stop" else chosen
 
 
 def _order(best: pl.DataFrame) -> list[str]:

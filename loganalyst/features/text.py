@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import polars as pl
 
-from loganalyst.features.blame import root, session_labels
+from loganalyst.features.blame import judged_session, root, session_labels
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.places import place
 from loganalyst.model import Feature, FeatureValue, Witness
 
 __all__ = ["FEATURES", "compute", "session_labels"]
@@ -62,17 +64,12 @@ def compute(context: Context) -> Computed:
     if not logs:
         return {}
     sessions = run.sessions.filter(pl.col("source").is_in(logs))
-    last = _last(sessions, run.lines)
+    last = judged_session(replace(run, sessions=sessions))
     lines = run.lines.filter(pl.col("session") == last)
     points = run.points.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
     return {"log_lines_read": read, **_counted(lines), **_described(root(lines, points), lines)}
-
-
-def _last(sessions: pl.DataFrame, lines: pl.DataFrame) -> int:
-    numbers = pl.concat([sessions["session"], lines["session"]]).max()
-    return int(numbers) if isinstance(numbers, int) else 0
 
 
 def _counted(lines: pl.DataFrame) -> Computed:
@@ -89,6 +86,7 @@ def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
+    rank, node = place(row, lines)
     values = {
         "log_root_label": row["label"] or "other",
         "log_root_pattern": row["pattern"],
@@ -96,8 +94,8 @@ def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
         "log_root_message": (said.get("message", "").strip()[:SHORT] or row["text"].strip()[-SHORT:]),
         "log_root_exception": said.get("exception"),
         "log_root_frame": said.get("frame"),
-        "log_root_rank": row["rank"],
-        "log_root_node": row["node"],
+        "log_root_rank": rank,
+        "log_root_node": node,
         "log_root_module": _first(said, "module", "old_module", "run_module", "library"),
         "log_root_path": _first(said, "path", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
         "log_root_parameter": said.get("key"),
@@ -107,7 +105,7 @@ def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
         "log_kill_signal": signal,
         **_quantities(said),
     }
-    witness = Witness(file=row["file"], line=row["line"], rank=row["rank"], node=row["node"])
+    witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Root causes found in labelled job logs: right label, right line, and healthy logs called sick.
+"""Root causes found in labelled job logs: right label, line, rank and node; consequences and healthy logs blamed.
 
 Run: python tests/bench/text_labels.py [--corpus DIR] [--misses]
 """
@@ -7,16 +7,57 @@ import argparse
 import csv
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from loganalyst.errors import SourceError
-from loganalyst.features.blame import root
+from loganalyst.features.blame import judged_session, root
+from loganalyst.features.places import place
 from loganalyst.model import Run
 from loganalyst.sources.ingest import ingest
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/text"
+NEAR = 2  # lines from the labelled one that still count as right
+CASCADE = "cascade"
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What is blamed: label ("healthy": nothing), line, rank and node, and the part that its line plays."""
+
+    label: str = "healthy"
+    line: int | None = None
+    rank: int | None = None
+    node: str | None = None
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A labelled row, and what was blamed within its lines."""
+
+    truth: dict[str, str]
+    found: Blame
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the row is labelled healthy."""
+        return self.truth["label"] == "healthy"
+
+    @property
+    def right(self) -> bool:
+        """Whether the label, or another that is accepted, was found."""
+        return self.found.label in {self.truth["label"], *self.truth["secondary"].split(";")}
+
+    def near(self, lines: int) -> bool:
+        """Whether the line is at most so many lines off the labelled one."""
+        return self.found.line is not None and abs(self.found.line - int(self.truth["root_line"])) <= lines
+
+    def is_first(self, which: str) -> bool:
+        """Whether the first `rank` or `node` is the labelled one."""
+        return str(getattr(self.found, which)) == self.truth[f"first_{which}"]
 
 
 def segments(corpus: Path) -> Iterator[tuple[dict[str, str], bytes]]:
@@ -27,17 +68,17 @@ def segments(corpus: Path) -> Iterator[tuple[dict[str, str], bytes]]:
             yield row, b"\n".join(lines[int(row["first_line"]) - 1 : int(row["last_line"])]) + b"\n"
 
 
-def blamed(run: Run | None, first: int = 1, last: int | None = None) -> tuple[str, int | None]:
-    """Label and line of the root cause of the last session within the given lines ("healthy", None: none)."""
+def blamed(run: Run | None, first: int = 1, last: int = 10**12) -> Blame:
+    """What is blamed in the last session within the given lines."""
     if run is None:
-        return "healthy", None
-    inside = run.sessions.filter(pl.col("last_line") >= first, pl.col("first_line") <= (last or 10**12))
-    if not inside.height:
-        return "healthy", None
-    number = inside["session"].max()
-    span = pl.col("line").is_between(first, last or 10**12)
-    row = root(run.lines.filter(span, session=number), run.points.filter(span, session=number))
-    return (row["label"] or "other", row["line"]) if row else ("healthy", None)
+        return Blame()
+    inside = run.sessions.filter(pl.col("last_line") >= first, pl.col("first_line") <= last)
+    within = pl.col("line").is_between(first, last)
+    part = Run(sessions=inside, lines=run.lines.filter(within), points=run.points.filter(within))
+    number = judged_session(part)
+    lines = part.lines.filter(session=number)
+    row = root(lines, part.points.filter(session=number))
+    return Blame(row["label"] or "other", row["line"], *place(row, lines), row["part"]) if row else Blame()
 
 
 def read(path: Path) -> Run | None:
@@ -48,43 +89,60 @@ def read(path: Path) -> Run | None:
         return None
 
 
-def by_segment(corpus: Path) -> Iterator[tuple[dict[str, str], str, int | None]]:
+def by_segment(corpus: Path) -> Iterator[Judged]:
     """Every labelled segment cut out and read as a file of its own."""
     with tempfile.TemporaryDirectory() as folder:
         for row, data in segments(corpus):
             path = Path(folder) / Path(row["file"]).name
             path.write_bytes(data)
-            label, line = blamed(read(path))
-            yield row, label, line and line + int(row["first_line"]) - 1
+            found = blamed(read(path))
+            line = found.line and found.line + int(row["first_line"]) - 1
+            yield Judged(row, Blame(found.label, line, found.rank, found.node, found.part))
 
 
-def by_file(corpus: Path) -> Iterator[tuple[dict[str, str], str, int | None]]:
+def by_file(corpus: Path) -> Iterator[Judged]:
     """Every file read as a whole; a labelled segment is judged by the last session found within its lines."""
     runs: dict[str, Run | None] = {}
     for row, _ in segments(corpus):
         if row["file"] not in runs:
             runs[row["file"]] = read(corpus / row["file"])
-        yield row, *blamed(runs[row["file"]], int(row["first_line"]), int(row["last_line"]))
+        yield Judged(row, blamed(runs[row["file"]], int(row["first_line"]), int(row["last_line"])))
 
 
-def report(title: str, rows: list[tuple[dict[str, str], str, int | None]], misses: bool) -> None:
+def share(rows: list[bool]) -> str:
+    """`right/all (percent)`."""
+    return f"{sum(rows)}/{len(rows)} ({sum(rows) / max(len(rows), 1):.0%})"
+
+
+def report(title: str, rows: list[Judged], misses: bool) -> None:
     """Print the shares for one way of cutting."""
-    sick = [r for r in rows if r[0]["label"] != "healthy"]
-    healthy = [r for r in rows if r[0]["label"] == "healthy"]
-    right = [r for r in sick if r[1] in {r[0]["label"], *r[0]["secondary"].split(";")}]
-    lined = [r for r in sick if r[0]["root_line"]]
-    exact = [r for r in lined if str(r[2]) == r[0]["root_line"]]
-    alarms = [r for r in healthy if r[1] != "healthy"]
-    quota = f"{len(alarms)}/{len(healthy)}"
+    sick = [r for r in rows if not r.healthy]
+    lined = [r for r in sick if r.truth["root_line"]]
+    several = [r for r in rows if "#" in r.truth["id"]]
+    print(f"{title}: label right {share([r.right for r in sick])}")
     print(
-        f"{title}: label right {len(right)}/{len(sick)} ({len(right) / max(len(sick), 1):.0%}), root line exact"
-        f" {len(exact)}/{len(lined)} ({len(exact) / max(len(lined), 1):.0%}), healthy called sick {quota}"
+        f"  root line exact {share([r.near(0) for r in lined])}, within {NEAR} {share([r.near(NEAR) for r in lined])}"
     )
-    for row, label, line in rows if misses else []:
-        wrong = (row, label, line) not in [*right, *(r for r in healthy if r not in alarms)]
-        if wrong or (row["root_line"] and str(line) != row["root_line"]):
-            truth = f"{row['label']} ({row['secondary']}) at {row['root_line']}"
-            print(f"  {'WRONG' if wrong else 'line '} {row['id']}: {truth}, found {label} at {line}")
+    for which in ("rank", "node"):
+        told = [r.is_first(which) for r in sick if r.truth[f"first_{which}"]]
+        print(f"  first {which} right {share(told)}")
+    either = [r for r in sick if r.truth["first_rank"] or r.truth["first_node"]]
+    print(f"  first rank or node right {share([r.is_first('rank') or r.is_first('node') for r in either])}")
+    consequences = sum(r.found.part == CASCADE and not r.right for r in rows)
+    alarms = sum(not r.right for r in rows if r.healthy)
+    print(f"  a consequence called the cause {consequences}, healthy called sick {alarms}")
+    print(f"  of files with several jobs: label right {share([r.right for r in several])}")
+    for r in rows if misses else []:
+        if (
+            not r.right
+            or (r in lined and not r.near(NEAR))
+            or any(r.truth[f"first_{w}"] and not r.is_first(w) for w in ("rank", "node"))
+        ):
+            t = r.truth
+            where = (
+                f"{t['label']} ({t['secondary']}) at {t['root_line']}, rank {t['first_rank']} node {t['first_node']}"
+            )
+            print(f"    {'WRONG' if not r.right else 'place'} {t['id']}: {where}; found {r.found}")
 
 
 def main() -> None:
@@ -94,7 +152,7 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="list what was missed")
     args = parser.parse_args()
     report("segments cut out", list(by_segment(args.corpus)), args.misses)
-    report("whole files     ", list(by_file(args.corpus)), args.misses)
+    report("whole files", list(by_file(args.corpus)), args.misses)
 
 
 if __name__ == "__main__":
