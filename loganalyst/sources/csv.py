@@ -7,7 +7,7 @@ again in the middle begins a session: a program was started once more on the sam
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 
 import polars as pl
@@ -15,23 +15,21 @@ import polars as pl
 from loganalyst.model import Tables, Time
 from loganalyst.sources.constants import Constants
 from loganalyst.sources.flatten import Leaf, config_of, config_table
-from loganalyst.sources.rows import cells, columns, csvexports, csvplain
+from loganalyst.sources.rows import cells, columns, csvexports, csvheader, csvplain
 from loganalyst.sources.rows.cells import Rows
 from loganalyst.sources.rows.columns import Axes, plain
+from loganalyst.sources.rows.csvlosses import Losses
 from loganalyst.sources.rows.zeroed import Hole, holed, pieces
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
 
 NAME = "csv"
 
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
-_COUNTERS = (*columns.STEPS, *columns.EPOCHS)
 _TOLD = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # texts that are used, or say again what an axis says
 _MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
 _MOST_COLUMNS = 5_000
 _PEEK = 20  # rows that tell which columns hold texts
-_MOST_HOLES = 20  # told one by one
 _SHOWN = 5  # names in a gap
-_MOST_HEADERS = 1000  # looked for in one block; after that they are rows
 
 
 def sniff(path: Path, head: bytes) -> float:
@@ -48,7 +46,7 @@ def sniff(path: Path, head: bytes) -> float:
 
 def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
     listed = csvexports.comparison(header)
-    counted = (not listed and bool(columns.known(header, _COUNTERS))) or set(header) >= _MONITOR
+    counted = (not listed and bool(columns.known(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
         alike = len(body) > 1 and all(len(row) == len(header) > 1 and cells.numeric(row) for row in body)
         return 0.6 if counted and alike else 0.0
@@ -69,23 +67,12 @@ def read(path: Path) -> Iterator[Tables]:
     table = _Table(path)
     for piece in chain.from_iterable(map(pieces, blocks(path))):
         if isinstance(piece, Hole):
-            table.zeroed(piece)
+            table.losses.zeroed(piece)
         else:
             yield from table.feed(piece)
         if table.refused:
             break
     yield table.rest()
-
-
-@dataclass
-class _Loss:
-    """Cells or rows that could not be used for one reason."""
-
-    count: int
-    line: int
-    offset: int | None
-    extent: int | None  # of the one, if it is one, in bytes
-    example: str = ""
 
 
 @dataclass
@@ -106,9 +93,11 @@ class _Table:
     words: set[str] = field(default_factory=set)  # the columns that held texts, as far as is known
     unread: dict[str, None] = field(default_factory=dict)  # columns of texts, in order
     settings: dict[str, Leaf] = field(default_factory=dict)
-    holes: list[pl.DataFrame] = field(default_factory=list)  # as gaps
-    losses: dict[str, _Loss] = field(default_factory=dict)
     constants: Constants = field(default_factory=Constants)
+    losses: Losses = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.losses = Losses(self.path)
 
     def feed(self, block: Block) -> Iterator[Tables]:
         """The points of one block, a header's rows after another's."""
@@ -123,20 +112,13 @@ class _Table:
         else:
             yield from self._careful(block)
 
-    def zeroed(self, hole: Hole) -> None:
-        """Remember lines that are lost."""
-        if len(self.holes) < _MOST_HOLES:
-            self.holes.append(gap(self.path, f"NUL bytes from line {hole.line} on", hole.offset, hole.extent))
-        else:
-            self._count("more stretches of NUL bytes", _Loss(1, hole.line, hole.offset, None))
-
     def _careful(self, block: Block) -> Iterator[Tables]:
         """The points of a block of which each cell is looked at."""
         frame, broken = cells.rows(block, self.sep)
         for line in broken:
-            self._lose("rows with a quote that never closes", block, pl.Series([line]))
+            self.losses.lines("rows with a quote that never closes", block, pl.Series([line]))
         at = 0
-        for place in self._headers(frame):
+        for place in csvheader.again(frame, self.header):
             yield from self._points(self._rows(frame[at:place], block))
             self._begin(frame["cells"][place].to_list())
             at = place + 1
@@ -146,12 +128,7 @@ class _Table:
         """What was not read, as gaps."""
         if self.refused:
             return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
-        rows = self.holes + [
-            gap(
-                self.path, f"{loss.count} {what}, the first in line {loss.line}{loss.example}", loss.offset, loss.extent
-            )
-            for what, loss in self.losses.items()
-        ]
+        rows = self.losses.gaps()
         if self.unread and self.found:
             named = ", ".join(map(repr, islice(self.unread, _SHOWN))) + ", …" * (len(self.unread) > _SHOWN)
             rows.append(gap(self.path, f"columns of texts are not read ({len(self.unread)}): {named}"))
@@ -188,7 +165,7 @@ class _Table:
         first = frame["cells"][0].to_list()
         headed = not cells.numeric(first)
         named = self.comment.split(self.sep)
-        made = [self.path.stem if len(first) == 1 else f"column_{i + 1}" for i in range(len(first))]
+        made = csvheader.made(len(first), self.path)
         self._begin(first if headed else named if self.comment and len(named) == len(first) else made)
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
@@ -196,40 +173,23 @@ class _Table:
         return block.since(below["line"][0]) if below.height else replace(block, data=b"")
 
     def _begin(self, names: Sequence[str]) -> None:
-        """Start a session with the names of a header made unique; a nameless first column is pandas' index."""
+        """Start a session with the names of a header."""
         if len(names) > _MOST_COLUMNS:
             self.refused = f"no table of metrics: {len(names):,} columns; at most {_MOST_COLUMNS:,} are read"
             names = []
         if csvexports.comparison(names):
             self.refused = "a comparison of runs, one a row, and no curve: export the history of one run"
-        header: list[str] = []
-        for i, raw in enumerate(csvexports.unmarked(names)):
-            name = raw.strip() or (f"column_{i + 1}" if i else "index")
-            again = (f"{name}.{k}" for k in count(1))
-            header.append(next(n for n in chain([name], again) if n not in header))
-        if {plain(name) for name in header} == {"wall_time", "step", "value"}:  # TensorBoard's download of one tag
-            header = [self.path.stem.split("-tag-")[-1] if plain(n) == "value" else n for n in header]
+        header = csvheader.unique(names, self.path)
         self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
 
-    def _headers(self, frame: pl.DataFrame) -> list[int]:
-        """The rows that are headers: no numbers, and at least half of the names known."""
-        first = frame["cells"].list.first().str.strip_chars()
-        candidates = first.is_in([*self.header, *columns.STEPS, *columns.EPOCHS]).arg_true()[:_MOST_HEADERS]
-        return [i for i in candidates if self._is_header(frame["cells"][i].to_list())]
-
-    def _is_header(self, row: Sequence[str]) -> bool:
-        names = [cell.strip() for cell in row]
-        known = sum(name in self.header or plain(name) in _COUNTERS for name in names)
-        return 2 * known >= len(names) and all(cells.numbers(pl.Series(names)).is_null())
-
     def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
         """The rows below one header by column; odd ones, and odd cells of columns of numbers, are told."""
-        frame = self._whole_rows(frame, block)
+        frame = self.losses.whole_rows(frame, block, len(self.header))
         rows = cells.columns(frame, self.header, decimal_comma=self.sep == ";")
         for name in self.header:
             if _numeric(rows.values[name], rows.texts[name]) and plain(name) not in columns.TIMES:
-                self._odd_cells(name, rows, block)
+                self.losses.odd_cells(name, rows, block)
         return rows
 
     def _points(self, rows: Rows) -> Iterator[Tables]:
@@ -296,43 +256,6 @@ class _Table:
             self.axes.last_step = index["step"][-1]
         session = self.constants.column(self.session, count, pl.Int32)
         return index.hstack([rows.lines.alias("line"), session.alias("session")])
-
-    def _whole_rows(self, frame: pl.DataFrame, block: Block) -> pl.DataFrame:
-        """Without the rows whose cells cannot be told apart: too many, or cut off at the end of the file."""
-        width = len(self.header)
-        found = frame["cells"].list.len()
-        more = (found > width) & (frame["cells"].list.slice(width).list.join("").str.strip_chars() != "")
-        fewer = found < width
-        last = block.line + block.data.count(b"\n")
-        cut = fewer & (frame["line"] == last) & (not block.data.endswith(b"\n"))
-        self._lose(f"rows with more than {width} cells", block, frame["line"].filter(more))
-        self._lose("row is cut off", block, frame["line"].filter(cut))
-        self._lose(
-            f"rows with fewer than {width} cells (read as far as they go)", block, frame["line"].filter(fewer & ~cut)
-        )
-        return frame.filter(~(more | cut))
-
-    def _odd_cells(self, name: str, rows: Rows, block: Block) -> None:
-        column = rows.texts[name]
-        odd = rows.values[name].is_null() & column.is_not_null()
-        if odd.any():
-            example = f": {column.filter(odd)[0][:40]!r}"
-            self._lose(f"cells of column {name!r} are no numbers", block, rows.lines.filter(odd), example)
-
-    def _lose(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
-        if not len(lines):
-            return
-        line = lines[0]
-        begin = block.begin(line)
-        row = block.data[begin : block.data.find(b"\n", begin) + 1 or None]
-        # a row in quotes may go on in the next line
-        extent = block.extent(row) if len(lines) == 1 and block.offset is not None and b'"' not in row else None
-        self._count(what, _Loss(len(lines), line, block.at(begin), extent, example))
-
-    def _count(self, what: str, loss: _Loss) -> None:
-        before = self.losses.get(what)
-        count = before.count if before else 0
-        self.losses[what] = replace(before or loss, count=count + loss.count, extent=None if before else loss.extent)
 
 
 def _numeric(values: pl.Series, texts: pl.Series) -> bool:

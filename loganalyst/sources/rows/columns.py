@@ -242,7 +242,7 @@ def _carried(column: pl.Series, last: float | None) -> pl.Series:
     """The column with the value before in place of each NULL, `last` at its start."""
     if not column.null_count():
         return column
-    column = column.fill_null(strategy="forward")
+    column = column.fill_null(strategy="forward") if column.count() else column
     return column if last is None else column.fill_null(last)
 
 
