@@ -42,6 +42,13 @@ SCHEMAS: dict[str, pl.Schema] = {
         session=pl.Int32, file=pl.String, line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String,
         pattern=pl.String, label=pl.String, part=pl.String, captures=pl.String, text=pl.String, block=pl.Int64,
     ),
+    # tracebacks, stacks and launchers' tables of logs; `block` counts those of a file, `parent` is the one whose exception
+    # led to this one; `ranks` are all that printed it, `repeated` how often it was printed
+    "blocks": _schema(
+        session=pl.Int32, file=pl.String, block=pl.Int64, kind=pl.String, first_line=pl.Int64, last_line=pl.Int64,
+        offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, exception=pl.String, message=pl.String,
+        frame=pl.String, parent=pl.Int64, ranks=pl.List(pl.Int64), repeated=pl.Int64,
+    ),
     # dotted keys; `number` where the value is one
     "config": _schema(key=pl.String, value=pl.String, number=pl.Float64, origin=pl.String),
     # one row a job or step; memory in bytes: of the largest task, and what one node allows; `gpu_use` from 0 to 1
@@ -145,6 +152,7 @@ class Tables:
     points: pl.DataFrame = _empty("points")
     distributions: pl.DataFrame = _empty("distributions")
     lines: pl.DataFrame = _empty("lines")
+    blocks: pl.DataFrame = _empty("blocks")
     config: pl.DataFrame = _empty("config")
     jobs: pl.DataFrame = _empty("jobs")
     checkpoints: pl.DataFrame = _empty("checkpoints")

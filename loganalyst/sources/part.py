@@ -14,9 +14,12 @@ from loganalyst.sources.spool import Rows, Spool
 
 BIG = ("points", "distributions", "lines")
 SMALL = tuple(f.name for f in fields(Tables) if f.name not in BIG)
-_SESSION = {"points", "distributions", "lines", "sessions"}
+_SESSION = {"points", "distributions", "lines", "blocks", "sessions"}
 _METRIC = {"points", "distributions"}
-_SOURCE = {"lines": "file", "gaps": "file", "config": "origin", "jobs": "origin"}  # the others': "source"
+_SOURCE = {
+    "lines": "file", "blocks": "file", "gaps": "file", "collectives": "file", "process_groups": "file",
+    "config": "origin", "jobs": "origin",
+}  # fmt: skip  # the others': "source"
 
 
 class Facts(NamedTuple):

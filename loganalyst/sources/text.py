@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
-from loganalyst.sources.log import args, owners, patterns, sniffing, stamps, tracebacks
+from loganalyst.sources.log import args, blocks, owners, patterns, sniffing, stamps, tracebacks
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
+from loganalyst.sources.log.folding import Blocks
 from loganalyst.sources.log.kinds import Kinds, Look
 from loganalyst.sources.log.sessions import Sessions
 from loganalyst.sources.log.steps import Steps, schema_of
@@ -22,11 +23,11 @@ from loganalyst.sources.mark import Mark, StartAgainError
 
 NAME = "text"
 CUT = 2000  # characters of a line that are kept
-HELD = 1 << 20  # bytes of an unfinished traceback that wait for the next batch
+HELD = 1 << 20  # bytes of an unfinished block that wait for the next batch
 KEPT = 100  # matches of one pattern kept at either end of a batch; how many are left out is reported
 
 _EXAMPLE = ">>>"
-_WORDS = (tracebacks.HEADER, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
+_WORDS = (*blocks.WORDS, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
 _MARKS = schema_of(
     line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, pattern=pl.String,
     label=pl.String, part=pl.String, generic=pl.Boolean, captures=pl.String, text=pl.String,
@@ -58,7 +59,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     rest: textlines.Chunk | None = None
     for chunk, place in textlines.batches(path, reading.place):
         rows = chunk.after(rest)
-        cut = _unfinished(rows)
+        cut = blocks.unfinished(rows)
         rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
         if len(rows):
             yield reading.batch(rows)
@@ -68,14 +69,6 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
         yield reading.batch(rest)
     yield from reading.closing()
     return reading.mark()
-
-
-def _unfinished(chunk: textlines.Chunk) -> int:
-    """The first row of a traceback that may go on in the next batch (their number if none)."""
-    first = max(len(chunk) - tracebacks.LONGEST, 0)
-    if chunk.data.find(tracebacks.HEADER.encode(), int(chunk.starts[first])) < 0:
-        return len(chunk)
-    return first + tracebacks.unfinished(chunk.rows(np.arange(first, len(chunk))))
 
 
 class _Reading:
@@ -92,6 +85,7 @@ class _Reading:
         self.metrics = logmetrics.Reader(self.kinds, self.steps.code)
         self.place = textlines.Place()
         self.clock = stamps.Clock()
+        self.blocks = Blocks()
         self.chains = self.last_line = self.rows = 0
         self.kept = Counter[str]()
         self.settled: Mapping[str, Any] | None = None
@@ -110,6 +104,7 @@ class _Reading:
         reading.metrics = logmetrics.Reader(reading.kinds, reading.steps.code, often, state["rank"])
         reading.chains, reading.last_line, reading.rows = state["chains"], state["last_line"], state["rows"]
         reading.clock = stamps.Clock(*state["clock"])
+        reading.blocks = Blocks(*state["blocks"])
         reading.kept = Counter(mark.kept)
         reading.settled = state
         return reading
@@ -120,8 +115,10 @@ class _Reading:
         rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known, _WORDS)
         own = literals >= 0
         said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
-        marks, left_out = self._thinned(self._marks(chunk, look, rows[own], literals[own], said[tracebacks.HEADER]))
+        found = blocks.find(chunk, said)
+        marks, left_out = self._thinned(self._marks(chunk, look, rows[own], literals[own], found.ends))
         session = self.sessions.number(chunk, look, marks)
+        self.blocks.add(self._placed(found.blocks, chunk, look, session))
         quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
         numbers = self.metrics.read(chunk, look, session, quotes=quotes)
         self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
@@ -143,13 +140,14 @@ class _Reading:
             "line": place.line, "read": place.read, "sessions": self.sessions.state(), "chains": self.chains,
             "last_line": self.last_line, "rows": self.rows, "rank": self.metrics.rank,
             "often": sorted(self.metrics.often), "kept": dict(self.kept),
-            "clock": astuple(self.clock),
+            "clock": astuple(self.clock), "blocks": self.blocks.state(),
         }  # fmt: skip
 
     def closing(self) -> Iterator[Tables]:
         for points in self.steps.points():
             yield Tables(points=points)
-        yield Tables(sessions=self.sessions.summary(self.last_line))
+        found, left_out = self.blocks.summary(self.name)
+        yield Tables(sessions=self.sessions.summary(self.last_line), blocks=found, gaps=left_out)
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""
@@ -160,10 +158,10 @@ class _Reading:
         return Mark(self.place.offset, kept, state)
 
     def _marks(
-        self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, headers: patterns.Rows
+        self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, found: pl.DataFrame
     ) -> pl.DataFrame:
-        """The matched rows with the columns of `_MARKS`; `literals` were found in `rows`, `headers` open tracebacks."""
-        ends = self._tracebacks(chunk, headers)
+        """The matched rows with the columns of `_MARKS`; `literals` were found in `rows`, `found` are tracebacks."""
+        ends = self._numbered(found)
         hit = np.union1d(rows, ends["row"].to_numpy())
         if not len(hit):
             return pl.DataFrame(schema=_MARKS)
@@ -197,17 +195,25 @@ class _Reading:
         known = [{"pattern": p.id, "label": p.label, "part": p.part, "generic": p.generic} for p in self.known]
         return pl.DataFrame(known)
 
-    def _tracebacks(self, chunk: textlines.Chunk, headers: patterns.Rows) -> pl.DataFrame:
-        """The tracebacks that end in the batch, by row of their exception; chains numbered over the file."""
-        if not len(headers):
-            return pl.DataFrame(schema=tracebacks.FOUND)
-        start = max(int(headers[0]) - 1, 0)
-        rows = chunk.rows(np.arange(start, len(chunk)))
-        found = tracebacks.find(rows).with_columns(
-            chain=pl.col("chain") + self.chains, row=pl.col("row") + start, head=pl.col("head") + start
-        )
+    def _numbered(self, found: pl.DataFrame) -> pl.DataFrame:
+        """The tracebacks by row of their exception; chains numbered over the file."""
+        ends = found.with_columns(chain=pl.col("chain") + self.chains)
         self.chains += found["chain"].n_unique()
-        return found.drop_nulls("row").unique("row", keep="first")
+        return ends.drop_nulls("row").unique("row", keep="first")
+
+    def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: patterns.Rows) -> pl.DataFrame:
+        """Blocks of a batch with session, lines, offset and time; rank and node of the log, if they tell none."""
+        first, last = found["first"].to_numpy(), found["last"].to_numpy()
+        time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)
+        return found.with_columns(
+            session=pl.Series(session[first], dtype=pl.Int64),
+            first_line=pl.Series(chunk.line[first]),
+            last_line=pl.Series(chunk.line[last]),
+            offset=pl.lit(None, pl.Int64) if chunk.offset is None else pl.Series(chunk.offset[first]),
+            time=pl.coalesce("time", time),
+            rank=pl.coalesce("rank", pl.lit(self.rank, pl.Int64)),
+            node=pl.coalesce("node", pl.lit(self.node, pl.String)),
+        )
 
     def _lines(self, marks: pl.DataFrame) -> pl.DataFrame:
         """The `lines` table."""

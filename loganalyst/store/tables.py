@@ -47,7 +47,18 @@ _OWN = {
     ),
 }
 # fmt: on
-READ = ("config", "jobs", "checkpoints", "gaps", "sessions", "sources", "runs")  # small tables; the last makes it count
+READ = (
+    "blocks",
+    "config",
+    "jobs",
+    "checkpoints",
+    "collectives",
+    "process_groups",
+    "gaps",
+    "sessions",
+    "sources",
+    "runs",
+)  # small tables; the last makes it count
 JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
 ALL_TABLES = (*BIG, *READ, *JUDGED)
 

@@ -15,7 +15,7 @@ from loganalyst.sources.log import steps as logsteps
 from loganalyst.sources.mark import Mark, StartAgainError
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/text"
-TABLES = ("points", "lines", "config", "gaps", "sessions")
+TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
 BAR = "{:3}%|###   | {}/20 [00:{:02}<00:20,  3.1it/s, loss={:.3f}]"
 
 

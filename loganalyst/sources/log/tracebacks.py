@@ -1,19 +1,18 @@
 """Python tracebacks in a job log: taken apart by rank, chains kept together, each with its exception and frame."""
 
+from collections import Counter
+from typing import Any
+
 import polars as pl
 
-HEADER = "Traceback (most recent call last)"
-LONGEST = 400  # rows of one rank between a header and its exception
+from loganalyst.sources.log.tracelines import FRAME, HEADER, LIBRARY, LONGEST, inside, parts
 
-_INDENTED = r"^(?:\s|│|╭|╰|$)"
-_SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
-_STRICT = rf"^((?:[A-Za-z_]\w*\.)*(?:[A-Z_]\w*)?(?:{_SUFFIX})\w*)(?:\s*:\s*(.*))?$"
-_LOOSE = r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$"  # only right below the frames: exceptions may have any name
-_FRAME = r'^\s*File "([^"]+)", line (\d+)(?:, in (.+))?$'
-_RICH_FRAME = r"^│\s+(\S+):(\d+) in (\S+)"
-_LIBRARY = r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/]Lib[\\/]|^<string>"
-_CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
-_HARMLESS = r"Exception ignored in|Exception in thread|Error in atexit|Error in sys\.excepthook"
+__all__ = ["FOUND", "HEADER", "LONGEST", "SYNTAX", "find", "headless", "unfinished"]
+
+SYNTAX = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of the program itself: printed without a header
+_NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of what follows
+_PLACE = r'^\s*File "[^"]+", line \d+$'
+_SOURCE = 4  # rows between the place of a syntax error and its name
 
 FOUND = pl.Schema(
     {
@@ -24,6 +23,9 @@ FOUND = pl.Schema(
         "message": pl.String,
         "frame": pl.String,
         "harmless": pl.Boolean,
+        "more": pl.String,
+        "process": pl.Int64,
+        "cause": pl.Int64,
     }
 )
 
@@ -33,25 +35,17 @@ def find(rows: pl.DataFrame) -> pl.DataFrame:
 
     head, row: positions (Int64) of the header and of the exception's line (NULL where it is cut off); chain: number of
     the chain it belongs to; exception, message; frame: "file:line in function" of the innermost frame outside libraries
-    (NULL where there is none); harmless: printed by the interpreter's clean-up or a side thread.
+    (NULL where there is none, or it is not known whose it is); harmless: printed by the interpreter's clean-up or a
+    side thread; more: what the lines below say first; process: the rank that another process's traceback is said to be
+    of; cause: header of the exception that led to this one, or of a group's first member.
     """
     if not rows["body"].str.contains(HEADER, literal=True).any():
         return pl.DataFrame(schema=FOUND)
-    inside = _inside(rows)
-    blocks = inside.group_by("prefix", "block").agg(
-        head=pl.col("row").first(),
-        harmless=pl.col("harmless").first(),
-        **_exception(),
-        frame=_frame().drop_nulls().last(),
-        linked=pl.col("chain").any(),
-    )
-    follows = pl.col("linked").shift(1).over("prefix", order_by="block").fill_null(value=False)
-    found = blocks.with_columns(follows=follows).sort("head")
-    # Chains of two ranks may interleave: a chain is counted within its rank, then numbered over all.
-    keyed = found.with_columns(chain=(~pl.col("follows")).cum_sum().over("prefix"))
-    return keyed.with_columns(chain=pl.struct("prefix", "chain").rank("dense")).select(
-        pl.col(name).cast(dtype) for name, dtype in FOUND.items()
-    )
+    told = {name: pl.col(name).first() for name in ("harmless", "depth", "inner", "process")}
+    blocks = inside(rows).group_by("prefix", "block", maintain_order=True).agg(
+        head=pl.col("row").first(), linked=pl.col("chain").any(), **told, **parts()
+    )  # fmt: skip
+    return _chained(_untangled(blocks)).select(pl.col(name).cast(dtype) for name, dtype in FOUND.items())
 
 
 def unfinished(rows: pl.DataFrame) -> int:
@@ -61,43 +55,74 @@ def unfinished(rows: pl.DataFrame) -> int:
     return rows.height - tail.height + int(open_[0]) if len(open_) else rows.height
 
 
-def _inside(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows from each header on, at most LONGEST of its rank, with what each of them is."""
+def headless(rows: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
+    """Syntax errors of the program itself, in the columns of `find`, but for those at the positions `known`."""
     body = pl.col("body")
-    head = body.str.contains(HEADER, literal=True)
-    numbered = rows.select("prefix", "body").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    numbered = numbered.with_columns(
-        head=head,
-        block=head.cum_sum().over("prefix"),
-        before=body.shift(1).over("prefix"),
-    ).filter(pl.col("block") > 0)
-    numbered = numbered.with_columns(depth=pl.int_range(pl.len()).over("prefix", "block"))
-    return numbered.filter(pl.col("depth") <= LONGEST).with_columns(
-        harmless=(body.str.contains(_HARMLESS) | pl.col("before").str.contains(_HARMLESS)).fill_null(value=False),
-        chain=body.str.contains_any(list(_CHAIN)),
-        ends=~head
-        & ~body.str.contains("%|", literal=True)
-        & (body.str.contains(_STRICT) | (body.str.contains(_LOOSE) & pl.col("before").str.contains(_INDENTED))),
-    )
+    place = pl.when(body.str.contains(_PLACE)).then(pl.int_range(pl.len())).forward_fill().over("prefix")
+    said = body.str.extract_groups(rf"^({'|'.join(word[:-2] for word in SYNTAX)}): (.*)")
+    found = rows.select(
+        "body", row=pl.int_range(pl.len()), head=place,
+        exception=said.struct.field("1"), message=said.struct.field("2"),
+    ).drop_nulls("exception")  # fmt: skip
+    near = (pl.col("row") - pl.col("head") <= _SOURCE) & ~pl.col("row").is_in(known.implode())
+    found = found.filter(near.fill_null(value=False))
+    at = rows["body"].gather(found["head"]).str.extract_groups(FRAME).struct
+    frames = pl.DataFrame({"file": at.field("1"), "line": at.field("2")})
+    frame = frames.select(pl.when(~pl.col("file").str.contains(LIBRARY)).then(pl.format("{}:{} in ?", "file", "line")))
+    none = {name: pl.lit(None, dtype) for name, dtype in FOUND.items() if name not in found.columns}
+    return found.with_columns(**none).with_columns(frame.to_series().alias("frame")).select(FOUND.names()).cast(FOUND)
 
 
-def _exception() -> dict[str, pl.Expr]:
-    """Place and parts of a block's first exception line."""
-    ends, body = pl.col("ends"), pl.col("body")
-    parts = pl.coalesce(body.str.extract(_STRICT, 1), body.str.extract(_LOOSE, 1))
-    message = pl.coalesce(body.str.extract(_STRICT, 2), body.str.extract(_LOOSE, 2))
-    return {
-        "row": pl.col("row").filter(ends).first(),
-        "exception": parts.filter(ends).first(),
-        "message": message.filter(ends).first(),
-    }
+def _untangled(blocks: pl.DataFrame) -> pl.DataFrame:
+    """With the exceptions of processes that printed at once without prefixes: headers with nothing but frames between
+    them, then as many exceptions. Whose frames are whose is known only where all of them printed the same ones.
+    """
+    cut = pl.col("row").is_null()
+    mixed = cut & (pl.col("block") < pl.col("block").max().over("prefix"))
+    if not blocks.select(mixed.any()).item():
+        return blocks
+    fixed: list[dict[str, Any]] = []
+    waiting: list[int] = []
+    for block in blocks.sort("prefix", "block").to_dicts():
+        same = bool(waiting) and fixed[waiting[0]]["prefix"] == block["prefix"]
+        waiting = [*(waiting if same else []), len(fixed)]
+        fixed.append(block)
+        if block["row"] is not None:
+            _share([fixed[at] for at in waiting])
+            waiting = []
+    return pl.DataFrame(fixed, schema=blocks.schema)
 
 
-def _frame() -> pl.Expr:
-    """The frames above the exception that are the user's own, as "file:line in function"."""
-    body = pl.col("body")
-    plain, rich = body.str.extract_groups(_FRAME), body.str.extract_groups(_RICH_FRAME)
-    file, line, function = (pl.coalesce(plain.struct.field(k), rich.struct.field(k)) for k in ("1", "2", "3"))
-    shown = pl.concat_str([file, pl.lit(":"), line, pl.lit(" in "), function.fill_null("?")])
-    own = ~file.str.contains(_LIBRARY) & ~pl.col("ends").cum_max().fill_null(value=False)
-    return shown.filter(own.fill_null(value=False))
+def _share(blocks: list[dict[str, Any]]) -> None:
+    """Give the exceptions below the last of these headers to all of them, in the order printed."""
+    last = blocks[-1]
+    if min(len(blocks), len(last["endings"])) < 2:
+        return
+    frames = [frame for block in blocks for frame in block["frames"]]
+    alike = all(times % len(blocks) == 0 for times in Counter(frames).values())
+    frame = frames[-1] if frames and alike else None
+    told = zip(last["endings"], last["names"], last["says"], strict=True)
+    for block, (row, exception, message) in zip(blocks, told, strict=False):
+        block.update(row=row, exception=exception, message=message, frame=frame)
+
+
+def _chained(blocks: pl.DataFrame) -> pl.DataFrame:
+    """With the number of each one's chain and its cause, in file order."""
+
+    def of_rank(column: pl.Expr, by: int) -> pl.Expr:
+        return column.shift(by).over("prefix", order_by="block")
+
+    depth, exception = pl.col("depth"), pl.col("exception")
+    follows = of_rank(pl.col("linked"), 1).fill_null(value=False)
+    member = (depth > 2) & (depth > depth.min().over("prefix"))
+    above = pl.col("head").shift(1).over("prefix", "depth", order_by="block")
+    note = of_rank(exception, 1).str.ends_with(_NOTE).fill_null(value=False)
+    group = exception.str.ends_with("ExceptionGroup").fill_null(value=False)
+    holds = (group & (of_rank(depth, -1) > depth)) | of_rank(pl.col("inner"), -1)
+    blocks = blocks.with_columns(
+        follows=follows | member,
+        cause=pl.when(follows & ~note).then(above).when(holds).then(of_rank(pl.col("head"), -1)),
+    ).sort("head")
+    # Chains of two ranks may interleave: a chain is counted within its rank, then numbered over all.
+    keyed = blocks.with_columns(chain=(~pl.col("follows")).cum_sum().over("prefix"))
+    return keyed.with_columns(chain=pl.struct("prefix", "chain").rank("dense"))

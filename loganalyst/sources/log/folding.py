@@ -1,0 +1,146 @@
+"""The blocks of a log: what says the same in one session is told once, with all ranks that printed it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from loganalyst.model import table
+
+KEPT = 200  # blocks of a file that are kept, from its beginning and from its end
+CUT = 2000  # characters of a message that are kept
+
+_KEY = ("session", "kind", "exception", "frame", "fold")
+_NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?"
+_FILE = r"; error file .*"
+_LINES = ("cuda", "nccl", "srun", "xla")  # kinds whose lines go on to the last that says the same
+_TASKS = 100_000  # of one range; more are no task list
+
+
+class Block(NamedTuple):
+    """A block of the file; `number` counts those met, `parent` is one of these numbers, `time` in µs; what has the same
+    `fold`, kind, exception and frame in one session is the same block.
+    """
+
+    number: int
+    session: int
+    kind: str
+    exception: str | None
+    frame: str | None
+    fold: str
+    first_line: int
+    last_line: int
+    offset: int | None
+    time: int | None
+    rank: int | None
+    node: str | None
+    message: str | None
+    ranks: Sequence[int]
+    repeated: int
+    parent: int | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes it this block."""
+        return tuple(getattr(self, name) for name in _KEY)
+
+
+class Blocks:
+    """The blocks met so far, in the order met."""
+
+    def __init__(self, known: Sequence[Sequence[Any]] = (), met: int = 0, left_out: int = 0) -> None:
+        blocks = [Block(*one) for one in known]
+        self.known = {block.key: block for block in blocks}
+        self.met, self.left_out = met, left_out
+
+    def state(self) -> tuple[list[Block], int, int]:
+        """What it knows, as plain JSON: the arguments of another one."""
+        return list(self.known.values()), self.met, self.left_out
+
+    def add(self, blocks: pl.DataFrame) -> None:
+        """Those of a batch, in the columns of `stacks.FOUND` with session, first_line, last_line and offset."""
+        groups = self._ends(list(_groups(blocks))) if blocks.height else []
+        numbers: dict[int, int] = {}
+        causes: list[tuple[tuple[Any, ...], int]] = []
+        for block, firsts, cause in groups:
+            known = self.known.get(block.key)
+            if known is None:
+                known = block._replace(number=self.met)
+                self.met += 1
+                causes += [(block.key, cause)] if cause is not None else []
+            else:
+                known = _both(known, block)
+            self.known[block.key] = known
+            numbers |= dict.fromkeys(firsts, known.number)
+        for key, cause in causes:
+            parent = numbers.get(cause)
+            if parent != self.known[key].number:
+                self.known[key] = self.known[key]._replace(parent=parent)
+        kept = self._ends(list(self.known.values()))
+        if len(kept) < len(self.known):
+            self.known = {block.key: block for block in kept}
+
+    def _ends(self, some: list[Any]) -> list[Any]:
+        """At most KEPT from either end."""
+        self.left_out += max(len(some) - 2 * KEPT, 0)
+        return some if len(some) <= 2 * KEPT else [*some[:KEPT], *some[-KEPT:]]
+
+    def summary(self, name: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The `blocks` table of the file `name`, and the gap that says how many are not in it."""
+        blocks = sorted(self.known.values(), key=lambda block: (block.first_line, block.number))
+        place = {block.number: at for at, block in enumerate(blocks)}
+        parents = [place.get(block.parent) if block.parent is not None else None for block in blocks]
+        same = {column: [getattr(block, column) for block in blocks] for column in _COLUMNS}
+        ranks = pl.Series("ranks", [block.ranks or None for block in blocks], pl.List(pl.Int64))
+        found = table("blocks", {**same, "ranks": ranks, "file": name, "block": range(len(blocks)), "parent": parents})
+        why = [f"{self.left_out} more tracebacks and stacks not listed"]
+        return found, table("gaps", {"file": name, "offset": [0], "why": why} if self.left_out else None)
+
+
+_COLUMNS = (
+    "session", "kind", "first_line", "last_line", "offset", "time", "rank", "node", "exception", "message", "frame",
+    "repeated",
+)  # fmt: skip
+
+
+def _groups(blocks: pl.DataFrame) -> Iterator[tuple[Block, list[int], int | None]]:
+    """The blocks of a batch that say something else, with the rows where each begins and where its cause does."""
+    message = pl.col("message").str.slice(0, CUT)
+    listed = (pl.col("kind") == "srun") & pl.col("ranks").is_not_null()  # there the exit code is what is said
+    fold = pl.when(listed | (pl.col("kind") == "torchrun")).then(message.str.replace(_FILE, "")).otherwise(
+        message.str.replace_all(_NUMBER, "#")
+    )  # fmt: skip
+    found = blocks.with_columns(message, fold=fold.fill_null("")).sort("first", maintain_order=True)
+    once = ("first_line", "offset", "time", "message", "cause")
+    last = pl.when(pl.col("kind").is_in(_LINES)).then("last_line")
+    groups = found.group_by(_KEY, maintain_order=True).agg(
+        *(pl.col(name).first() for name in once), *(pl.col(name).drop_nulls().first() for name in ("rank", "node")),
+        last_line=pl.coalesce(last.max(), pl.col("last_line").first()),
+        said=pl.col("rank").drop_nulls().unique(), listed=pl.col("ranks").drop_nulls().unique(),
+        firsts=pl.col("first"), repeated=pl.len().cast(pl.Int64),
+    )  # fmt: skip
+    for one in groups.iter_rows(named=True):
+        firsts, cause, said, listed = (one.pop(name) for name in ("firsts", "cause", "said", "listed"))
+        ranks = sorted({*said, *(task for text in listed for task in _tasks(text))})
+        rank = one.pop("rank")
+        rank = ranks[0] if rank is None and ranks else rank
+        yield Block(number=-1, **one, rank=rank, ranks=ranks), firsts, cause
+
+
+def _both(known: Block, again: Block) -> Block:
+    last = max(known.last_line, again.last_line) if known.kind in _LINES else known.last_line
+    return known._replace(
+        repeated=known.repeated + again.repeated,
+        ranks=sorted({*known.ranks, *again.ranks}),
+        last_line=last,
+        rank=again.rank if known.rank is None else known.rank,
+        node=again.node if known.node is None else known.node,
+    )
+
+
+def _tasks(text: str) -> Iterator[int]:
+    """`0-2,7` is 0, 1, 2 and 7."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and len(part) < 15 and (not last or last.isdecimal()):
+            yield from range(int(first), min(int(last or first), int(first) + _TASKS) + 1)
