@@ -6,6 +6,7 @@ that only decides where to look: what is found there is checked line by line.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -47,8 +48,10 @@ class Kinds:
     def _forget(self) -> None:
         self.hashes = np.empty(0, np.uint64)
         self.ids = np.empty(0, np.int64)
-        self.columns = np.empty(0, np.int64)
-        self.flags = {name: np.empty(0, bool) for name in FLAGS}
+        self.near = np.zeros(1 << 16, np.int64)  # by the low bits of a hash: where it may stand in `hashes`
+        # by kind, and at the end what holds of rare ones
+        self.columns = np.array([_NONE])
+        self.flags = {name: np.zeros(1, bool) for name in FLAGS}
         self.fresh: dict[int, tuple[int, int]] = {}
 
     def __len__(self) -> int:
@@ -65,10 +68,7 @@ class Kinds:
         if len(unknown):
             rare = self._learn(chunk, hashes, unknown)
             kind[unknown] = self._find(hashes[unknown])
-        known = kind >= 0
-        flags = {name: np.zeros(len(kind), bool) for name in FLAGS}
-        for name in FLAGS:
-            flags[name][known] = self.flags[name][kind[known]]
+        flags = {name: self.flags[name][kind] for name in FLAGS}
         time = self._times(chunk, kind)
         if len(rare):
             text = chunk.some(rare)
@@ -78,11 +78,17 @@ class Kinds:
         return Look(kind, hashes, time, flags)
 
     def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The kind of each hash, -1 where it is not known."""
         if not len(self):
             return np.full(len(hashes), -1)
-        at = np.searchsorted(self.hashes, hashes)
-        at[at == len(self.hashes)] = 0
-        return np.where(self.hashes[at] == hashes, self.ids[at], -1)
+        at = self.near[_low(hashes)]
+        others = np.flatnonzero(self.hashes[at] != hashes)
+        kind = self.ids[at]
+        if len(others):
+            hashes = hashes[others]
+            at = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
+            kind[others] = np.where(self.hashes[at] == hashes, self.ids[at], -1)
+        return kind
 
     def _learn(self, chunk: Chunk, hashes: NDArray[np.uint64], rows: Rows) -> Rows:
         """Remember the kinds of the given rows; those of kinds that are too rare are given back."""
@@ -103,26 +109,35 @@ class Kinds:
         order = np.argsort(np.concatenate([self.hashes, keys]))
         self.hashes = np.concatenate([self.hashes, keys])[order]
         self.ids = np.concatenate([self.ids, ids])[order]
+        self.near[_low(self.hashes)] = np.arange(len(self))
         texts = chunk.some(long)
         stamped = ~np.isnat(stamps.times(texts))
         found = [stamps.column(text) if at else _NONE for text, at in zip(texts, stamped.tolist(), strict=True)]
-        self.columns = np.append(self.columns, [_ANYWHERE if c is None else c for c in found]).astype(np.int64)
+        self.columns = _extended(self.columns, np.array([_ANYWHERE if c is None else c for c in found], np.int64))
         both = zip(_told(texts).items(), _told(chunk.some(short)).values(), strict=True)
         for (name, one), other in both:
-            self.flags[name] = np.append(self.flags[name], one | other)
+            self.flags[name] = _extended(self.flags[name], one | other)
         self.fresh = dict(zip(ids.tolist(), zip(short.tolist(), long.tolist(), strict=True), strict=True))
 
     def _times(self, chunk: Chunk, kind: NDArray[np.int64]) -> stamps.Times:
         time = np.full(len(kind), np.datetime64("NaT", "us"))
-        column = np.where(kind >= 0, self.columns[kind] if len(self) else _NONE, _NONE)
+        column = self.columns[kind]
         fixed = np.flatnonzero(column >= 0)
         if len(fixed):
-            at = chunk.starts[fixed] + column[fixed]
-            time[fixed] = stamps.fixed(chunk.data, at)
+            time[fixed] = stamps.fixed(chunk.data, chunk.starts[fixed] + column[fixed])
         loose = np.flatnonzero((column != _NONE) & np.isnat(time))
         if len(loose):
             time[loose] = stamps.times(chunk.some(loose))
         return time
+
+
+def _low(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return hashes & np.uint64(0xFFFF)
+
+
+def _extended(known: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    """With `more` before the last one."""
+    return np.concatenate([known[:-1], more, known[-1:]])
 
 
 def hashed(data: bytes) -> NDArray[np.uint64]:

@@ -1,6 +1,7 @@
 """The lines of a job log: decoded, cleaned of terminal codes, with line numbers and byte offsets; rank and node."""
 
 import codecs
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,10 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-CHUNK = 2 << 20  # bytes a batch; a line longer than this comes in pieces
-CACHED = 1 << 17  # bytes that are looked through at once: they and their marks stay in the processor's cache
+CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
+CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
 ROWS = 1 << 18  # rows a batch
-FEW = 2000  # rows whose text is cut out of a batch one by one
+FEW = 16  # of so many rows one is cut out by itself: of more the text of all is taken apart
+LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
@@ -66,7 +68,7 @@ class Chunk:
 
     def some(self, rows: NDArray[np.int64]) -> pl.Series:
         """The text of the given rows."""
-        if len(rows) > FEW and 4 * len(rows) > len(self):
+        if len(rows) * FEW > len(self):
             return self.texts.gather(rows)
         bounds = zip(self.starts[rows].tolist(), (self.starts[rows + 1] - 1).tolist(), strict=True)
         return pl.Series("", [self.data[a:b].decode() for a, b in bounds], dtype=pl.String)
@@ -103,17 +105,17 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
     """
     if _is_utf16(path):
         line = start.line
-        for data, _ in _whole_lines(_utf8(path)):
+        for data, fed, _ in _whole_lines(_utf8(path)):
             chunk, feeds = _chunk(data, line, None)
             yield from _pieces(chunk, None)
-            line += feeds
+            line += feeds + fed
         return
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
         file.seek(start.offset)
         rest, place = file.read(start.read - start.offset), start
-        for data, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
+        for data, fed, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
             chunk, feeds = _chunk(data, place.line, place.offset)
-            place = Place(place.offset + len(data), place.line + feeds, read or 0)
+            place = Place(place.offset + len(data) + fed, place.line + feeds + fed, read or 0)
             yield from _pieces(chunk, place if read else None)
 
 
@@ -138,7 +140,10 @@ def head(data: bytes) -> str:
 
 def split(data: bytes) -> pl.Series:
     """The text between the LF of `data` (UTF-8)."""
-    return pl.Series("", [data.decode()]).str.split("\n").explode()
+    if len(data) < LARGE or b"\r" in data:
+        return pl.Series("", data.decode().split("\n"))
+    text = pl.read_lines(io.BytesIO(data), name="").to_series()
+    return text.extend(pl.Series([""])) if data.endswith(b"\n") else text
 
 
 def described(text: pl.Series) -> pl.DataFrame:
@@ -173,27 +178,30 @@ def _utf8(path: Path) -> Iterator[bytes]:
             yield part.encode("utf-8", "replace")
 
 
-def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> Iterator[tuple[bytes, int | None]]:
+def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> Iterator[tuple[bytes, bool, int | None]]:
     """Blocks that end with a line; within a line above CHUNK with a refresh (CR), or where there is none anywhere.
 
-    Beside each the bytes read by then, None where the block was not a full one. `rest` was read before, and not given.
+    Of each the bytes, without the LF at its end, whether there was one, and the bytes read by then, None where the
+    block was not a full one. `rest` was read before, and not given: the head of a line.
     """
     for block in blocks:
-        data, read = rest + block, read + len(block)
-        cut = data.rfind(b"\n") + 1
-        if not cut and len(data) >= CHUNK:
-            cut = data.rfind(b"\r") + 1 or len(data)
-        if cut:
-            yield data[:cut], read if len(block) == CHUNK else None
-        rest = data[cut:]
+        read, feed = read + len(block), block.rfind(b"\n")
+        if feed >= 0:
+            data, rest = b"".join((rest, memoryview(block)[:feed])), block[feed + 1 :]
+        else:
+            rest += block
+            if len(rest) < CHUNK:
+                continue
+            cut = rest.rfind(b"\r") + 1 or len(rest)
+            data, rest = rest[:cut], rest[cut:]
+        yield data, feed >= 0, read if len(block) == CHUNK else None
     if rest:
-        yield rest, None
+        yield rest, False, None
 
 
 def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
-    """The rows of whole lines, and the number of their LF."""
-    lines = data.removesuffix(b"\n")
-    starts, body = _starts(lines), _decoded(lines)
+    """The rows of whole lines, and the number of LF between them."""
+    starts, body = _starts(data), _decoded(data)
     number = np.arange(line, line + len(starts) - 1)
     place = None if offset is None else starts[:-1] + offset
     if any(mark in body for mark in (b"\x1b", b"\x00", b"\x08")) or body.startswith(codecs.BOM_UTF8):
@@ -201,8 +209,7 @@ def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
     if b"\r" in body:
         body, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
-    feeds = len(starts) - 2 + (len(lines) < len(data))
-    return Chunk(body, starts if body is lines else _starts(body), number, place), feeds
+    return Chunk(body, starts if body is data else _starts(body), number, place), len(starts) - 2
 
 
 def _starts(data: bytes) -> NDArray[np.int64]:

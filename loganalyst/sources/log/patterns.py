@@ -60,7 +60,6 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
-MOST_LITERALS = 400  # of one hyperscan database: above it compiling takes several times the time and memory
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
@@ -120,8 +119,8 @@ def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple
 
 
 def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
-    scanners = _scanners(tuple(literals))
-    if scanners is None:
+    scanner = _scanner(tuple(literals))
+    if scanner is None:
         return _searched(data, literals)
     ids: list[int] = []
     places: list[int] = []
@@ -130,8 +129,7 @@ def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
         ids.append(literal)
         places.append(end)
 
-    for scanner in scanners:
-        scanner.scan(data, match_event_handler=note)
+    scanner.scan(data, match_event_handler=note)
     return np.searchsorted(ends, np.array(places, np.int64)), np.array(ids, np.int64)
 
 
@@ -181,19 +179,16 @@ def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> list[list[int]]:
 
 
 @cache
-def _scanners(literals: tuple[str, ...]) -> list[Any] | None:
-    """Hyperscan databases of the literals, or None where hyperscan is not there (polars serves, slower)."""
+def _scanner(literals: tuple[str, ...]) -> Any:
+    """The hyperscan database of the literals, or None where hyperscan is not there (polars serves, slower)."""
     try:
         import hyperscan
     except ImportError:
         return None
-    databases = []
-    for first in range(0, len(literals), MOST_LITERALS):
-        part = [literal.encode() for literal in literals[first : first + MOST_LITERALS]]
-        numbers = list(range(first, first + len(part)))
-        databases.append(hyperscan.Database())
-        databases[-1].compile(expressions=part, ids=numbers, flags=[0] * len(part), literal=True)
-    return databases
+    database = hyperscan.Database()
+    words = [literal.encode() for literal in literals]
+    database.compile(expressions=words, ids=list(range(len(words))), flags=[0] * len(words), literal=True)
+    return database
 
 
 def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:

@@ -16,9 +16,19 @@ _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2}
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _FIXED = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-][0-9]{2}:[0-9]{2}:[0-9]{2}")
 _MINUTE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2})")
-_LONGEST = 27  # bytes, with six digits of a fraction
+_LONGEST = 28  # bytes that are looked at: six digits of a fraction, and two more
 
 Times = NDArray[np.datetime64]
+
+
+def _pairs() -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Of each two bytes: the number that they are as digits (of one digit ten times it, else 0); whether both are."""
+    tens, ones = ((np.arange(1 << 16) >> shift & 255) - ord("0") for shift in (0, 8))
+    first, second = (tens >= 0) & (tens <= 9), (ones >= 0) & (ones <= 9)
+    return np.where(first, 10 * tens + np.where(second, ones, 0), 0), first & second
+
+
+_PAIRS, _DIGITS = _pairs()
 
 
 def times(text: pl.Series) -> Times:
@@ -72,30 +82,36 @@ def fixed(data: bytes, at: NDArray[np.int64]) -> Times:
     if int(at.max()) > len(data) - _LONGEST:
         data += b"\n" * _LONGEST
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # eight bytes from each place on
-    head, minute, tail, rest = (words[at + k] for k in (0, 8, 16, 19))
-    # lines of one minute follow one another: the date and minute of each such run are read once
-    new = np.flatnonzero(
-        np.diff(minute, prepend=~minute[:1]).astype(bool) | np.diff(head, prepend=head[:1]).astype(bool)
-    )
-    told = np.stack([head[new], minute[new]], axis=1)
-    begun = np.array([_minute(pair.tobytes()) for pair in told], "M8[us]")
-    base = np.repeat(begun, np.diff(np.append(new, len(at))))
-
-    def digit(word: NDArray[np.uint64], k: int) -> NDArray[np.int64]:
-        return ((word >> np.uint64(8 * k)) & np.uint64(255)).astype(np.int64) - ord("0")
-
-    tens, ones = digit(tail, 1), digit(tail, 2)
-    valid = (digit(tail, 0) == 10) & (tens >= 0) & (tens < 6) & (ones >= 0) & (ones <= 9)
-    mark = digit(rest, 0)
-    going, micros = (mark == ord(",") - ord("0")) | (mark == ord(".") - ord("0")), np.zeros(len(at), np.int64)
-    for k, unit in enumerate((100_000, 10_000, 1000, 100, 10, 1), 1):
-        place = digit(rest, k)
-        going = going & (place >= 0) & (place <= 9)
+    head, minute, tail, fraction = (words[at + k] for k in (0, 8, 16, 20))
+    second = tail & np.uint64(0xFFFFFF)
+    # lines of one second follow one another: each such run is read once
+    new = _changes(head, minute, second)
+    time = np.repeat(_seconds(head[new], minute[new], second[new]), np.diff(np.append(new, len(at))))
+    mark = tail.view(np.uint8)[3::8]
+    going = (mark == ord(",")) | (mark == ord("."))
+    for k, unit in enumerate((10_000, 100, 1)):
         if not going.any():
             break
-        micros += np.where(going, place * unit, 0)
-    time = base + ((tens * 10 + ones) * 1_000_000 + micros).astype("m8[us]")
-    return np.where(valid, time, np.datetime64("NaT", "us"))
+        pair = fraction.view("<u2")[k::4]
+        time += np.where(going, _PAIRS[pair], 0) * np.timedelta64(unit, "us")
+        going &= _DIGITS[pair]
+    return time
+
+
+def _changes(*words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Where any word is another than before; the first is."""
+    return np.flatnonzero(np.concatenate([[True], np.any([w[1:] != w[:-1] for w in words], axis=0)]))
+
+
+def _seconds(head: NDArray[np.uint64], minute: NDArray[np.uint64], second: NDArray[np.uint64]) -> Times:
+    """The time of each date and minute (eight bytes each) and second (three), NaT where it is none."""
+    new = _changes(head, minute)
+    told = np.stack([head[new], minute[new]], axis=1)
+    begun = np.array([_minute(pair.tobytes()) for pair in told], "M8[us]")
+    base = np.repeat(begun, np.diff(np.append(new, len(head))))
+    pair = (second >> np.uint64(8)).astype(np.uint16)
+    valid = (second & np.uint64(255) == ord(":")) & _DIGITS[pair] & (_PAIRS[pair] < 60)
+    return np.where(valid, base + _PAIRS[pair].astype("m8[s]"), np.datetime64("NaT", "us"))
 
 
 @lru_cache(maxsize=100_000)

@@ -1,0 +1,54 @@
+"""Lines, times and kinds of a log, taken from its bytes all at once, are what one gets line by line."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loganalyst.sources.log import lines, stamps
+from loganalyst.sources.log.kinds import Kinds
+from loganalyst.sources.log.lines import chunk_of
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_lines_end_at_lf_however_many_bytes_there_are(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LARGE", 1)
+        assert lines.split(text.encode()).to_list() == text.split("\n")
+
+
+STAMPS = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(
+        ["2024-05-01 10:00", "2024-05-01T10:00", "2024/05/01 23:59", "2024-13-01 10:00", "20x4-05-01 10:00"]
+    ),
+    st.sampled_from([":", ".", ""]),
+    st.sampled_from(["00", "07", "59", "5", "x1", "1x"]),
+    st.sampled_from(["", ",", ".", " "]),
+    st.sampled_from(["", "1", "12", "123", "1234", "123456", "1234567", "12x", " 123"]),
+)
+
+
+@given(st.lists(STAMPS, min_size=1, max_size=20))
+def test_stamps_at_known_places_are_those_found_by_search(written: list[str]) -> None:
+    starts = np.cumsum([0, *(len(text) + 1 for text in written[:-1])])
+    found = stamps.fixed("\n".join(written).encode(), starts)
+    assert [str(t) for t in found] == [str(t) for t in stamps.times(pl.Series(written))]
+
+
+def test_kinds_whose_hashes_begin_alike_are_told_apart() -> None:
+    kinds = Kinds()
+    hashes = np.array([3 << 16 | 7, 1 << 16 | 7, 2 << 16 | 7], np.uint64)
+    chunk = chunk_of(b"loss 1\nchatter\nepoch 3", np.arange(1, 4))
+    kinds._add(chunk, hashes, np.arange(3), np.arange(3))
+    assert kinds._find(np.array([2 << 16 | 7, 3 << 16 | 7, 9 << 16 | 7, 1 << 16 | 7, 5], np.uint64)).tolist() == [
+        2, 0, -1, 1, -1,
+    ]  # fmt: skip
+
+
+def test_what_is_told_of_a_kind_is_not_told_of_rare_lines() -> None:
+    many = b"\n".join([b"step 3 loss: 0.5"] * 5 + [b"| loss | 3 |"] + [b"chatter"] * 5)
+    look = Kinds().look(chunk_of(many, np.arange(1, 12)))
+    assert look.flags["busy"].tolist() == [True] * 5 + [False] * 6
+    assert look.flags["table"].tolist() == [False] * 5 + [True] + [False] * 5
