@@ -176,7 +176,8 @@ def _parsed(data: bytes) -> pl.DataFrame:
         rows = pl.read_csv(
             data, has_header=False, separator=" ", quote_char=None, schema=_FIELDS, truncate_ragged_lines=True
         )
-        if rows.height == data.count(b"\n") and not rows["value"].null_count() and not rows["ms"].null_count():
+        nulls = rows.null_count().row(0)
+        if rows.height == data.count(b"\n") and nulls in ((0, 0, 0), (0, 0, rows.height)):  # no line has a step, or all
             return rows
     except pl.exceptions.PolarsError:
         pass

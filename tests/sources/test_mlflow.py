@@ -96,6 +96,13 @@ def test_a_damaged_line_gives_no_steps(tmp_path):
     assert points(run / "metrics/acc") == [("acc", 0, 0.5), ("acc", 1, 0.4)]
 
 
+@pytest.mark.parametrize("other", ["", "rubbish\n"])
+def test_a_blank_too_many_is_damage_whatever_else_is_in_the_file(tmp_path, other):
+    run = write(tmp_path, {"metrics/acc": "1700000000000 0.5 7\n" + other + "1700000000000 0.6  8\n"})
+
+    assert points(run / "metrics/acc") == [("acc", 7, 0.5)]
+
+
 @pytest.mark.parametrize("length", [90, 150, 1000])
 @pytest.mark.parametrize("cut", [30, 60, 200])
 def test_a_line_longer_than_blocks(tmp_path, monkeypatch, length, cut):
