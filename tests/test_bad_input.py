@@ -11,7 +11,10 @@ import pytest
 
 PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
 TABLE = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50))
-READABLE = "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, also compressed"
+READABLE = (
+    "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
+    "dumps of torch's flight recorder, also compressed"
+)
 NEEDED = "a run directory, a log file or a SLURM log is needed"
 
 

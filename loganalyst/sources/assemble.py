@@ -92,7 +92,8 @@ def _common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
     rows = sum(p.facts.rows + p.facts.lines for p in parts)
-    if any(p.format for p in parts) and rows + sum(t.height for t in (tables.config, tables.jobs, tables.sessions)):
+    small = (tables.config, tables.jobs, tables.sessions, tables.process_groups)
+    if any(p.format for p in parts) and rows + sum(t.height for t in small):
         return
     why = "; ".join(f"{g['file']}: {g['why']}" for g in tables.gaps.head(3).to_dicts()) or "no log rows"
     raise SourceError(path, f"nothing could be read ({why})", READABLE)

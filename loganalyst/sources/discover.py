@@ -16,7 +16,10 @@ from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.folder import Candidate, encodable
 from loganalyst.sources.discovery.walk import walk
 
-READABLE = "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, also compressed"
+READABLE = (
+    "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
+    "dumps of torch's flight recorder, also compressed"
+)
 _PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
 
 

@@ -86,12 +86,12 @@ def _gap(source: str, why: str) -> Tables:
 
 
 def accounting(path: Path) -> bool:
-    """Whether the file is a scheduler's accounting, which tells of a run's end but is no run."""
+    """Whether the file tells of a run's end but is no run: a scheduler's accounting, a rank's flight recorder."""
     try:
         module = reader(path, _head(path))
     except OSError:
         return False
-    return module is not None and module.NAME == "slurm"
+    return module is not None and module.NAME in ("slurm", "flightrecorder")
 
 
 def _unknown(head: bytes) -> str:

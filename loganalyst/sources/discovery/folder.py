@@ -18,6 +18,7 @@ class Group:
     logs: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
+    dumps: list[str] = field(default_factory=list)
     checkpoints: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -28,13 +29,14 @@ class Group:
         self.logs += other.logs
         self.tables += other.tables
         self.settings += other.settings
+        self.dumps += other.dumps
         self.checkpoints += other.checkpoints
         self.ignored += other.ignored
         self.unread += other.unread
 
     def files(self) -> list[str]:
         """All that is read, sorted."""
-        return sorted([*(path for path, _ in self.curves), *self.logs, *self.tables, *self.settings])
+        return sorted([*(path for path, _ in self.curves), *self.logs, *self.tables, *self.settings, *self.dumps])
 
 
 @dataclass(slots=True)
@@ -131,6 +133,8 @@ def _put(folder: Folder, kind: Kind, path: str, inode: int) -> None:
             group.settings.append(path)
         case Kind.TABLE:
             group.tables.append(path)
+        case Kind.DUMP:
+            group.dumps.append(path)
         case Kind.CHECKPOINT:
             group.checkpoints.append(path)
         case Kind.NOTES:

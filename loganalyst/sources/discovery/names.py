@@ -19,6 +19,7 @@ class Kind(IntEnum):
     SETTINGS = 5  # also accounting and final results
     CHECKPOINT = 6
     DATABASE = 7  # may hold several runs
+    DUMP = 8  # of a rank's flight recorder: a run of their own where nothing else is
 
 
 # Not walked, as are hidden folders but Hydra's; `code` is W&B's copy of the program.
@@ -75,6 +76,9 @@ _NOT_LOGS = re.compile(
 _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code_of_conduct|security|install)\b")
 _JOBS = re.compile(r"sacct|scontrol")
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
+_DUMP = re.compile(
+    r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
+)
 _ROTATED = re.compile(r"\.(?:log|out|err|[oe]\d+)\.\d+$")
 
 
@@ -98,6 +102,8 @@ def _by_suffix(name: str, stem: str, suffix: str) -> Kind:
         return Kind.CHECKPOINT
     if PICKLES.fullmatch(name):
         return Kind.SETTINGS
+    if _DUMP.fullmatch(name):
+        return Kind.DUMP
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix](stem)
     return Kind.LOG if _is_log(name, suffix) else Kind.NOTHING

@@ -60,7 +60,7 @@ class _Walk:
             yield from self._remains(folder, above)
         elif folder.held is not None:
             yield from self._with_one(folder, folder.held, above)
-        elif folder.group.curves or folder.group.logs:
+        elif folder.group.curves or folder.group.logs or folder.group.dumps:
             yield from self._alone(folder, above)
         else:
             yield from self._without(folder, above)
@@ -84,7 +84,7 @@ class _Walk:
         yield run
 
     def _alone(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
-        """A folder with metrics or logs and no run below it."""
+        """A folder with metrics, logs or dumps and no run below it."""
         group = folder.group
         text = above and above.claims and not group.curves
         if above and (text or (is_part(folder.name, above.name) and not folder.marked)):
@@ -116,7 +116,7 @@ class _Walk:
         group = folder.group
         if any(not _only_settings(path) for path, _ in group.curves):
             yield from self._give(Candidate(folder.path, folder.depth, group))
-        elif group.logs:
+        elif group.logs or group.dumps:
             for run in _text_runs(folder):
                 yield from self._give(run)
         else:
@@ -155,13 +155,21 @@ def _absorbs(above: Folder, run: Candidate) -> bool:
 
 
 def _text_runs(folder: Folder) -> list[Candidate]:
-    """The runs of a folder that has logs only: job by job where they are several, else the folder (or its one log)."""
+    """The runs of a folder that has logs or dumps only: job by job where they are several, else the folder (or its one
+    log). Whose dumps they are is not told then: they are a run of their own.
+    """
     group, jobs = folder.group, discoverjobs.jobs(folder.group.logs)
-    alone = len(group.logs) == 1 and discoverjobs.job(group.logs[0]) and not (group.settings or group.checkpoints)
-    if len(jobs) == 1 and not alone:
+    alone = (
+        len(group.logs) == 1
+        and discoverjobs.job(group.logs[0])
+        and not (group.settings or group.checkpoints or group.dumps)
+    )
+    if not group.logs or (len(jobs) == 1 and not alone):
         return [Candidate(folder.path, folder.depth, group, sure=folder.marked, text=True)]
     found = [Candidate(logs[0], folder.depth + 1, Group(logs=logs), text=True) for logs in jobs]
     found[0].group.take(Group(unread=group.unread, ignored=group.ignored))
+    if group.dumps:
+        found.append(Candidate(folder.path, folder.depth, Group(dumps=group.dumps), text=True))
     return found
 
 

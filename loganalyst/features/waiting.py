@@ -1,0 +1,172 @@
+"""Who waits for whom in collective operations, from the flight recorders of the ranks."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+# Ranks may pass tensors of other sizes and types to these
+_UNEVEN = r"^(?:all_?to_?all|scatter$|gather$|coalesced)|_oop$|_v$|_v_| \+ "
+_PEER = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """An operation that is not over: the ranks inside, the members that did not enter it, and those without a dump.
+
+    `first` is what the first rank inside says of it. `told`: all members of the group are known.
+    """
+
+    first: Row
+    inside: frozenset[int]
+    missing: frozenset[int]
+    absent: frozenset[int]
+    told: bool = True
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first operation of a group in which ranks differ: the ranks in the minority (all of them where there is no
+    majority), what one of them does, and what the others do.
+    """
+
+    ranks: frozenset[int]
+    found: Row
+    expected: Row
+    what: str
+
+
+def groups(told: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `process_groups`, one a rank and group, with `key`: a name may stand for several groups, each with
+    ranks of its own. A rank that does not tell them has those that all others tell.
+    """
+    text = pl.col("members").cast(pl.List(pl.String)).list.join(",")
+    named = told.drop_nulls(["rank", "group"]).with_columns(text=text)
+    one = pl.col("text").drop_nulls().n_unique().over("group") == 1
+    filled = named.with_columns(pl.when(one).then(pl.col("text").max().over("group")).otherwise("text").alias("text"))
+    keyed = filled.with_columns(
+        key=pl.col("group") + "|" + pl.col("text").fill_null(""),
+        members=pl.col("text").str.split(",").cast(pl.List(pl.Int64)),
+    )
+    return keyed.sort("enqueued", descending=True, nulls_last=True).unique(["key", "rank"], maintain_order=True)
+
+
+def operations(collectives: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """One row a rank and operation of a group; what was put together into one launch is one operation. `whole`: nothing
+    of it may have been overwritten, as it may of the first that a full recorder still has.
+    """
+    over = pl.col("state") == "completed"
+    once = collectives.drop_nulls(["rank", "group", "sequence"]).with_columns(over=over.fill_null(value=False))
+    once = (
+        once.sort("over", descending=True)
+        .unique(["rank", "group", "p2p", "record"], keep="first")
+        .sort("rank", "record")
+    )
+    named = pl.when("p2p").then("operation").otherwise(pl.lit(""))  # a send and a receive may share their number
+    return (
+        once.join(known.select("rank", "group", "key", "description"), on=["rank", "group"])
+        .group_by("key", "rank", "p2p", "sequence", named.alias("pair"), maintain_order=True)
+        .agg(
+            pl.col("operation").unique(maintain_order=True).str.join(" + "),
+            pl.col("input_elements", "output_elements").sum(),
+            pl.col("over").all(),
+            pl.col("group", "description", "input_sizes", "dtype", "created", "timeout_s", "frame", "file").first(),
+            pl.col("record").min(),
+        )
+        .with_columns(whole=(pl.col("record") > pl.col("record").min().over("rank")) | (pl.col("record") == 0))
+    )  # fmt: skip
+
+
+def stuck(ops: pl.DataFrame, known: pl.DataFrame) -> list[Stuck]:
+    """The first operation of each group that is not over on all ranks, the earliest first."""
+    dumped = frozenset(known["rank"])
+    found = [*_collectives(ops.filter(~pl.col("p2p")), known, dumped), *_pairs(ops.filter("p2p"), known, dumped)]
+    return sorted(found, key=lambda s: (s.first["created"] is None, s.first["created"]))
+
+
+def _collectives(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
+    waiting = ops.filter(~pl.col("over")).group_by("key").agg(open=pl.col("sequence").min())
+    reached = pl.col("enqueued")
+    left = known.group_by("key").agg(behind=pl.when(reached.max() > reached.min()).then(reached.min() + 1))
+    at = left.join(waiting, on="key", how="left").select("key", at=pl.coalesce("open", "behind")).drop_nulls()
+    entered = known.join(at, on="key").with_columns(entered=reached >= pl.col("at"))
+    for key, rows in entered.partition_by("key", as_dict=True).items():
+        inside = frozenset(rows.filter("entered")["rank"])
+        first = ops.filter(pl.col("key") == key[0], pl.col("sequence") == rows["at"][0]).sort("over", "created")
+        if first.height:
+            members = rows["members"][0]
+            yield Stuck(
+                first=first.row(0, named=True),
+                inside=inside,
+                missing=frozenset(rows.filter(~pl.col("entered"))["rank"]),
+                absent=frozenset(members if members is not None else ()) - dumped,
+                told=members is not None,
+            )
+
+
+def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
+    """Sends and receives that are not over; one whose other end is open too waits for nobody."""
+    members: dict[tuple[str, int], Sequence[int] | None] = {
+        (key, rank): list(ranks) if ranks is not None else None
+        for key, rank, ranks in known.select("key", "rank", "members").iter_rows()
+    }
+    ends: dict[tuple[str, str, str, str], tuple[dict[str, Any], int]] = {}
+    for row in ops.filter(~pl.col("over")).sort("record").iter_rows(named=True):
+        kind, mine, other = hit.groups() if (hit := _PEER.fullmatch(row["pair"])) else ("", "", "")
+        ranks = members[row["key"], row["rank"]]
+        if kind and ranks and int(other) < len(ranks):
+            ends.setdefault((row["key"], kind, mine, other), (row, ranks[int(other)]))
+    for (key, kind, mine, other), (row, peer) in ends.items():
+        met = (key, "recv" if kind == "send" else "send", other, mine) in ends
+        missing = frozenset({peer} if peer in dumped and not met else ())
+        yield Stuck(row, frozenset({row["rank"], *({peer} if met else ())}), missing, frozenset({peer}) - dumped)
+
+
+def to_blame(found: Collection[Stuck]) -> tuple[frozenset[int], frozenset[int]]:
+    """The ranks that keep the others waiting: those in no operation at all, and those in another one that does not
+    itself wait for such a rank (a circle of ranks waiting for each other). The second set is the part of the circle.
+    """
+    missing = frozenset[int]().union(*(s.missing for s in found))
+    inside = frozenset[int]().union(*(s.inside for s in found))
+    excuse = missing - inside | frozenset[int]().union(*(s.absent for s in found))
+    excused, more = frozenset[int](), True
+    while more:
+        reasons = excuse | excused
+        now = frozenset(r for s in found if (s.missing | s.absent) & reasons for r in s.inside & missing)
+        more, excused = now != excused, now
+    circle = (missing & inside) - excused
+    return (missing - inside) | circle, circle
+
+
+def mismatches(ops: pl.DataFrame) -> list[Mismatch]:
+    """The first operation of each group in which the ranks differ, the earliest first."""
+    even = ~pl.col("operation").str.contains(_UNEVEN)
+    sizes = (pl.col(name).cast(pl.String).fill_null("") for name in ("input_elements", "output_elements", "dtype"))
+    signed = ops.filter(~pl.col("p2p"), "whole").with_columns(
+        sign=pl.concat_str("operation", *(pl.when(even).then(s).otherwise(pl.lit("")) for s in sizes), separator="|")
+    )
+    differ = signed.filter(pl.col("sign").n_unique().over("key", "sequence") > 1)
+    first = differ.filter(pl.col("sequence") == pl.col("sequence").min().over("key"))
+    found = [_mismatch(rows) for rows in first.partition_by("key")]
+    return sorted(found, key=lambda m: (m.found["created"] is None, m.found["created"]))
+
+
+def _mismatch(rows: pl.DataFrame) -> Mismatch:
+    counts = (
+        rows.group_by("sign", maintain_order=True)
+        .agg(n=pl.len(), rank=pl.col("rank").min())
+        .sort("n", descending=True, maintain_order=True)
+    )
+    usual = counts["sign"][0]
+    others = rows.filter(pl.col("sign") != usual).sort("rank")
+    found, expected = others.row(0, named=True), rows.filter(pl.col("sign") == usual).sort("rank").row(0, named=True)
+    even = counts["n"][1] == counts["n"][0]
+    elements = ("input_elements", "output_elements")
+    what = (
+        "operation" if found["operation"] != expected["operation"]
+        else "size" if any(found[e] != expected[e] for e in elements) else "type of elements"
+    )  # fmt: skip
+    return Mismatch(frozenset((rows if even else others)["rank"]), found, expected, what)

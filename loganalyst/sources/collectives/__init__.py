@@ -1,0 +1,1 @@
+"""What a flight-recorder dump is made of."""

@@ -1,0 +1,172 @@
+"""A flight recorder's dump as tables: its last operations, and the groups its rank is in."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import prod
+from typing import Any
+
+from loganalyst.model import Tables, table
+
+KEPT = 200  # operations of a rank, the last ones; those that are not over are kept besides
+_MOST = 1000  # of those
+_MOST_TENSORS, _MOST_DIMENSIONS = 1 << 16, 64  # what torch allows an operation and a tensor, and more
+_SHOWN = 64  # tensors
+_LIBRARY = re.compile(r"[\\/](?:site|dist)-packages[\\/]|/lib/python\d|^<|[\\/]Lib[\\/]")
+_INT64 = 1 << 63
+Entry = Mapping[str, Any]
+
+
+def tables(dump: Mapping[str, Any], rank: int | None, file: str) -> Tables:
+    """The `collectives` and `process_groups` of one rank."""
+    entries = [e for e in dump.get("entries") or () if isinstance(e, dict)]
+    last = [e for e in entries[:-KEPT] if not _over(e)][-_MOST:] + entries[-KEPT:]
+    return Tables(collectives=_operations(last, rank, file), process_groups=_groups(dump, entries, rank, file))
+
+
+def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
+    names = [_texts(e.get("process_group"), 2) for e in entries]
+    operations = [str(e.get("profiling_name") or "") for e in entries]
+    return table("collectives", {
+        "rank": rank,
+        "group": [name for name, _ in names],
+        "sequence": [_int(e.get("p2p_seq_id") if _p2p(e) else _sequence(e)) for e in entries],
+        "p2p": [_p2p(e) for e in entries],
+        "operation": [op.partition(":")[2] or op for op in operations],
+        "backend": [op.partition(":")[0] if ":" in op else None for op in operations],
+        "state": ["completed" if _over(e) else _text(e.get("state")) for e in entries],
+        "input_sizes": [_shapes(e.get("input_sizes")) for e in entries],
+        "output_sizes": [_shapes(e.get("output_sizes")) for e in entries],
+        "input_elements": [_elements(e.get("input_sizes")) for e in entries],
+        "output_elements": [_elements(e.get("output_sizes")) for e in entries],
+        "dtype": [_dtypes(e) for e in entries],
+        "created": [_time(e.get("time_created_ns")) for e in entries],
+        "started": [_time(e.get("time_discovered_started_ns")) for e in entries],
+        "completed": [_time(e.get("time_discovered_completed_ns")) for e in entries],
+        "timeout_s": [ms / 1000 if (ms := _int(e.get("timeout_ms"))) is not None else None for e in entries],
+        "frame": [_frame(e.get("frames")) for e in entries],
+        "record": [_int(e.get("record_id")) for e in entries],
+        "file": file,
+    })  # fmt: skip
+
+
+def _groups(dump: Mapping[str, Any], entries: Sequence[Entry], rank: int | None, file: str) -> Any:
+    """One row a group that the configuration or an operation names; one without a group where nothing is named."""
+    reached, descriptions = _reached(entries)
+    told = _configured(dump.get("pg_config"))
+    if set(told) == {""} and reached:  # gloo does not name its groups there; of several it keeps the last one only
+        told = {next(iter(reached)): told[""]} if len(reached) == 1 else {}
+    names = list(dict.fromkeys([*told, *reached]))
+    records = [record for e in entries if (record := _int(e.get("record_id"))) is not None]
+    from_the_start = min(records, default=0) == 0  # else what a group did first may be overwritten
+    settings = [told.get(name, {}) for name in names] or [{}]
+    return table("process_groups", {
+        "rank": rank,
+        "group": names or [None],
+        "description": [_text(told.get(n, {}).get("desc")) or descriptions.get(n) for n in names] or [None],
+        "members": [_members(s.get("ranks")) for s in settings],
+        "enqueued": [reached.get(name, 0 if from_the_start else None) for name in names] or [None],
+        "file": file,
+    })  # fmt: skip
+
+
+def _configured(config: object) -> dict[str, dict[str, Any]]:
+    found = config.items() if isinstance(config, dict) else ()
+    return {str(name): told for name, told in found if isinstance(told, dict)}
+
+
+def _reached(entries: Sequence[Entry]) -> tuple[dict[str, int], dict[str, str]]:
+    """The last sequence number by group, of collectives alone, and the descriptions of groups. The `pg_status` beside
+    the entries mixes them with the numbers of point-to-point operations.
+    """
+    reached: dict[str, int] = {}
+    descriptions: dict[str, str] = {}
+    for e in entries:
+        name, description = _texts(e.get("process_group"), 2)
+        if name is not None:
+            number = 0 if _p2p(e) else _int(_sequence(e)) or 0
+            reached[name] = max(reached.get(name, 0), number)
+            descriptions.setdefault(name, description or "")
+    return reached, descriptions
+
+
+def _sequence(entry: Entry) -> object:
+    return entry.get("collective_seq_id", entry.get("seq_id"))  # before version 2.0 of the format
+
+
+def _p2p(entry: Entry) -> bool:
+    return entry.get("is_p2p") is True
+
+
+def _over(entry: Entry) -> bool:
+    """Whether the operation is over for its rank. gloo never learns the state: it retires what has returned."""
+    gloo = str(entry.get("profiling_name")).startswith("gloo:")
+    return entry.get("state") == "completed" or (gloo and entry.get("retired") is True)
+
+
+def _int(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and -_INT64 <= value < _INT64 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object, count: int) -> list[str | None]:
+    """The first `count` texts of a list; None for each that is missing."""
+    found = [v if isinstance(v, str) else None for v in value[:count]] if isinstance(value, list) else []
+    return found + [None] * (count - len(found))
+
+
+def _lists(value: object) -> list[list[int]] | None:
+    """Shapes of tensors, None where they are none that a tensor has."""
+    if not isinstance(value, list) or len(value) > _MOST_TENSORS:
+        return None
+    if not all(isinstance(shape, list) and len(shape) <= _MOST_DIMENSIONS for shape in value):
+        return None
+    return value if all(_int(size) is not None for shape in value for size in shape) else None
+
+
+def _shapes(value: object) -> str | None:
+    """`4x16, 8`, each once; a tensor without dimensions is `1`."""
+    shapes = _lists(value)
+    return None if shapes is None else ", ".join(dict.fromkeys("x".join(map(str, s)) or "1" for s in shapes[:_SHOWN]))
+
+
+def _elements(value: object) -> int | None:
+    shapes = _lists(value)
+    return None if shapes is None else _int(sum(prod(shape) for shape in shapes))
+
+
+def _dtypes(entry: Entry) -> str | None:
+    """Types of elements, each once: `Float`, `BFloat16 -> Float` where they differ between input and output."""
+    sides = [entry.get(f"{side}_dtypes") for side in ("input", "output")]
+    named = [
+        ", ".join(dict.fromkeys(v for v in side if isinstance(v, str))) for side in sides if isinstance(side, list)
+    ]
+    return " -> ".join(dict.fromkeys(n for n in named if n)) or None
+
+
+def _time(value: object) -> datetime | None:
+    """Nanoseconds since 1970; JSON has 0 for what did not happen."""
+    number = _int(value)
+    return datetime.fromtimestamp(number // 1000 / 1e6, UTC) if number and 0 < number < 4 * 10**18 else None
+
+
+def _frame(frames: object) -> str | None:
+    """`file:line in function` of the innermost frame that is no library's."""
+    if not isinstance(frames, list):
+        return None
+    own = (f for f in frames if isinstance(f, dict) and not _LIBRARY.search(str(f.get("filename"))))
+    return next((f"{f.get('filename')}:{f.get('line')} in {f.get('name')}" for f in own), None)
+
+
+def _members(value: object) -> list[int] | None:
+    """Ranks as a list, which the recorder writes as text; an empty one tells nothing."""
+    try:
+        ranks = ast.literal_eval(value) if isinstance(value, str) and len(value) < 1 << 20 else value
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    some = ranks if isinstance(ranks, list | tuple | set) else ()
+    return sorted({r for r in some if _int(r) is not None}) or None
