@@ -5,10 +5,12 @@ from typing import Any
 import polars as pl
 
 from loganalyst.features.peers import explained
+from loganalyst.features.places import first_failure
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
 SILENT = 20  # lines: a start that printed fewer, none of them known, has told nothing
+TABLED = 3  # tier of what torchrun's table says
 FLUSHED = 150  # lines with metrics that the buffer of a program may still hold when its traceback is out
 
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
@@ -46,8 +48,7 @@ def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
     judged = _tiers(told)
     if not judged.height:
         return None
-    best = judged.filter(pl.col("tier") == pl.col("tier").min())
-    chosen = best.sort(_order(best), nulls_last=True).row(0, named=True)
+    chosen = _first(judged.filter(pl.col("tier") == pl.col("tier").min()), lines)
     if chosen["general"] and chosen["block"] is not None:
         known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
         chosen = known.row(0, named=True) if known.height else chosen
@@ -64,11 +65,20 @@ def _first_time(chosen: dict[str, Any], lines: pl.DataFrame) -> dict[str, Any]:
     return earlier.row(0, named=True) if earlier.height and chosen["part"] != "stop" else chosen
 
 
-def _order(best: pl.DataFrame) -> list[str]:
-    """By time where every line has one, else by place; places in several files say nothing: known faults go first."""
-    if not best["clock"].null_count():
-        return ["clock", "line", "file"]
-    return ["line"] if best["file"].n_unique() == 1 else ["general", "clock", "file", "line"]
+def _first(best: pl.DataFrame, lines: pl.DataFrame) -> dict[str, Any]:
+    """Of the strongest candidates the first: by time where every one has it; else the launcher knows, then the place in
+    the file, but places in several files say nothing: known faults go before general ones.
+    """
+    first, _ = first_failure(lines) or (None, None)
+    best = best.with_columns(other=pl.lit(first is not None) & pl.col("rank").ne_missing(pl.lit(first, pl.Int64)))
+    one = best["file"].n_unique() == 1
+    untimed = ["other", "line"] if one else ["other", "general", "clock", "file", "line"]
+    order = untimed if best["clock"].null_count() else ["clock", "line", "file"]
+    row = best.sort(order, nulls_last=True).row(0, named=True)
+    if row["tier"] == TABLED:  # the launcher had said it before it printed its table
+        earlier = lines.filter(part="confirm", label=row["label"], file=row["file"]).sort("line")
+        row = {**row, **earlier.row(0, named=True)}
+    return row
 
 
 def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
@@ -77,7 +87,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     failed = lines.select(((_PART == "confirm") & alive).any()).item()
     # What fails when the work is done is no cause, unless the program failed with it.
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & (not failed)))
-    lines = lines.filter(~gone)
+    lines = lines.with_columns(alive=alive & ~gone)
     told = _TOLD & alive
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.
     left_over = (_PATTERN == "slurm-cancelled") & (_LINE.filter(told).min().over("file") < _LINE).fill_null(value=False)
@@ -91,7 +101,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
         ((_PART == "peer") & alive & ~led_to, 0),
         (last_fault & (pl.col("later") <= FLUSHED) & failed, 1),
         ((_PART == "aside") & alive, 2),
-        (told & tabled, 3),
+        (told & tabled, TABLED),
         (told, 4),
         (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), 5),
         ((_PART == "confirm") & alive, 6),

@@ -16,16 +16,19 @@ def place(row: Mapping[str, Any], lines: pl.DataFrame) -> Place:
     if row["part"] == "cascade":  # whoever complained first is named, whichever complaint says most
         complaints = lines.filter(_complaint, _rank.is_not_null(), _line <= row["line"], file=row["file"])
         rank, node = _first(complaints) or (rank, node)
+    table = first_failure(lines)
     if rank is None and node is None:
-        rank, node = first_failure(lines) or (rank, node)
+        rank, node = table or (rank, node)
     tasks = lines.filter(_pattern.str.starts_with("slurm-task"), _rank.is_not_null())
     if rank is None:
         near = lines if node is None else lines.filter((_node == node).fill_null(value=True))
-        same = near.filter(_rank.is_not_null(), label=row["label"])
+        same = near.filter(_rank.is_not_null(), label=row["label"] or "")
         exits = tasks.filter(_node == node) if node else tasks.filter(pl.col("part") != "cascade")
         others = lines.filter(_rank.is_not_null(), pl.col("part") == "confirm")
         rank, told = _first(same) or _first(exits) or _first(others) or (None, None)
         node = node or told
+    if node is None and table and table[0] == rank:
+        node = table[1]
     if node is None and rank is not None:
         node = (_first(lines.filter(_node.is_not_null(), _rank == rank)) or (None, None))[1]
     return rank, node

@@ -12,7 +12,7 @@ _ATTEMPT = re.compile(r"attempt_\d+")  # torchrun's folders: attempt_0/3/stderr.
 _NODE = re.compile(
     r"(?:slurm|job)[-_]\d+(?:[-_.]\d+)?[-_.]([A-Za-z][A-Za-z\d-]*\d)(?=$|[-_.])|(?:^|[-_.])((?:node|host)[-_]?\d+)(?=$|[-_.])"
 )
-_NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part|gpu)[-_]?\d+")
+_NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part)[-_]?\d+|gpu[-_]?\d")
 
 # in the text of a line: NCCL's watchdog, torchrun, the old launcher; NCCL's `host:pid:thread [device]`, slurmstepd
 _SAID_RANK = r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|^\S+?:\d+:\d+ \[(\d+)\] "

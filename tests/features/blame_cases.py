@@ -1,0 +1,366 @@
+"""Small job logs of our own, with the words programs really print; the line that is the root cause ends with ROOT."""
+
+# ruff: noqa: E501 -- lines of logs stay whole
+
+from dataclasses import dataclass, field
+
+ROOT = " <<<root"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Files of a run (name -> text), and what must be found: label (None: nothing), rank and node that failed first."""
+
+    name: str
+    files: dict[str, str] = field(hash=False)
+    label: str | None
+    rank: int | None = None
+    node: str | None = None
+
+
+def steps(first: int, last: int, prefix: str = "", minute: int | None = None) -> str:
+    """Lines of training; with `minute` each has a time, a second apart."""
+    lines = []
+    for step in range(first, last + 1):
+        seconds = (minute or 0) * 60 + step
+        at = f"2024-05-01 {10 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02},000 INFO " if minute is not None else ""
+        lines.append(f"{prefix}{at}step {step} loss {2 + 1 / step:.4f} lr 0.001\n")
+    return "".join(lines)
+
+
+def trace(error: str, prefix: str = "", function: str = "train_step", line: int = 88) -> str:
+    """A traceback that ends with `error`."""
+    return (
+        f"{prefix}Traceback (most recent call last):\n"
+        f'{prefix}  File "/home/ann/proj/train.py", line 210, in <module>\n{prefix}    main()\n'
+        f'{prefix}  File "/home/ann/proj/train.py", line {line}, in {function}\n{prefix}    out = model(batch)\n'
+        f"{prefix}{error}\n"
+    )
+
+
+def watchdog(rank: int, clock: str = "10:20:00.100000000", seq: int = 812) -> str:
+    """What NCCL's watchdog of a rank says."""
+    return (
+        f"[rank{rank}]:[E501 {clock} ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught collective operation timeout: "
+        f"WorkNCCL(SeqNum={seq}, OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000) ran for 600021 "
+        "milliseconds before timing out."
+    )
+
+
+def down(rank: int, clock: str = "10:20:01.200000000") -> str:
+    """What follows from it."""
+    return (
+        f"[rank{rank}]:[E501 {clock} ProcessGroupNCCL.cpp:630] [Rank {rank}] To avoid data inconsistency, we are taking "
+        "the entire process down.\n"
+    )
+
+
+def table(rank: int, host: str, code: int = 1, time: str = "2024-05-01_10:05:00", local: int | None = None) -> str:
+    """The table torchrun prints at its end."""
+    return (
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "============================================================\ntrain.py FAILED\n"
+        "------------------------------------------------------------\nFailures:\n  <NO_OTHER_FAILURES>\n"
+        "------------------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n"
+        f"  time      : {time}\n  host      : {host}\n  rank      : {rank} (local_rank: {rank if local is None else local})\n"
+        f"  exitcode  : {code} (pid: 4711)\n  error_file: <N/A>\n"
+        "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html\n"
+        "============================================================\n"
+    )
+
+
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of "
+    "which 1.10 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 3.00 GiB is reserved by "
+    "PyTorch but unallocated."
+)
+RESET = "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.1.0.7]:31337"
+RECV = "torch.distributed.DistBackendError: [1] is setting up NCCL communicator: Failed to recv, got 0 bytes. Connection was likely closed."
+SIGTERM = "W0501 10:05:01.000000 77 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 4712 closing signal SIGTERM\n"
+DONE = "Training completed. Do not forget to share your model\n"
+
+CASES = (
+    # ranks of one file, without times
+    Case(
+        "a rank's exception before the watchdogs of the others",
+        {"job.out": steps(1, 20) + trace("ValueError: empty batch" + ROOT, "[rank3]: ") + "".join(watchdog(r) + "\n" + down(r) for r in (0, 1, 2))},
+        "code_exception", 3,
+    ),
+    Case(
+        "a rank's exception printed behind the watchdogs of the others",
+        {"job.out": steps(1, 20) + "".join(watchdog(r) + "\n" for r in (0, 1, 2)) + "".join(down(r) for r in (0, 1, 2))
+         + trace("KeyError: 'image'" + ROOT, "[rank3]: ")},
+        "code_exception", 3,
+    ),
+    Case(
+        "exceptions that follow from the abort of a collective",
+        {"job.out": steps(1, 20) + watchdog(1, "10:20:00.300000000") + ROOT + "\n" + watchdog(0, "10:20:00.900000000") + "\n"
+         + down(0) + trace("torch.distributed.DistBackendError: NCCL communicator was aborted on rank 1.", "[rank1]: ")},
+        "nccl_timeout", 1,
+    ),
+    Case(
+        "watchdogs printed out of order are ordered by their clocks",
+        {"job.out": steps(1, 20) + watchdog(2, "10:20:00.900000000") + "\n" + watchdog(5, "10:20:00.100000000") + ROOT + "\n"},
+        "nccl_timeout", 5,
+    ),
+    Case(
+        "interleaved ranks: the first to raise, not the first to be reset",
+        {"job.out": steps(1, 20, "0: ") + trace(RESET, "2: ") + trace("IndexError: index 12 is out of range" + ROOT, "1: ")
+         + trace(RESET, "0: ") + "srun: error: gpu02: task 1: Exited with exit code 1\nsrun: error: gpu01: task 0: Exited with exit code 1\n"},
+        "code_exception", 1, "gpu02",
+    ),
+    Case(
+        "out of memory on one rank, lost peers on the others",
+        {"job.out": steps(1, 20) + trace(RECV, "[rank0]: ") + trace(OOM + ROOT, "[rank2]: ") + trace(RECV, "[rank1]: ")
+         + SIGTERM + table(2, "gpu11")},
+        "cuda_oom", 2, "gpu11",
+    ),
+    Case(
+        "the same exception on all ranks: the launcher says which was first",
+        {"job.out": steps(1, 5) + trace("RuntimeError: bad shard", "[rank0]: ") + trace("RuntimeError: bad shard" + ROOT, "[rank2]: ")
+         + trace("RuntimeError: bad shard", "[rank1]: ") + SIGTERM + table(2, "gpu11")},
+        "code_exception", 2, "gpu11",
+    ),
+    Case(
+        "a killed rank: the launcher's code against the watchdogs",
+        {"job.out": steps(1, 30) + watchdog(0) + "\n" + down(0)
+         + "E0501 10:21:00.000000 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 1 "
+         "(pid: 4712) of binary: /opt/bin/python" + ROOT + "\n" + table(1, "gpu07", -9)},
+        "host_oom", 1, "gpu07",
+    ),
+    Case(
+        "the scheduler names the memory kill behind the peers' complaints",
+        {"job.out": steps(1, 30) + trace(RESET, "0: ") + "slurmstepd-gpu03: error: Detected 1 oom_kill event in StepId=77.0. Some of the "
+         "step tasks have been OOM Killed." + ROOT + "\nsrun: error: gpu03: task 1: Out Of Memory\n"
+         "srun: error: gpu01: task 0: Exited with exit code 1\n"},
+        "host_oom", 1, "gpu03",
+    ),
+    Case(
+        "a lost node behind connection resets",
+        {"job.out": steps(1, 30) + trace(RESET, "0: ") + trace(RESET, "1: ") + "srun: error: Node failure on gpu09" + ROOT + "\n"
+         "srun: error: gpu09: task 2: Terminated\n"},
+        "node_failure", 2, "gpu09",
+    ),
+    Case(
+        "a GPU that fell off the bus before the collective failed",
+        {"job.out": steps(1, 30) + "[ 9311.1] NVRM: Xid (PCI:0000:4e:00): 79, pid=4711, GPU has fallen off the bus." + ROOT + "\n"
+         + watchdog(0) + "\n" + watchdog(1) + "\n"},
+        "gpu_hardware",
+    ),
+    Case(
+        "an ECC error that the watchdog repeats with its rank",
+        {"job.out": steps(1, 30) + trace("RuntimeError: CUDA error: uncorrectable ECC error encountered" + ROOT)
+         + "[E ProcessGroupNCCL.cpp:916] [Rank 6] NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC "
+         "error encountered\n"},
+        "gpu_hardware", 6,
+    ),
+    Case(
+        "a segmentation fault of one task among resets",
+        {"job.out": steps(1, 30) + trace(RESET, "0: ") + "srun: error: gpu05: task 3: Segmentation fault (core dumped)" + ROOT
+         + "\nsrun: error: gpu01: task 0: Exited with exit code 1\n"},
+        "segfault", 3, "gpu05",
+    ),
+    Case(
+        "a barrier that names who did not come",
+        {"job.out": steps(1, 9) + trace("RuntimeError: [Rank 0]: Ranks 2 failed to pass monitoredBarrier in 1800000 ms" + ROOT)},
+        "nccl_timeout", 0,
+    ),
+    Case(
+        "gloo's resets with no other word",
+        {"job.out": steps(1, 9) + trace(RESET + ROOT, "[rank1]: ") + trace(RESET, "[rank0]: ")},
+        "nccl_error", 1,
+    ),
+    Case(
+        "two tables of torchrun: the earlier one tells",
+        {"job.out": steps(1, 9) + table(8, "gpu02", time="2024-05-01_10:05:30", local=0).replace("exitcode  : 1 (", "exitcode  : -6 (")
+         + table(3, "gpu01", -11, time="2024-05-01_10:05:00").replace("(pid: 4711)", "(pid: 4711)" + ROOT)},
+        "segfault", 3, "gpu01",
+    ),
+    # times decide
+    Case(
+        "two ranks' files with times: the earlier exception",
+        {"rank0.log": steps(1, 20, minute=0) + "2024-05-01 10:00:25,500 ERROR step failed\n" + trace("RuntimeError: CUDA error: an illegal memory access was encountered"),
+         "rank1.log": steps(1, 20, minute=0) + "2024-05-01 10:00:21,100 ERROR step failed\n" + trace("ValueError: label 9 outside range" + ROOT)},
+        "code_exception", 1,
+    ),
+    Case(
+        "a later exception of another rank does not explain an earlier timeout",
+        {"rank0.log": steps(1, 20, minute=0) + "2024-05-01 10:10:21,000 ERROR [Rank 0] Watchdog caught collective operation timeout: "
+         "WorkNCCL(SeqNum=9, OpType=BROADCAST, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600001 milliseconds before timing out." + ROOT + "\n",
+         "rank0.err": "2024-05-01 10:10:29,000 ERROR leaving\n" + trace("RuntimeError: cannot save a broken state")},
+        "nccl_timeout", 0,
+    ),
+    # several files of one run
+    Case(
+        "one file a rank, without times: the own fault, not the resets",
+        {"log_rank0.txt": steps(1, 20) + trace(RESET), "log_rank1.txt": steps(1, 20) + trace(RESET),
+         "log_rank2.txt": steps(1, 20) + trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/shard_07.tar'" + ROOT)},
+        "code_exception", 2,
+    ),
+    Case(
+        "torchrun's folders of an attempt",
+        {"attempt_0/0/stderr.log": trace(RECV), "attempt_0/0/stdout.log": steps(1, 40), "attempt_0/3/stdout.log": steps(1, 40),
+         "attempt_0/3/stderr.log": trace(OOM + ROOT)},
+        "cuda_oom", 3,
+    ),
+    Case(
+        "one file a node",
+        {"slurm-88-gpu01.out": steps(1, 20) + trace(RESET),
+         "slurm-88-gpu02.out": steps(1, 20) + trace("OSError: [Errno 116] Stale file handle" + ROOT)},
+        "filesystem", None, "gpu02",
+    ),
+    Case(
+        "stdout and stderr apart",
+        {"train.out": steps(1, 50), "train.err": "[rank1]: warming up\n" + trace("RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x512 and 768x10)" + ROOT, "[rank1]: ")
+         + trace(RESET, "[rank0]: ")},
+        "shape_mismatch", 1,
+    ),
+    # survived
+    Case(
+        "a batch that was skipped long before the time limit",
+        {"job.out": steps(1, 50) + trace(OOM) + "skipping this batch\n" + steps(51, 400)
+         + "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00 DUE TO TIME LIMIT ***" + ROOT + "\n"},
+        "slurm_timeout", None, "gpu04",
+    ),
+    Case(
+        "a retried download and a healthy end",
+        {"job.out": trace("requests.exceptions.ConnectionError: HTTPSConnectionPool(host='hub', port=443): Max retries exceeded with url: /x")
+         + "retrying\n" + steps(1, 300) + DONE},
+        None,
+    ),
+    Case(
+        "a survived exception, then the true one",
+        {"job.out": steps(1, 30) + trace("OSError: [Errno 5] Input/output error") + "reading again\n" + steps(31, 300)
+         + trace("ZeroDivisionError: division by zero" + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "killed from outside long after an exception was caught",
+        {"job.out": steps(1, 30) + trace(OOM) + "smaller batch\n" + steps(31, 400) + "/var/spool/job9/script: line 12: 4711 Killed   python train.py" + ROOT + "\n"},
+        "other",
+    ),
+    Case(
+        "a reset connection of the tracker that training outlived",
+        {"job.out": steps(1, 30) + trace("ConnectionResetError: [Errno 104] Connection reset by peer") + steps(31, 300) + DONE},
+        None,
+    ),
+    # what fails when the work is done
+    Case(
+        "the tracker's upload fails after training",
+        {"job.out": steps(1, 300) + DONE + trace("wandb.errors.CommError: It appears that you do not have permission to access the requested resource.")},
+        None,
+    ),
+    Case(
+        "the clean-up fails after the true fault",
+        {"job.out": steps(1, 90) + trace("AssertionError: loss is not a scalar" + ROOT)
+         + trace("mlflow.exceptions.MlflowException: API request to http://track:5000/api failed with exception")
+         + "Exception ignored in: <function Writer.__del__ at 0x7f>\n" + trace("RuntimeError: writer is closed")},
+        "code_exception",
+    ),
+    Case(
+        "the tracker's crash before the true fault",
+        {"job.out": steps(1, 90) + trace("wandb.errors.CommError: failed to upload file") + trace(OOM + ROOT)},
+        "cuda_oom",
+    ),
+    Case(
+        "an exit handler complains in a healthy run",
+        {"job.out": steps(1, 300) + DONE + "Error in atexit._run_exitfuncs:\n" + trace("BrokenPipeError: [Errno 32] Broken pipe")},
+        None,
+    ),
+    Case(
+        "the tracker ends the program",
+        {"job.out": "starting\n" + trace("wandb.errors.CommError: Run initialization has timed out after 90.0 sec." + ROOT)
+         + "srun: error: gpu01: task 0: Exited with exit code 1\n"},
+        "network", 0, "gpu01",
+    ),
+    Case(
+        "the tracker's crash in mid-training ends the program",
+        {"job.out": steps(1, 90) + trace("wandb.errors.CommError: failed to upload file" + ROOT)
+         + "srun: error: gpu01: task 2: Exited with exit code 1\n"},
+        "network", 2, "gpu01",
+    ),
+    Case(
+        "the tracker's server is gone when training has ended",
+        {"job.out": steps(1, 90) + DONE + trace("requests.exceptions.ConnectionError: HTTPSConnectionPool(host='api.wandb.ai', port=443): "
+         "Max retries exceeded with url: /graphql")},
+        None,
+    ),
+    Case(
+        "the tracker's upload fails, and a rank dies after it",
+        {"job.out": steps(1, 90) + trace("mlflow.exceptions.MlflowException: API request to http://track:5000/api failed with exception", "[rank0]: ")
+         + trace("IndexError: list index out of range" + ROOT, "[rank1]: ") + table(1, "gpu01")},
+        "code_exception", 1, "gpu01",
+    ),
+    Case(
+        "saving fails when training has ended: that is no clean-up",
+        {"job.out": steps(1, 90) + DONE + trace("OSError: [Errno 122] Disk quota exceeded" + ROOT, function="save_pretrained")},
+        "disk_full",
+    ),
+    # the exit
+    Case(
+        "preempted and started again, which has said nothing yet",
+        {"job.out": steps(1, 90) + "slurmstepd: error: *** JOB 7 ON gpu01 CANCELLED AT 2024-05-01T12:00:00 DUE TO PREEMPTION ***" + ROOT
+         + "\nNamespace(lr=0.1, epochs=3)\n"},
+        "slurm_preempted", None, "gpu01",
+    ),
+    Case(
+        "a cancel by hand with the peers' noise",
+        {"job.out": steps(1, 90) + "slurmstepd: error: *** STEP 7.0 ON gpu01 CANCELLED AT 2024-05-01T12:00:00 ***" + ROOT
+         + "\nsrun: Job step aborted: Waiting up to 32 seconds for job step to finish.\nsrun: error: gpu01: tasks 0-3: Terminated\n"},
+        "slurm_cancelled", 0, "gpu01",
+    ),
+    Case(
+        "a cancel that srun sent because a task had failed",
+        {"job.out": steps(1, 90) + "srun: error: gpu02: task 5: Exited with exit code 3" + ROOT
+         + "\nslurmstepd: error: *** STEP 7.0 ON gpu01 CANCELLED AT 2024-05-01T12:00:00 ***\nsrun: error: gpu01: task 0: Terminated\n"},
+        "code_exception", 5, "gpu02",
+    ),
+    Case(
+        "the time limit while peers time out, too",
+        {"job.out": steps(1, 90) + "slurmstepd: error: *** JOB 7 ON gpu01 CANCELLED AT 2024-05-01T12:00:00 DUE TO TIME LIMIT ***" + ROOT
+         + "\n" + trace(RESET, "1: ")},
+        "slurm_timeout", None, "gpu01",
+    ),
+    # several jobs and starts in one file: the last counts
+    Case(
+        "an earlier job's crash is not the later job's",
+        {"job.out": "SLURM_JOB_ID=100\nNamespace(lr=0.1)\n" + steps(1, 30) + trace(OOM)
+         + "SLURM_JOB_ID=101\nNamespace(lr=0.05)\n" + steps(1, 60) + trace("KeyError: 'mask'" + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "the later job is healthy",
+        {"job.out": "SLURM_JOB_ID=100\nNamespace(lr=0.1)\n" + steps(1, 30) + trace(OOM)
+         + "SLURM_JOB_ID=101\nNamespace(lr=0.05)\n" + steps(1, 60) + DONE},
+        None,
+    ),
+    Case(
+        "restarts after the same crash, and a last one that crashes again",
+        {"job.out": "".join("Namespace(lr=0.1)\n" + steps(1, 20) + trace("ValueError: shard 3 is empty") for _ in range(2))
+         + "Namespace(lr=0.1)\n" + steps(1, 20) + trace("ValueError: shard 3 is empty" + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "a disk that is full, told by one rank, while another rank's writer only sees a broken pipe",
+        {"job.out": steps(1, 20) + trace("BrokenPipeError: [Errno 32] Broken pipe", "[rank1]: ")
+         + trace("OSError: [Errno 28] No space left on device" + ROOT, "[rank0]: ")},
+        "disk_full", 0,
+    ),
+    Case(
+        "a worker of the loader is killed for want of shared memory",
+        {"job.out": steps(1, 20) + "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm)." + ROOT
+         + "\n" + trace("RuntimeError: DataLoader worker (pid 881) is killed by signal: Bus error. ", "[rank2]: ") + watchdog(0) + "\n"},
+        "shm", 2,
+    ),
+    Case(
+        "a rendezvous that nobody joined",
+        {"job.out": trace("torch.distributed.DistNetworkError: The client socket has timed out after 600000ms while trying to connect to (gpu01, 29500)." + ROOT)},
+        "network",
+    ),
+    Case(
+        "a rendezvous that failed because the first rank had died",
+        {"job.out": trace("torch.distributed.DistNetworkError: The client socket has timed out after 600000ms while trying to connect to (gpu01, 29500).", "1: ")
+         + trace("ModuleNotFoundError: No module named 'flash_attn'" + ROOT, "0: ")},
+        "import_error", 0,
+    ),
+)  # fmt: skip
