@@ -18,7 +18,6 @@ _OPENERS = (
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
-_GO_ON = 4  # of the words of stacks: what they open has more lines
 _LATE = 80  # rows at the end of a batch: a block that opens in them may go on in the next
 _XLA = r"(?:Xla|Jax)RuntimeError$"
 _NOTE = "JaxStackTraceBeforeTransformation"
@@ -51,7 +50,7 @@ def find(chunk: Chunk, said: Mapping[str, Rows]) -> Found:
     who = rows.select("rank", "node")[blocks["first"]]
     blocks = blocks.with_columns(rank=pl.coalesce("rank", who["rank"]), node=pl.coalesce("node", who["node"]))
 
-    return Found(_placed(ends, rows, "head", "row"), _placed(blocks, rows, "first", "last", "cause"))
+    return Found(_placed(ends, rows, "head", "row", "deep"), _placed(blocks, rows, "first", "last", "cause"))
 
 
 def _placed(found: pl.DataFrame, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
@@ -61,16 +60,17 @@ def _placed(found: pl.DataFrame, rows: pl.DataFrame, *names: str) -> pl.DataFram
 
 def unfinished(chunk: Chunk) -> int:
     """The first row of a block that may go on in the next batch (their number if none)."""
-    last = len(chunk)
-    far, late = (int(chunk.starts[max(last - rows, 0)]) for rows in (tracebacks.LONGEST, _LATE))
-    header = tracebacks.HEADER.encode()
-    if chunk.data.find(header, far) >= 0:
-        first = max(last - tracebacks.LONGEST, 0)
-        last = first + tracebacks.unfinished(chunk.rows(np.arange(first, last)))
-    places = [at for word in stacks.WORDS[:_GO_ON] if (at := chunk.data.find(word.encode(), late)) >= 0]
+    last, header = len(chunk), tracebacks.HEADER.encode()
+    late = int(chunk.starts[max(last - _LATE, 0)])
+    places = [at for word in stacks.OPEN if (at := chunk.data.find(word.encode(), late)) >= 0]
     if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
-        places.append(max(chunk.data.rfind(header, far, at), far))
-    return min([last, *(int(np.searchsorted(chunk.starts, at, side="right")) - 1 for at in places)])
+        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - tracebacks.LONGEST, 0)])))
+    if places:
+        last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
+    first = max(last - tracebacks.LONGEST, 0)
+    if chunk.data.find(header, int(chunk.starts[first]), int(chunk.starts[last])) >= 0:
+        last = first + tracebacks.unfinished(chunk.rows(np.arange(first, last)))
+    return last
 
 
 def _near(rows: int, said: Mapping[str, Rows]) -> Rows:
@@ -86,10 +86,11 @@ def _near(rows: int, said: Mapping[str, Rows]) -> Rows:
 def _python(found: pl.DataFrame) -> pl.DataFrame:
     """Tracebacks as blocks."""
     note = pl.col("exception").str.ends_with(_NOTE)
-    message = pl.when(pl.col("message").fill_null("") == "").then("more").otherwise("message")
-    return found.filter(pl.col("row").is_not_null() & ~note).select(
-        "exception", "frame", "cause", message=message, first="head", last="row", rank="process",
-        kind=pl.when(pl.col("exception").str.contains(_XLA)).then(pl.lit("xla")).otherwise(pl.lit("python")),
+    silent = pl.col("row").is_not_null() & (pl.col("message").fill_null("") == "")
+    message = pl.when(silent).then("more").otherwise("message")
+    return found.filter(pl.coalesce("row", "deep").is_not_null() & ~note.fill_null(value=False)).select(
+        "exception", "frame", "cause", message=message, first="head", last=pl.coalesce("row", "deep"), rank="process",
+        kind=pl.when(pl.col("exception").str.contains(_XLA).fill_null(value=False)).then(pl.lit("xla")).otherwise(pl.lit("python")),
         node=pl.lit(None, pl.String), ranks=pl.lit(None, pl.String), time=pl.lit(None, pl.Int64),
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ def find(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("row").first().alias("first"), pl.col("row").last().alias("last"), pl.col("root", "script").first(),
         at=pl.col("row").filter(pl.col("key") == "traceback").first(), **values,
     )  # fmt: skip
-    entries = entries.drop_nulls(["rank", "exitcode"]).sort("root", descending=True, maintain_order=True)
+    entries = entries.drop_nulls("rank").sort("root", descending=True, maintain_order=True)
     inline = pl.col("traceback").str.starts_with("Traceback (most")
     return entries.select(
         kind=pl.lit("torchrun"), first="first", last="last", exception=pl.lit("ChildFailedError"), message=_message(),
@@ -54,6 +54,7 @@ def _message() -> pl.Expr:
         pl.col("traceback").str.replace(r" by PID \d+", "")
     )
     file = pl.when(pl.col("error_file") != "<N/A>").then(pl.format("error file {}", "error_file"))
-    how = pl.concat_str([pl.lit("exit code"), code, signal], separator=" ", ignore_nulls=True)
-    ended = pl.concat_str([pl.col("script").fill_null("a rank"), how], separator=": ")
+    how = pl.concat_str([pl.format("exit code {}", code), signal], separator=" ", ignore_nulls=True)
+    failed = pl.when(how == "").then(pl.lit("failed")).otherwise(how)
+    ended = pl.concat_str([pl.col("script").fill_null("a rank"), failed], separator=": ")
     return pl.concat_str([ended, said, file], separator="; ", ignore_nulls=True)

@@ -4,9 +4,10 @@ import polars as pl
 
 from loganalyst.sources.log.tracelines import FRAME, LIBRARY, LONGEST
 
+OPEN = ("terminate called", "Fatal Python error: ", "*** Process received signal ***")  # more lines follow
 WORDS = (
-    "terminate called", "Fatal Python error: ", "Exception raised from ", "*** Process received signal ***",
-    "double free or corruption", "free(): ", "malloc(): ", "corrupted size vs. prev_size", "munmap_chunk(): ",
+    *OPEN, "Exception raised from ", "double free or corruption", "free(): ", "malloc(): ",
+    "corrupted size vs. prev_size", "munmap_chunk(): ",
 )  # fmt: skip
 
 _THROWN = r"terminate called (?:after throwing an instance of '(.+)'|without an active exception|recursively)"
@@ -46,7 +47,6 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
     raised = body.str.contains(_RAISED)
     above = pl.when(opens | row.is_in(exceptions.implode())).then(row).forward_fill().over("prefix")
     starts = opens | (raised & ~(row - above <= _BELOW).fill_null(value=False))
-    # `terminate` says again what was raised right above it in the same process
     numbered = numbered.with_columns(
         block=starts.cum_sum().over("prefix"),
         said=pl.when(~body.str.contains(_ADVICE)).then(body).shift(1).forward_fill(_OTHERS).over("prefix"),
@@ -63,11 +63,12 @@ def _parts() -> dict[str, pl.Expr]:
     place = pl.concat_str([raised.field("2"), pl.lit(" in "), raised.field("1")]).drop_nulls().first()
     stack = body.str.contains(_STACK)
     near = (~stack & (body != "")).cum_sum() <= _OTHERS
-    current = pl.when(body.str.contains("Current thread")).then(True).when(body.str.contains("Thread 0x")).then(False)
+    threads = body.str.contains(r"^\s*Thread 0x")
+    current = pl.when(body.str.contains("Current thread")).then(True).when(threads).then(threads.sum() == 1)
     python = body.str.extract_groups(FRAME).struct
     shown = pl.concat_str([python.field("1"), pl.lit(":"), python.field("2"), pl.lit(" in "), python.field("3")])
     own = shown.filter(current.forward_fill().fill_null(False) & ~python.field("1").str.contains(LIBRARY))
-    fatal, heap = head.str.extract(_FATAL, 1), head.str.extract(_HEAP, 1)
+    fatal, heap = head.str.extract(_FATAL, 1).str.strip_chars(), head.str.extract(_HEAP, 1)
     signal = body.str.extract(_SIGNAL, 1).drop_nulls().first()
     return {
         "first": pl.col("row").first(),

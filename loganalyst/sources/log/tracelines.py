@@ -106,6 +106,8 @@ def parts() -> dict[str, pl.Expr]:
     ended = ends.cum_max().fill_null(value=False)
     stray = (ended & ~ends & ~pl.col("body").str.contains(_INDENTED)).cum_sum() == 0
     frames = pl.col("own").filter(~ended).drop_nulls()
+    whole = (~pl.col("head") & ~bare.str.contains(_INDENTED)).cum_sum() == 0
+    deep = whole & (bare.str.contains(FRAME) | bare.str.contains(_RICH_FRAME))
     below = ended & ~ends & (far - far.filter(ends).first() <= _MESSAGE)
     words = bare.str.contains(r"\w") & ~pl.col("chain") & ~bare.str.contains(HEADER, literal=True)
     return {
@@ -113,7 +115,8 @@ def parts() -> dict[str, pl.Expr]:
         "exception": name.filter(ends).first(),
         "message": says.filter(ends).first(),
         "more": bare.filter(below & words).first().str.strip_chars(),
-        "frame": frames.last(),
+        "frame": pl.when(ends.any()).then(frames.last()).otherwise(pl.col("own").filter(whole).drop_nulls().last()),
+        "deep": pl.col("row").filter(deep).last(),
         "frames": frames,
         "endings": pl.col("row").filter(ends & stray),
         "names": name.filter(ends & stray),
