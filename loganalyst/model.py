@@ -202,6 +202,22 @@ class Run(Tables):
     ignored: tuple[str, ...] = ()
     job: str | None = None
 
+    def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
+        """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
+        that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
+        """
+        here = self.blocks.filter(pl.col("file") == file, pl.col("first_line") <= line, pl.col("last_line") >= line)
+        if not here.height:
+            return None
+        near = here.sort(pl.col("last_line") != line, pl.col("last_line") - pl.col("first_line"), maintain_order=True)
+        found = near.row(0, named=True)
+        while found["parent"] is not None:
+            inner = self.blocks.filter(file=file, block=found["parent"]).row(0, named=True)
+            if inner["first_line"] <= found["first_line"]:
+                break
+            found = inner
+        return found
+
 
 @dataclass(frozen=True)
 class Role:
@@ -362,6 +378,16 @@ class Symptom:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What is worth knowing of a run and is no fault, such as time asked for and not used, and what to do about it."""
+
+    id: str
+    title: str
+    text: str
+    change: str
+
+
+@dataclass(frozen=True)
 class RuledOut:
     """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
     `rival` is True where a symptom it could cause is seen.
@@ -416,6 +442,7 @@ class Diagnosis:
     findings: pl.DataFrame = field(default_factory=lambda: table("findings"))
     curves: Sequence[Curve] = ()
     ignored_findings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The JSON of the contract (schema loganalyst/diagnosis/1)."""

@@ -116,6 +116,7 @@ def diagnose(
         findings=findings,
         curves=curves,
         ignored_findings=ignored,
+        notes=judged.notes,
     )
 
 

@@ -1,23 +1,27 @@
 """The catalogue: every rule and symptom of one or several folders, loaded, checked alone and against each other."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from loganalyst import rulefiles
 from loganalyst.diagnosis import reading
 from loganalyst.diagnosis.reading import Reader
-from loganalyst.diagnosis.rule import Calibration, Item, Rule, SymptomRule
+from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
-NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml")
+T = TypeVar("T")
+NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml")
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules and symptoms by id and the features they may ask for; `problems`: what of the user's was left out."""
+    """All rules, symptoms and notes by id and the features they may ask for; `problems`: what of the user's was left
+    out.
+    """
 
     rules: Mapping[str, Rule]
     symptoms: Mapping[str, SymptomRule]
@@ -25,10 +29,12 @@ class Catalogue:
     calibration: Calibration = Calibration()
     healthy: Calibration = Calibration()
     problems: tuple[str, ...] = ()
+    notes: Mapping[str, NoteRule] = field(default_factory=dict)
 
     def only(self, ids: Collection[str]) -> "Catalogue":
-        """The same catalogue with these rules alone."""
-        return replace(self, rules={id_: rule for id_, rule in self.rules.items() if id_ in ids})
+        """The same catalogue with these rules alone, and none of the notes but these."""
+        rules = {id_: rule for id_, rule in self.rules.items() if id_ in ids}
+        return replace(self, rules=rules, notes={id_: note for id_, note in self.notes.items() if id_ in ids})
 
 
 @dataclass
@@ -39,11 +45,13 @@ class _Load:
     rules: dict[str, Rule] = field(default_factory=dict)
     ids: dict[str, Path] = field(default_factory=dict)  # also of rules that are left out
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
+    notes: dict[str, NoteRule] = field(default_factory=dict)
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
 
     def folder(self, folder: Path) -> list[RuleError]:
         """Read one folder; what has a fault is left out. Returns the faults."""
-        faults = self.read_symptoms(folder / "symptoms.yaml")
+        faults = self.read_several(folder / "symptoms.yaml", "symptom", reading.symptoms, self.symptoms)
+        faults += self.read_several(folder / "notes.yaml", "note", reading.notes, self.notes)
         read = [self.read_rule(path, folder) for path in rule_files(folder)]
         for rule, own in read:
             own.extend([] if rule is None else self.references(rule))
@@ -52,16 +60,19 @@ class _Load:
                 self.rules[rule.id] = rule
         return faults
 
-    def read_symptoms(self, path: Path) -> list[RuleError]:
+    def read_several(
+        self, path: Path, kind: str, read: Callable[[Reader], dict[str, T]], known: dict[str, T]
+    ) -> list[RuleError]:
+        """Add what a file defines to what is `known`; what exists already stays. Returns the faults."""
         if not path.is_file():
             return []
         reader = self.reader(path)
         if isinstance(reader, RuleError):
             return [reader]
-        found = reading.symptoms(reader)
-        for id_ in set(found) & set(self.symptoms):
-            reader.note((id_,), f"symptom {id_!r} exists already", "a symptom is defined once")
-        self.symptoms = found | self.symptoms
+        found = read(reader)
+        for id_ in set(found) & set(known):
+            reader.note((id_,), f"{kind} {id_!r} exists already", f"a {kind} is defined once")
+        known |= {id_: entry for id_, entry in found.items() if id_ not in known}
         return reader.faults
 
     def read_rule(self, path: Path, folder: Path) -> tuple[Rule | None, list[RuleError]]:
@@ -96,7 +107,7 @@ class _Load:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold one rule each: all but `text/` and the three files of other kinds."""
+    """The files of a folder that hold one rule each: all but `text/` and the files of other kinds."""
     return [
         path
         for path in rulefiles.yaml_files(folder)
@@ -117,7 +128,8 @@ def load(declared: Mapping[str, Feature], folders: Sequence[Path]) -> Catalogue:
         if faults and i == 0:
             raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
         problems += map(str, faults)
-    catalogue = Catalogue(dict(sorted(state.rules.items())), state.symptoms, declared, problems=tuple(problems))
+    rules = dict(sorted(state.rules.items()))
+    catalogue = Catalogue(rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes)
     weights = folders[0] / "weights.yaml" if folders else Path()
     return _weighted(catalogue, rulefiles.load(weights)) if weights.is_file() else catalogue
 

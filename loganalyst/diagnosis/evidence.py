@@ -4,7 +4,7 @@ An answer is True, False or None (not known). What one run answers does not depe
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -27,6 +27,7 @@ class Answers:
     symptoms: Mapping[str, Answer]
     applies: Mapping[str, Answer]
     items: Mapping[str, tuple[Answer, ...]]
+    notes: Mapping[str, Answer] = field(default_factory=dict)
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
         """The features these questions name that are not known, each once."""
@@ -75,8 +76,9 @@ def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFram
 
 
 def _asks(catalogue: Catalogue) -> dict[tuple[str, str | int], Ask]:
-    """Every question once, by its place: ("symptom", id), (rule, -1) for when it applies, (rule, i) for its items."""
+    """Every question once, by its place: ("symptom", id), ("note", id), (rule, -1) for when it applies, (rule, i) for its items."""
     asks: dict[tuple[str, str | int], Ask] = {("symptom", s.id): s.ask for s in catalogue.symptoms.values()}
+    asks |= {("note", note.id): note.ask for note in catalogue.notes.values()}
     for rule in catalogue.rules.values():
         if rule.applies_when:
             asks[rule.id, -1] = rule.applies_when
@@ -97,6 +99,7 @@ def _answers(
         symptoms={id_: row["symptom", id_] for id_ in catalogue.symptoms},
         applies={rule.id: row.get((rule.id, -1), True) for rule in rules},
         items={rule.id: tuple(row[rule.id, i] for i in range(len(rule.evidence))) for rule in rules},
+        notes={id_: row["note", id_] for id_ in catalogue.notes},
     )
 
 

@@ -10,7 +10,7 @@ from loganalyst.diagnosis import advice, confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
-from loganalyst.model import Cause, Evidence, Features, RuledOut, Status, Symptom, Witness
+from loganalyst.model import Cause, Evidence, Features, Note, RuledOut, Status, Symptom, Witness
 
 MAX_CAUSES = 5
 
@@ -27,6 +27,7 @@ class Judgement:
     causes: tuple[Cause, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     unknown: tuple[RuledOut, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
@@ -55,7 +56,15 @@ def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
         causes=tuple(_cause(j, catalogue, answers, judged) for j in roots[:MAX_CAUSES]),
         ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
         unknown=_others(catalogue, answers, judged, ("unknown",)),
+        notes=notes(catalogue, answers),
     )
+
+
+def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
+    """What is shown beside the answer and changes nothing in it."""
+    shown = (note for note in catalogue.notes.values() if answers.notes[note.id])
+    told = ((n.id, n.title, n.says.render(answers.values), n.change.render(answers.values)) for n in shown)
+    return tuple(Note(id_, title, says or title, change or "") for id_, title, says, change in told)
 
 
 def _root(judged: Judged, seen: Sequence[str]) -> bool:

@@ -7,7 +7,18 @@ from typing import Any, Literal, TypeVar
 
 from loganalyst.diagnosis.fence import Ask, ask
 from loganalyst.diagnosis.labels import LABELS
-from loganalyst.diagnosis.rule import SEVERITIES, STATUSES, VERDICTS, FixTemplate, Item, Rule, RuleTest, SymptomRule
+from loganalyst.diagnosis.rule import (
+    SEVERITIES,
+    STATUSES,
+    VERDICTS,
+    FixTemplate,
+    Item,
+    NoteRule,
+    NoteTest,
+    Rule,
+    RuleTest,
+    SymptomRule,
+)
 from loganalyst.diagnosis.template import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
@@ -40,6 +51,8 @@ FIX_OPTIONAL = ("from", "to", "otherwise", "if_not", "expect")
 WEIGHT = ("if_true", "if_false")
 SYMPTOM = ("title", "ask", "says")
 SYMPTOM_OPTIONAL = ("at", "metric", "core")
+NOTE = ("title", "ask", "says", "change", "tests")
+NOTE_TEST = ("name", "shown", "features")
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
 _EMPTY = Template("", ())
@@ -182,15 +195,47 @@ def rule(reader: Reader) -> Rule | None:
 
 def symptoms(reader: Reader) -> dict[str, SymptomRule]:
     """The sound symptoms of a symptoms.yaml, by id."""
+    return _by_id(reader, _symptom, SYMPTOM, SYMPTOM_OPTIONAL)
+
+
+def notes(reader: Reader) -> dict[str, NoteRule]:
+    """The sound notes of a notes.yaml, by id."""
+    return _by_id(reader, _note, NOTE, ())
+
+
+def _by_id(
+    reader: Reader, read: Callable[[Reader, str], T], required: Collection[str], optional: Collection[str]
+) -> dict[str, T]:
+    """The sound entries of a file that holds several."""
     if not reader.keys((), (), reader.file.data if isinstance(reader.file.data, dict) else ()):
         return {}
     found = {}
     for id_ in reader.file.data:
         before = len(reader.faults)
-        symptom = _symptom(reader, id_) if reader.keys((id_,), SYMPTOM, SYMPTOM_OPTIONAL) else None
-        if symptom is not None and len(reader.faults) == before:
-            found[id_] = symptom
+        entry = read(reader, id_) if reader.keys((id_,), required, optional) else None
+        if entry is not None and len(reader.faults) == before:
+            found[id_] = entry
     return found
+
+
+def _note(reader: Reader, id_: str) -> NoteRule:
+    return NoteRule(
+        id=id_,
+        title=reader.text((id_, "title")),
+        ask=reader.ask((id_, "ask")) or _NOTHING,
+        says=reader.template((id_, "says")) or _EMPTY,
+        change=reader.template((id_, "change")) or _EMPTY,
+        tests=tuple(filter(None, (_note_test(reader, at) for at in reader.items((id_, "tests"))))),
+    )
+
+
+def _note_test(reader: Reader, at: Keys) -> NoteTest | None:
+    if not reader.keys(at, NOTE_TEST):
+        return None
+    shown = reader.value((*at, "shown"))
+    if not isinstance(shown, bool):
+        reader.note((*at, "shown"), f"shown is {shown!r}", "true or false is needed")
+    return NoteTest(reader.text((*at, "name")), shown is True, _features(reader, (*at, "features")))
 
 
 def _symptom(reader: Reader, id_: str) -> SymptomRule:

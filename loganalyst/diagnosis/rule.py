@@ -106,6 +106,27 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class NoteTest:
+    """A test written with a note: `features` (the rest not known), and whether it is shown."""
+
+    name: str
+    shown: bool
+    features: Mapping[str, FeatureValue]
+
+
+@dataclass(frozen=True)
+class NoteRule:
+    """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown."""
+
+    id: str
+    title: str
+    ask: Ask
+    says: Template
+    change: Template
+    tests: tuple[NoteTest, ...]
+
+
+@dataclass(frozen=True)
 class Calibration:
     """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity until weights are fitted."""
 

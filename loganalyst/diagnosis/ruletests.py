@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
-from loganalyst.diagnosis.rule import Rule, RuleTest
+from loganalyst.diagnosis.rule import NoteRule, NoteTest, Rule, RuleTest
 from loganalyst.diagnosis.template import SAMPLES, Template
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Features, FeatureValue, Verdict
@@ -39,7 +39,19 @@ def check(catalogue: Catalogue, features_of: FeaturesOf | None = None, healthy: 
     are the paths of healthy runs.
     """
     known = {path: features_of(path) for path in healthy} if features_of else {}
-    return [outcome for rule in catalogue.rules.values() for outcome in _of_rule(catalogue, rule, features_of, known)]
+    rules = [outcome for rule in catalogue.rules.values() for outcome in _of_rule(catalogue, rule, features_of, known)]
+    return rules + [outcome for note in catalogue.notes.values() for outcome in _of_note(catalogue, note)]
+
+
+def _of_note(catalogue: Catalogue, note: NoteRule) -> Iterator[Outcome]:
+    """The tests of a note: those written with it; it is silent where nothing is logged; its texts render."""
+    both = {test.shown for test in note.tests} == {True, False}
+    yield Outcome(note.id, "tests show it and do not", both, "" if both else "a test of each kind is needed")
+    for test in (*note.tests, NoteTest("silent where nothing is logged", False, {})):
+        shown = _answers(catalogue, [test.features])[0].notes[note.id] is True
+        empty = shown and None in (note.says.render(test.features), note.change.render(test.features))
+        fault = "a text is not filled" if empty else "" if shown is test.shown else f"shown: {shown}"
+        yield Outcome(note.id, test.name, not fault, fault)
 
 
 def _of_rule(

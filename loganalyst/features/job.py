@@ -42,18 +42,18 @@ _GOES_ON = ("running", "pending", "completing", "configuring", "suspended", "req
 def compute(context: Context) -> Computed:
     """The features of the run's own job; none where no accounting was read or the job is not known."""
     run = context.run
-    mains, steps = _last(run.jobs, run.job or "")
+    mains, steps = accounted(run)
     if not mains.height:
         return {}
-    state = _word(_first(mains, "state"))
-    elapsed, limit = _first(mains, "elapsed_s"), _first(mains, "limit_s")
-    used = _first(pl.concat([mains, steps]).sort("memory_used", descending=True), "memory_used")
-    allowed = _first(mains, "memory_limit")
+    state = _word(first(mains, "state"))
+    elapsed, limit = first(mains, "elapsed_s"), first(mains, "limit_s")
+    used = first(pl.concat([mains, steps]).sort("memory_used", descending=True), "memory_used")
+    allowed = first(mains, "memory_limit")
     values: dict[str, FeatureValue] = {
         "job_id": run.job,
         "job_state": state,
         "job_end": _end(run, state, steps),
-        "job_cancelled_by": _canceller(_first(mains, "state")),
+        "job_cancelled_by": _canceller(first(mains, "state")),
         "job_exit_code": _code(mains, steps, "exit_code"),
         "job_signal": _code(mains, steps, "signal"),
         "job_elapsed_s": elapsed,
@@ -62,15 +62,16 @@ def compute(context: Context) -> Computed:
         "job_memory_used_gib": ratio(used, _GIB),
         "job_memory_limit_gib": ratio(allowed, _GIB),
         "job_memory_share": ratio(used, allowed),
-        "job_nodes": _first(mains, "nodes"),
+        "job_nodes": first(mains, "nodes"),
     }
     witness = Witness(file=mains["origin"][0])
     return {name: (value, witness) for name, value in values.items() if value is not None}
 
 
-def _last(jobs: pl.DataFrame, job: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The job's own row in each account of it, those that saw its end first, and the steps of its last start."""
-    rows = jobs.with_row_index("row").filter(pl.col("job").str.extract(r"^([^.]+)") == job)
+def accounted(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The run's own job: its row in each account of it, those that saw its end first, and the steps of its last start."""
+    job = run.job or ""
+    rows = run.jobs.with_row_index("row").filter(pl.col("job").str.extract(r"^([^.]+)") == job)
     main = pl.col("job") == job
     begin = pl.col("row").filter(main).max().over("origin")
     mains = rows.filter(main & (pl.col("row") == begin))
@@ -79,7 +80,7 @@ def _last(jobs: pl.DataFrame, job: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     return mains.drop("row"), steps.drop("row")
 
 
-def _first(rows: pl.DataFrame, column: str) -> Any:
+def first(rows: pl.DataFrame, column: str) -> Any:
     """The first value that is known, None where none is."""
     known = rows[column].drop_nulls()
     return known[0] if len(known) else None
@@ -96,8 +97,8 @@ def _canceller(state: str | None) -> str | None:
 
 
 def _code(mains: pl.DataFrame, steps: pl.DataFrame, column: str) -> int | None:
-    own = _first(mains, column)
-    told: int | None = own or _first(steps.filter(pl.col(column) != 0), column)
+    own = first(mains, column)
+    told: int | None = own or first(steps.filter(pl.col(column) != 0), column)
     return own if told is None else told
 
 

@@ -46,8 +46,7 @@ def compute(context: Context) -> Computed:
     run = context.run
     kept = [c for c in context.curves if c.role.name not in COUNTERS]
     last = max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
-    planned = context.number(*_PLANNED)
-    planned = planned if planned and planned > 0 else None
+    planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
     out: Computed = {
@@ -63,6 +62,12 @@ def compute(context: Context) -> Computed:
         "run_log_expected": trackers,
     }
     return out
+
+
+def planned_steps(context: Context) -> float | None:
+    """The steps the config plans."""
+    planned = context.number(*_PLANNED)
+    return planned if planned and planned > 0 else None
 
 
 def _kind(context: Context) -> str | None:

@@ -117,6 +117,7 @@ class Document:
     sessions: tuple[Row, ...]
     gaps: tuple[Row, ...]
     ignored: tuple[str, ...]
+    notes: tuple[Row, ...]
 
 
 def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
@@ -152,6 +153,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
         gaps=tuple(_gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
+        notes=tuple(Row(clean(n.text, 240), clean(n.change, 240)) for n in d.notes),
     )
 
 

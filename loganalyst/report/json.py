@@ -35,6 +35,7 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "ruled_out": [{"id": r.id, "why": r.why} for r in d.ruled_out],
         "timeline": [asdict(e) for e in d.timeline],
         "quick_fixes": list(_quick_fixes(d.causes)),
+        "notes": [asdict(n) for n in d.notes],
         "summary": d.summary,
         "gaps": d.run.gaps.to_dicts(),
         "analysis_artifacts": _artifacts(d),

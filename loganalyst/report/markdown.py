@@ -98,6 +98,7 @@ def _code(lines: Iterable[str]) -> str:
 
 
 def _others(doc: Document) -> Iterator[str]:
+    yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
     yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
     yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
     yield from _table(

@@ -24,6 +24,7 @@ def schema() -> Json:
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **_object(
+            optional=("notes",),  # younger than the schema
             schema={"const": SCHEMA_ID},
             status=_one_of(Status),
             confidence=SHARE,
@@ -48,6 +49,10 @@ def schema() -> Json:
             quick_fixes=_list(
                 _object(cause=TEXT, change=TEXT, expected_impact=TEXT),
                 "The first change to make for each likely cause.",
+            ),
+            notes=_list(
+                _object(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
+                "What is worth knowing and is no fault, such as time asked for and not used.",
             ),
             summary=_summary(),
             gaps=_list(

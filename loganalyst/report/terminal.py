@@ -25,13 +25,13 @@ def render(
 
 
 def _healthy(doc: Document, width: int) -> "list[Text]":
-    """Three lines: how sure, the best value, what was not seen."""
+    """A few lines: how sure, the best value, what is worth knowing, what was not seen."""
     mark, style = TONE[doc.tone]
     lines = two_ended(
         text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
     )
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
-    return lines + _not_seen(doc, width, margin=2) + _told(doc, width) + _not_read(doc, width)
+    return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)
 
 
 def _full(doc: Document, width: int) -> "list[Text]":
@@ -44,6 +44,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
         *_told(doc, width),
         *_not_seen(doc, width),
         *_after(doc, width),
+        *_notes(doc, width),
         *_sessions(doc, width),
         *_not_read(doc, width),
     ]
@@ -123,6 +124,11 @@ def _instead(doc: Document, width: int) -> "list[Text]":
 
 def _told(doc: Document, width: int) -> "list[Text]":
     return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
+
+
+def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What is no fault, and what to do about it."""
+    return [line for row in doc.notes for line in field("Note", f"{row.label} · {row.text}", width, margin)]
 
 
 def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":

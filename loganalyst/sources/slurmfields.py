@@ -84,8 +84,8 @@ def _word(field: str) -> pl.Expr:
 
 
 def _node_memory() -> pl.Expr:
-    """Memory a node allows: what the job was given in all; else what it asked for, in all, or before 21.08 for each node
-    (`n`) or CPU (`c`).
+    """Memory a node allows: what the job was given in all; else what it asked for, in all, or (before 21.08) for each
+    node, `n`, or CPU, `c`.
     """
     asked, kind = pl.col("parsed_ReqMem"), pl.col("ReqMem").str.slice(-1)
     nodes = pl.col("nodes").fill_null(1)  # most jobs have one; with more the true limit is lower

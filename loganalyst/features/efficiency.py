@@ -1,0 +1,128 @@
+"""How much of what a job asked for it used: processors, memory, GPUs, time; and how long the rest would have taken."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.job import NEEDS, accounted, first
+from loganalyst.features.run import COUNTERS, planned_steps
+from loganalyst.model import Curve, Feature, FeatureValue, Witness
+
+GPU = "gpu_util"
+PACE = "time of each row, and the planned steps in the config"
+FEATURES = (
+    Feature("job_cpus", "int", "", "processors the job was given", NEEDS),
+    Feature("job_cpu_share", "float", "share", "processor time used of that given", NEEDS),
+    Feature("job_gpus", "int", "", "GPUs the job was given (0 = the scheduler lists none)", NEEDS),
+    Feature("job_gpu_share", "float", "share", "mean utilisation of a GPU, as the scheduler sampled it", NEEDS),
+    Feature("job_memory_most_share", "float", "share", "the most a node can have used of its memory: as if all tasks there had been as large as the largest", NEEDS),
+    Feature("job_elapsed_clock", "text", "", "wall time the job ran, as --time takes it", NEEDS),
+    Feature("job_limit_clock", "text", "", "wall time the job was allowed, as --time takes it", NEEDS),
+    Feature("job_wait_reason", "text", "", "why the job has not started, in the scheduler's words", NEEDS),
+    Feature("gpu_util_gpus", "int", "", "GPUs whose utilisation was logged", GPU),
+    Feature("gpu_util_points", "int", "points", "readings of the GPU with the fewest", GPU),
+    Feature("gpu_util_lowest", "float", "%", "median utilisation of the idlest GPU", GPU),
+    Feature("gpu_util_highest", "float", "%", "median utilisation of the busiest GPU", GPU),
+    Feature("gpu_util_mean", "float", "%", "mean utilisation of all GPUs over the whole run", GPU),
+    Feature("run_left_s", "float", "s", "time that the steps which were planned and not done take at the pace of the last start (0 = all done)", PACE),
+    Feature("run_needed_s", "float", "s", "time the job ran, or the run took, and that which is left", PACE),
+    Feature("run_needed_clock", "text", "", "the same, as --time takes it", PACE),
+    Feature("run_left_clock", "text", "", "time left, as --time takes it", PACE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """The features for which there is accounting, readings of the machine, or a plan and a pace."""
+    return {**_accounted(context), **_gpus(context), **_progress(context)}
+
+
+def _accounted(context: Context) -> Computed:
+    mains, steps = accounted(context.run)
+    if not mains.height:
+        return {}
+    elapsed, limit = first(mains, "elapsed_s"), first(mains, "limit_s")
+    cpus = first(mains, "cpus")
+    waits = (first(mains, "state") or "").startswith("PENDING")
+    values: dict[str, FeatureValue] = {
+        "job_cpus": cpus,
+        "job_cpu_share": ratio(_processor_time(mains, steps), elapsed * cpus if elapsed and cpus else None),
+        "job_gpus": first(mains, "gpus"),
+        "job_gpu_share": first(pl.concat([mains, steps]).sort("gpu_use", descending=True, nulls_last=True), "gpu_use"),
+        "job_memory_most_share": ratio(_most_memory(pl.concat([mains, steps])), first(mains, "memory_limit")),
+        "job_elapsed_clock": clock(elapsed),
+        "job_limit_clock": clock(limit),
+        "job_wait_reason": first(mains, "reason") if waits else None,
+    }
+    witness = Witness(file=mains["origin"][0])
+    return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _processor_time(mains: pl.DataFrame, steps: pl.DataFrame) -> float | None:
+    """That of the job; where only its steps have it the sum of theirs, of the account that has most."""
+    own: float | None = first(mains, "cpu_s")
+    told = steps.drop_nulls("cpu_s").group_by("origin").agg(pl.col("cpu_s").sum())["cpu_s"].max()
+    return own if own is not None or not isinstance(told, float) else told
+
+
+def _most_memory(rows: pl.DataFrame) -> float | None:
+    on_node = (pl.col("tasks").fill_null(1) / pl.col("node_count").fill_null(1)).ceil()
+    most = rows.select(pl.col("memory_used") * on_node).to_series().max()
+    return most if isinstance(most, float) else None
+
+
+def _gpus(context: Context) -> Computed:
+    """Per cent; shares from 0 to 1 are told from per cent by their largest value, where there is more than idleness."""
+    curves = [c for c in context.of(GPU) if "mfu" not in c.metric.lower()]
+    whole = [c for c in curves if "process" not in c.metric.lower()] or curves  # of one GPU both may be logged
+    finite = [c.values[np.isfinite(c.values)] for c in whole]
+    most = max((float(v.max()) for v in finite if v.size), default=math.nan)
+    if not finite or not all(v.size for v in finite) or not (most == 0 or most > 1):
+        return {}
+    medians = [float(np.median(v)) for v in finite]
+    idlest, busiest = whole[int(np.argmin(medians))], whole[int(np.argmax(medians))]
+    return {
+        "gpu_util_gpus": len(finite),
+        "gpu_util_points": min(v.size for v in finite),
+        "gpu_util_lowest": (min(medians), seen(idlest)),
+        "gpu_util_highest": (max(medians), seen(busiest)),
+        "gpu_util_mean": float(np.mean([v.mean() for v in finite])),
+    }
+
+
+def _progress(context: Context) -> Computed:
+    """The plan against the pace; nothing where either is not known."""
+    planned, pace = planned_steps(context), _pace(context.curves)
+    if planned is None or pace is None:
+        return {}
+    last, rate = pace
+    left = max(planned - last, 0.0) / rate
+    run = context.run
+    spent = first(accounted(run)[0], "elapsed_s")
+    if spent is None and run.started and run.ended:
+        spent = (run.ended - run.started).total_seconds()
+    needed = None if spent is None else spent + left
+    found: Computed = {"run_left_s": left, "run_left_clock": clock(left)}
+    return found if needed is None else {**found, "run_needed_s": needed, "run_needed_clock": clock(needed)}
+
+
+def _pace(curves: Sequence[Curve]) -> tuple[int, float] | None:
+    """The last step, and steps a second in the last start, by the curve with most points that has times there."""
+    timed = [c for c in curves if c.role.name not in COUNTERS and len(c.values) and np.isfinite(c.times[-1])]
+    for curve in sorted(timed, key=lambda c: -len(c.values))[:1]:
+        last = (curve.sessions == curve.sessions[-1]) & np.isfinite(curve.times)
+        steps, times = curve.steps[last], curve.times[last]
+        if len(steps) > 1 and steps[-1] > steps[0] and times[-1] > times[0]:
+            return int(steps[-1]), float((steps[-1] - steps[0]) / (times[-1] - times[0]))
+    return None
+
+
+def clock(seconds: float | None) -> str | None:
+    """`hours:minutes:seconds`, before it days: `1-02:00:00`, as `--time` takes it; rounded up to a second."""
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    whole = math.ceil(seconds)
+    days, hours, minutes = whole // 86400, whole // 3600 % 24, whole // 60 % 60
+    return (f"{days}-" if days else "") + f"{hours:02d}:{minutes:02d}:{whole % 60:02d}"
