@@ -18,6 +18,7 @@ from loganalyst.sources.discovery import ownjobs
 from loganalyst.sources.part import BIG, Facts, Part, Place, place_rows, placed
 from loganalyst.sources.sessions import shifts
 
+_STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler: it knows
 SHORT = timedelta(minutes=10)  # a run that was silent for less is running
 
 
@@ -165,8 +166,8 @@ def _config(tables: Tables, key: str) -> str | None:
 
 
 def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: ownjobs.Own) -> RunStatus:
-    """What the last session says of a bad end, then what the scheduler says, then the session; `running` where all say
-    nothing and the last row is young against the usual pace.
+    """What the last session says of a bad end, what says most of it first; then what the scheduler says, then the
+    session; `running` where all say nothing and the last row is young against the usual pace.
 
     Only logged times count: a copied run has fresh file times.
     """
@@ -174,9 +175,9 @@ def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: 
     told = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
     told = [s for s in told if s != "unknown"]
     by_scheduler = ownjobs.status(own)
-    bad: list[RunStatus] = [s for s in told if s != "finished"]
+    bad: list[RunStatus] = [s for s in [*told, *({by_scheduler} & _STOPPED)] if s != "finished"]
     if bad:
-        return bad[0]
+        return min(bad, key=lambda s: s == "failed")
     if told or by_scheduler != "unknown":
         return by_scheduler if by_scheduler != "unknown" else "finished"
     if ended is None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from loganalyst.sources.log.lines import Chunk, described
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 _TRAINS = ("Traceback", "%|", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
 _HEAD = 50  # lines: the ranks of one start may all print the first line
+_ENDED: dict[str, RunStatus] = {"slurm_timeout": "timeout", "slurm_preempted": "preempted", "node_failure": "node_fail"}
 _STATUS: dict[str, RunStatus] = {
-    "slurm_timeout": "timeout",
-    "slurm_preempted": "preempted",
+    **_ENDED,
     "slurm_cancelled": "cancelled",
     "user_interrupt": "cancelled",
-    "node_failure": "node_fail",
     "host_oom": "killed",
 }
+_KILLED = ("child-sigkill", "shell-killed", "exit-killed", "systemd-killed", "slurm-task-signalled")
+_JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
+Fault = tuple[int, str | None, str]  # line, label, pattern
 _EPOCH = np.datetime64(0, "us")
 
 
@@ -31,25 +34,39 @@ _EPOCH = np.datetime64(0, "us")
 class Session:
     """One start of the program: its first line, its job, the patterns of a start it had, and how it seems to end.
 
-    progress: its last line with a metric; faults: by part, the first that no later metric survived: line and label;
+    progress: its last two lines with a metric; faults: by part, the first that training did not go on after;
     started, ended: its first and last time (µs).
     """
 
     first_line: int
     job: str | None = None
     seen: list[str] = field(default_factory=list)
-    progress: int = 0
-    faults: dict[str, tuple[int, str | None]] = field(default_factory=dict)
+    progress: list[int] = field(default_factory=list)
+    faults: dict[str, Fault] = field(default_factory=dict)
     ended_well: bool = False
     started: int | None = None
     ended: int | None = None
 
     def status(self) -> RunStatus:
-        """How it ended: the first fault that no later metric survived, else an end mark, else not known."""
-        final = sorted((part == "confirm", *fault) for part, fault in self.faults.items())
-        if final:
-            return _STATUS.get(final[0][2] or "", "failed")
+        """How it ended: by the scheduler's word, else by the first fault, else well, else it is not known."""
+        stop = self.faults.get("stop")
+        if stop and stop[1] in _ENDED:
+            return _ENDED[stop[1]]
+        own = sorted((f for part, f in self.faults.items() if part in ("root", "stop")), key=itemgetter(0))
+        told = [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        aside = [fault for part, fault in self.faults.items() if part == "aside" and not self.ended_well]
+        for _, label, pattern in (*own, *told, *aside):
+            return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
         return "finished" if self.ended_well else "unknown"
+
+    def went_on(self, lines: NDArray[np.int64]) -> None:
+        """Lines that hold a metric: what stands before the last but one was survived."""
+        self.progress = [*self.progress, *np.unique(lines)[-2:].tolist()][-2:]
+        self.faults = {part: fault for part, fault in self.faults.items() if self.lasts(part, fault[0])}
+
+    def lasts(self, part: str, line: int) -> bool:
+        """Whether a fault on this line is one that training did not go on after."""
+        return part == "stop" or len(self.progress) < 2 or line >= self.progress[0]
 
 
 @dataclass
@@ -160,8 +177,8 @@ class Sessions:
         self.all.append(Session(line, self.all[-1].job))
 
     def add(self, marks: pl.DataFrame, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
-        """Remember what the summary needs of a batch: `marks` (line, part, label), and the rows `said` that hold a
-        metric.
+        """Remember what the summary needs of a batch: `marks` (line, part, label, pattern), and the rows `said` that
+        hold a metric.
         """
         begins = np.searchsorted(chunk.line, [one.first_line for one in self.all])
         begins[0] = 0
@@ -170,22 +187,22 @@ class Sessions:
                 continue
             numbers = said[(said >= begin) & (said < end)]
             if len(numbers):
-                one.progress = int(chunk.line[numbers].max())
-                kept = {part: fault for part, fault in one.faults.items() if part == "stop" or fault[0] >= one.progress}
-                one.faults = kept
+                one.went_on(chunk.line[numbers])
             times = look.time[begin:end]
             times = times[~np.isnat(times)]
             if len(times):
                 first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
-        judged = marks.filter(pl.col("part").is_in(["root", "stop", "confirm", "end"])).select("line", "part", "label")
-        for number, (line, part, label) in zip(self.at(judged["line"].to_numpy()), judged.iter_rows(), strict=True):
+        judged = marks.filter(pl.col("part").is_in([*_JUDGED, "end"])).select("line", "part", "label", "pattern")
+        numbers = self.at(judged["line"].to_numpy())
+        for number, (line, part, label, pattern) in zip(numbers, judged.iter_rows(), strict=True):
             one = self.all[number]
             if part == "end":
                 one.ended_well = True
-            elif part == "stop" or line >= one.progress:
-                one.faults[part] = min(one.faults.get(part, (line, label)), (line, label), key=lambda fault: fault[0])
+            elif one.lasts(part, line):
+                fault = (line, label, pattern)
+                one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
 
     def summary(self, last_line: int) -> pl.DataFrame:
         """The `sessions` table of the file."""
