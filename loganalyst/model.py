@@ -42,8 +42,8 @@ SCHEMAS: dict[str, pl.Schema] = {
         session=pl.Int32, file=pl.String, line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String,
         pattern=pl.String, label=pl.String, part=pl.String, captures=pl.String, text=pl.String, block=pl.Int64,
     ),
-    # tracebacks, stacks and launchers' tables of logs; `block` counts those of a file, `parent` is the one whose exception
-    # led to this one; `ranks` are all that printed it, `repeated` how often it was printed
+    # tracebacks, stacks and launchers' tables of logs; `block` counts those of a file, `parent` is the one that led to
+    # this one; `ranks` are all that printed it, `repeated` how often it was printed
     "blocks": _schema(
         session=pl.Int32, file=pl.String, block=pl.Int64, kind=pl.String, first_line=pl.Int64, last_line=pl.Int64,
         offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, exception=pl.String, message=pl.String,

@@ -10,7 +10,7 @@ import polars as pl
 from loganalyst.features.blame import judged_session, root, session_labels
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.places import place
-from loganalyst.model import Feature, FeatureValue, Witness
+from loganalyst.model import Feature, FeatureValue, Run, Witness
 
 __all__ = ["FEATURES", "compute", "session_labels"]
 
@@ -24,6 +24,7 @@ _ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_frame", "text", "", "innermost frame of the user's own code above it, file:line in function"),
     ("log_root_rank", "int", "", "rank that failed first"),
     ("log_root_node", "text", "", "node that failed first"),
+    ("log_root_ranks", "int", "ranks", "ranks that printed the traceback or stack of the root cause"),
     ("log_root_module", "text", "", "package that could not be imported"),
     ("log_root_path", "text", "", "file or folder the root-cause line names"),
     ("log_root_parameter", "text", "", "parameter whose shape differs from the checkpoint's"),
@@ -48,6 +49,7 @@ FEATURES = (
     *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),
     *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNTS),
 )
+_TRACEBACKS = ("python", "xla")  # of other blocks the line itself says more
 _SIGNALS = {
     "child-sigkill": "SIGKILL", "shell-killed": "SIGKILL", "exit-killed": "SIGKILL", "child-segfault": "SIGSEGV",
     "segmentation-fault": "SIGSEGV", "bus-error": "SIGBUS", "child-bus-error": "SIGBUS", "aborted": "SIGABRT",
@@ -69,7 +71,7 @@ def compute(context: Context) -> Computed:
     points = run.points.filter(pl.col("session") == last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines), **_described(root(lines, points), lines)}
+    return {"log_lines_read": read, **_counted(lines), **_described(run, root(lines, points), lines)}
 
 
 def _counted(lines: pl.DataFrame) -> Computed:
@@ -79,23 +81,28 @@ def _counted(lines: pl.DataFrame) -> Computed:
     }
 
 
-def _described(row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
+def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
     signals = [_SIGNALS[p] for p in lines["pattern"] if p in _SIGNALS]
     # SIGTERM is what the others get when one of them died
     signal = next((s for s in signals if s != "SIGTERM"), signals[0] if signals else "none")
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
+    block = run.block(row["file"], row["line"]) or {}
     said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
+    words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
+    told = {**said, **{name: block[name] for name in words if block.get(name)}}
     rank, node = place(row, lines)
+    rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
     values = {
         "log_root_label": row["label"] or "other",
         "log_root_pattern": row["pattern"],
         # a progress bar may stand before the fault on the same line: of a long line the end tells
-        "log_root_message": (said.get("message", "").strip()[:SHORT] or row["text"].strip()[-SHORT:]),
-        "log_root_exception": said.get("exception"),
-        "log_root_frame": said.get("frame"),
+        "log_root_message": (told.get("message", "").strip()[:SHORT] or row["text"].strip()[-SHORT:]),
+        "log_root_exception": told.get("exception"),
+        "log_root_frame": told.get("frame"),
         "log_root_rank": rank,
         "log_root_node": node,
+        "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first(said, "module", "old_module", "run_module", "library"),
         "log_root_path": _first(said, "path", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
         "log_root_parameter": said.get("key"),

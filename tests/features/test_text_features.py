@@ -77,6 +77,34 @@ def test_cuda_oom(tmp_path: Path) -> None:
     assert Witness(file="slurm-7.out", line=12, rank=2) == found.witnesses["log_root_label"]
 
 
+def test_the_block_of_the_root_cause(tmp_path: Path) -> None:
+    """Where a worker's own traceback is printed below, its exception and frame are told; and how many ranks did it."""
+    outer = [
+        "Traceback (most recent call last):",
+        '  File "/home/me/train.py", line 7, in main',
+        "    for batch in loader:",
+        '  File "/env/lib/python3.11/site-packages/torch/_utils.py", line 694, in reraise',
+        "    raise exception",
+        "ValueError: Caught ValueError in DataLoader worker process {rank}.",
+        "Original Traceback (most recent call last):",
+        '  File "/home/me/data.py", line 31, in __getitem__',
+        "    raise ValueError(path)",
+        "ValueError: shard {rank}3 is empty",
+    ]
+    log = STEPS + "".join(f"[rank{r}]: {line.format(rank=r)}\n" for r in (2, 0, 5) for line in outer)
+    found = values(tmp_path, log)
+    got = {name: found.values[f"log_root_{name}"] for name in ("exception", "message", "frame", "rank", "ranks")}
+
+    assert got == {
+        "exception": "ValueError",
+        "message": "shard 23 is empty",
+        "frame": "/home/me/data.py:31 in __getitem__",
+        "rank": 2,
+        "ranks": 3,
+    }
+    assert found.witnesses["log_root_ranks"].line == 18
+
+
 def test_host_memory_sizes(tmp_path: Path) -> None:
     """What the scheduler measured is given in GiB."""
     got = values(

@@ -35,10 +35,11 @@ def find(rows: pl.DataFrame) -> pl.DataFrame:
     """The tracebacks in `rows` (body and prefix, String; file order): one row each, by position.
 
     head, row: positions (Int64) of the header and of the exception's line (NULL where it is cut off); deep: of its last
-    frame; chain: number of the chain it belongs to; exception, message; frame: "file:line in function" of the innermost frame outside libraries
-    (NULL where there is none, or it is not known whose it is); harmless: printed by the interpreter's clean-up or a
-    side thread; more: what the lines below say first; process: the rank that another process's traceback is said to be
-    of; cause: header of the exception that led to this one, or of a group's first member.
+    frame; chain: number of the chain it belongs to; exception, message; frame: "file:line in function" of the innermost
+    frame outside libraries (NULL where there is none, or it is not known whose it is); harmless: printed by the
+    interpreter's clean-up or a side thread; more: what the lines below say first; process: the rank that another
+    process's traceback is said to be of; cause: header of the exception that led to this one, or of a group's first
+    member.
     """
     if not rows["body"].str.contains(HEADER, literal=True).any():
         return pl.DataFrame(schema=FOUND)
