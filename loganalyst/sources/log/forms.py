@@ -7,13 +7,14 @@ column-wise.
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.sources.log import shapes
+from loganalyst.sources.log import columns, shapes
+from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.shapes import Shape
 from loganalyst.sources.log.words import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
 
@@ -48,6 +49,7 @@ NOISE = (
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
+_CLOCKED = "(?s:"  # as good as "(?:", and nowhere else in a template
 _MARKS = {JOIN: " ", BAR: r"\|[^|]*\|", KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
 # where a number or a time might end elsewhere than in the form: such forms have no template
 _UNSURE = re.compile(
@@ -55,23 +57,37 @@ _UNSURE = re.compile(
     rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
 )
 
+Rows = NDArray[np.int64]
+
 
 @dataclass(eq=False)
 class Form:
-    """A form: `worth` a look where it is printed once or twice; `noise`: its numbers are no results; `template`: a
-    regex (linear, one group a number) that matches only lines of this form, None where none is sure to.
+    """A form: `worth` a look where it is printed once or twice; `noise`: its numbers are no results; `line`: one that
+    has it (None: no template is made of it).
     """
 
     text: str
     worth: bool
     noise: bool
-    template: str | None
+    line: str | None = None
     often: bool = field(default=False)  # a batch had enough of it
 
     @cached_property
     def usual(self) -> Shape | None:
         """What it means where it is printed often."""
         return None if self.noise else shapes.read(self.text, 3)
+
+    @cached_property
+    def template(self) -> str | None:
+        """A regex (linear, one group a number) that matches only lines of this form, None where none is sure to."""
+        return None if self.line is None else _template(self.text, self.line)
+
+    @cached_property
+    def columns(self) -> re.Pattern[str]:
+        """The template for Python, with a named group around each time. Only for forms that have one."""
+        number = count()
+        named = re.sub(re.escape(_CLOCKED), lambda _: f"(?P<clock{next(number)}>", self.template or "")
+        return re.compile(named, re.ASCII)
 
     @cached_property
     def rare(self) -> Shape | None:
@@ -113,11 +129,31 @@ def learn(raw: pl.Series) -> list[Form]:
     forms = cleaned(raw)["form"]
     words = forms.str.to_lowercase().str.replace_all("_", " ", literal=True)
     told = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
-    return [Form(form, worth, noise, _template(form, line)) for form, worth, noise, line in told]
+    return [Form(*parts) for parts in told]
 
 
-def take(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
-    """Which lines a template matches, and of those the number (float64) of each slot."""
+def take(form: Form, chunk: Chunk, rows: Rows) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """Which rows the form's template (it must have one) matches, and of those the number (float64) of each slot."""
+    assert form.template is not None
+    if len(rows) < columns.LEAST:
+        return _extracted(form.template, chunk.some(rows))
+    starts = chunk.starts[rows]
+    matched, slots = columns.read(chunk.data, starts, chunk.starts[rows + 1] - 1 - starts, form.columns)
+    left = np.flatnonzero(~matched)
+    if not len(left):
+        return matched, slots
+    more, others = _extracted(form.template, chunk.some(rows[left]))
+    if not slots or not matched.any():
+        matched[left] = more
+        return matched, others
+    first = np.flatnonzero(matched)
+    matched[left] = more
+    order = np.argsort(np.concatenate([first, left[more]]))
+    return matched, [np.concatenate(both)[order] for both in zip(slots, others, strict=True)]
+
+
+def _extracted(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """The same for texts, one by one."""
     found = text.str.extract_groups(template).struct.unnest()
     if not found.width:
         matched = text.str.contains(template)
@@ -137,6 +173,7 @@ def _template(form: str, line: str) -> str | None:
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None
     parts = form.split(SLOT)
+    clocks = [f"{_CLOCKED}{clock})" for clock in clocks]
     out = [_literal(parts[0], clocks)]
     for before, after in pairwise(parts):
         out += [f"({_number(before, after)})", _literal(after, clocks)]

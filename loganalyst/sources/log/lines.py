@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
 ROWS = 1 << 18  # rows a batch
-FEW = 16  # of so many rows one is cut out by itself: of more the text of all is taken apart
+FEW = 4  # of so many rows one is cut out by itself: of more the text of all is taken apart
 LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -25,6 +25,7 @@ from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.log.words import WORTH
 
 LONGEST = 10_000  # bytes; longer lines are dumps
+SEVERAL = 16  # lines of one kind that are worth a regex of their own
 FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
 DEEPEST = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
@@ -140,38 +141,47 @@ class Reader:
             if self.rank is not None:
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
 
-    def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> pl.Series:
-        text = chunk.some(rows)
-        return described(text)["body"] if look.flags["prefixed"][rows].any() else text
+    def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> tuple[Chunk, Rows]:
+        """Where the text of the rows behind a prefix stands."""
+        if not look.flags["prefixed"][rows].any():
+            return chunk, rows
+        text = described(chunk.some(rows))["body"]
+        return chunk_of("\n".join(text).encode(), rows), np.arange(len(rows))
 
-    def _taken(self, rows: Rows, text: pl.Series, kind: NDArray[np.int64]) -> tuple[list[_Taken], pl.DataFrame]:
-        """The lines taken apart by templates, and the others cleaned: row, text, form."""
+    def _taken(
+        self, rows: Rows, bodies: tuple[Chunk, Rows], kind: NDArray[np.int64]
+    ) -> tuple[list[_Taken], pl.DataFrame]:
+        """The lines taken apart by templates, and the others cleaned: row, text, form. Their text is in `bodies`."""
         taken: list[_Taken] = []
         loose: list[NDArray[np.int64]] = []
         order = np.argsort(kind, kind="stable")
         bounds = np.flatnonzero(np.diff(kind[order], prepend=-1, append=-1))
         for first, last in pairwise(bounds.tolist()):
-            left = self._by_form(int(kind[order[first]]), rows, text, order[first:last], taken)
-            loose.append(left)
+            alike = order[first:last]
+            few = len(alike) < SEVERAL
+            loose.append(alike if few else self._by_form(int(kind[alike[0]]), rows, bodies, alike, taken))
         at = np.sort(np.concatenate(loose))
         if not len(at):
             return taken, _NOTHING
-        clean = logforms.cleaned(text.gather(at)).with_columns(pl.Series("row", rows[at]), raw=text.gather(at))
+        chunk, place = bodies
+        text = chunk.some(place[at])
+        clean = logforms.cleaned(text).with_columns(pl.Series("row", rows[at]), raw=text)
         return taken, clean.filter(~pl.col("raw").str.contains(logforms.NOISE)).drop("raw")
 
-    def _by_form(self, kind: int, rows: Rows, text: pl.Series, at: Rows, taken: list[_Taken]) -> Rows:
+    def _by_form(self, kind: int, rows: Rows, bodies: tuple[Chunk, Rows], at: Rows, taken: list[_Taken]) -> Rows:
         """Takes the lines of one kind; gives the positions of those that no template matches."""
         forms, tried = self.of_kind[kind], 0
+        chunk, place = bodies
         while len(at):
             if tried == len(forms):
-                (form,) = logforms.learn(text.gather(at[:1]))
+                (form,) = logforms.learn(chunk.some(place[at[:1]]))
                 if len(forms) >= FORMS or form.text in {f.text for f in forms}:
                     break
                 forms.append(self._known(form))
             form, tried = forms[tried], tried + 1
             if form.template is None:
                 continue
-            matched, slots = logforms.take(form.template, text.gather(at))
+            matched, slots = logforms.take(form, chunk, place[at])
             if form.usual is not None and matched.any():
                 taken.append(_Taken(form, rows[at[matched]], slots))
             at = at[~matched]
@@ -196,7 +206,7 @@ class Reader:
         out = []
         for form, worth in forms.iter_rows():
             if worth or counts[form] >= 3:
-                out.append(self.forms.get(form) or self._known(Form(form, worth, False, None)))
+                out.append(self.forms.get(form) or self._known(Form(form, worth, noise=False)))
         return out
 
     def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
@@ -206,7 +216,8 @@ class Reader:
         rows = rows[np.diff(chunk.starts)[rows] <= LONGEST]
         if not len(rows):
             return
-        lines = pl.DataFrame({"row": rows, "text": self._bodies(chunk, rows, look), "session": session[rows]})
+        bodies, place = self._bodies(chunk, rows, look)
+        lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
         cells = logtables.cells(lines.filter(~pl.col("text").str.contains(logforms.NOISE)))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))

@@ -40,7 +40,7 @@ class Spool:
             places = []
             for frame in frames:
                 start = self.file.tell()
-                frame.write_ipc(self.file, compression="lz4")
+                frame.write_ipc(self.file, compression="uncompressed")
                 places.append((start, self.file.tell() - start))
             self.places.append(places)
         self.held, self.size = [], 0.0

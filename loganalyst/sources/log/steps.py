@@ -15,7 +15,7 @@ from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.log.choices import Choices, Groups
 from loganalyst.sources.log.spool import Spool
 
-BLOCK = 1 << 16  # records or points that are placed at once
+BLOCK = 1 << 18  # records or points that are placed at once
 
 
 def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:

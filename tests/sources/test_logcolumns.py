@@ -1,0 +1,59 @@
+"""Numbers read column by column are those a regex finds line by line."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loganalyst.sources.log import columns, forms
+from loganalyst.sources.log.lines import chunk_of
+
+NUMBERS = st.sampled_from(
+    ["1", "7", "12", "0.5", "0.25", "-0.5", "+3", ".5", "5.", "1e-05", "9.99e-05", "1E+22", "1.5e-30", "2e300", "1e999",
+     "nan", "NaN", "inf", "-inf", "0.6931471805599453", "123456789012345678", "-0", "00012"]
+)  # fmt: skip
+LINES = st.builds(
+    "2024-05-0{} 10:00:0{},{} INFO w2v step {} | loss {} lr={} ok".format,
+    st.sampled_from("12"), st.sampled_from("459"), st.sampled_from(["123", "456"]), NUMBERS, NUMBERS, NUMBERS,
+)  # fmt: skip
+OTHERS = st.sampled_from(["2024-05-01 10:00:00,123 INFO w3v step 1 | loss 2 lr=3 ok", "", "chatter é", "step 5"])
+
+
+@given(LINES, st.lists(st.one_of(LINES, OTHERS), min_size=2, max_size=30), st.integers(1, 9))
+def test_columns_and_regex_take_the_same_numbers(first: str, rest: list[str], times: int) -> None:
+    written = [first] * times + rest
+    (form,) = forms.learn(pl.Series([first]))
+    if form.template is None:
+        return
+    chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LEAST", 2)
+        matched, slots = forms.take(form, chunk, np.arange(len(written)))
+    expected, values = forms._extracted(form.template, pl.Series(written))
+    assert matched.tolist() == expected.tolist()
+    assert len(slots) == len(values) == 3
+    for slot, value in zip(slots, values, strict=True):
+        np.testing.assert_array_equal(slot, value)
+        assert (np.signbit(slot) == np.signbit(value))[~np.isnan(value)].all()
+
+
+def test_lines_that_differ_in_digits_are_read_without_the_regex() -> None:
+    written = [f"12:00:{k:02} step {k} | loss {k / 7:.4f} lr {k}e-05" for k in range(10, 90) if k < 60]
+    written *= 2
+    (form,) = forms.learn(pl.Series(written[:1]))
+    chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
+    lengths = np.diff(chunk.starts) - 1
+    taken, (step, loss, rate) = columns.read(chunk.data, chunk.starts[:-1], lengths, form.columns)
+    assert taken.all()
+    assert step.tolist() == [*range(10, 60)] * 2
+    assert loss.tolist() == [float(f"{k / 7:.4f}") for k in range(10, 60)] * 2
+    assert rate.tolist() == [float(f"{k}e-05") for k in range(10, 60)] * 2
+
+
+def test_a_digit_of_a_word_is_no_number() -> None:
+    written = ["w2v step 1 | loss 2"] * 70 + ["w3v step 1 | loss 2"] * 70
+    (form,) = forms.learn(pl.Series(written[:1]))
+    chunk = chunk_of("\n".join(written).encode(), np.arange(140))
+    taken, _ = columns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
+    assert taken.tolist() == [True] * 70 + [False] * 70
