@@ -17,11 +17,12 @@ import numpy as np
 from loganalyst.model import Tables
 from loganalyst.sources.flatten import config_table
 from loganalyst.sources.mark import Mark
-from loganalyst.sources.rows import columns, jsonplain
-from loganalyst.sources.rows.jsonplain import Ints
-from loganalyst.sources.rows.jsonrows import Log, values
+from loganalyst.sources.rows import columns, jsonlines
+from loganalyst.sources.rows.jsonlines import Lines
+from loganalyst.sources.rows.jsonrows import Log
 from loganalyst.sources.rows.jsonshape import loaded, number_lists, shape
-from loganalyst.sources.textblocks import Block, blocks, count, gap, place, text
+from loganalyst.sources.rows.jsonvalues import values
+from loganalyst.sources.textblocks import Block, blocks, gap, place, text
 
 NAME = "json"
 
@@ -76,7 +77,7 @@ def _read_lines(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark |
             kept.update({f.name: getattr(tables, f.name).height for f in fields(Tables)})
             yield tables
         begin, offset = offset, block.at(len(block.data)) or 0  # UTF-16 has none: it cannot be entered in its middle
-        line = block.line + count(block.data, b"\n")
+        line = block.line + block.breaks
         if offset - begin > _BLOCK and block.data.endswith(b"\n"):  # whatever is appended, this block ends here
             behind = Mark(offset, dict(kept), {"line": line, "log": log.state()})
     yield log.rest()
@@ -85,26 +86,18 @@ def _read_lines(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark |
 
 def _block(log: Log, block: Block) -> Iterator[Tables]:
     """The points of a block: of lines that are alike by column, of the others as the parser reads each."""
-    wide, left = jsonplain.read(block.data, values)
+    lines = Lines.of(block.data)
+    wide, left = jsonlines.read(lines)
     records: list[dict[str, Any]] = []
     places: list[int] = []
-    for nth, begin, line in _lines(block.data, left):
+    for nth in left.tolist():
+        line = lines.line(nth)
         found, end = _objects(line, line.decode()) if line else ([], 0)
         records += found
         places += [nth] * len(found)
         if end < len(line):
-            log.broken(block.line + nth, block.at(begin + end), block.extent(line[end:]))
+            log.broken(block.line + nth, block.at(int(lines.begins[nth]) + end), block.extent(line[end:]))
     yield from log.records(records, wide, np.array(places, np.int64), block.line)
-
-
-def _lines(data: bytes, wanted: Ints) -> Iterator[tuple[int, int, bytes]]:
-    """Some lines of a block in order: the place among its lines, where the line begins, the line."""
-    if len(wanted):
-        ends = np.append(np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")), len(data))
-        begins = np.append(0, ends[:-1] + 1)
-        for nth in np.sort(wanted).tolist():
-            begin = int(begins[nth])
-            yield nth, begin, data[begin : ends[nth]]
 
 
 def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:

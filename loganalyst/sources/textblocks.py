@@ -35,7 +35,9 @@ class Block:
 
     def at(self, position: int) -> int | None:
         """The file offset of a position in `data`."""
-        return None if self.offset is None else self.offset + self.extent(self.data[:position])
+        if self.offset is None:
+            return None
+        return self.offset + (self.extent(self.data[:position]) if self.recoded else position)
 
     def extent(self, part: bytes) -> int:
         """How many bytes of the file a part of `data` was."""

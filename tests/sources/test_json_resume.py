@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loganalyst.model import Tables
 from loganalyst.sources import json
 from loganalyst.sources.mark import Mark
-from loganalyst.sources.rows import jsonplain
+from loganalyst.sources.rows import jsonlines
 
 TABLES = ("points", "config", "gaps")
 ROWS = (
@@ -50,7 +50,7 @@ def rows(tables: Tables, kept: int | None = None) -> dict[str, list[str]]:
 def test_read_on_as_read_at_once(tmp_path, monkeypatch, lines, cuts, encoding):
     """Wherever reading stopped, inside a line too, the kept rows and the new ones are those of the whole file."""
     monkeypatch.setattr(json, "_BLOCK", 100)
-    monkeypatch.setattr(jsonplain, "FEWEST", 2)
+    monkeypatch.setattr(jsonlines, "FEWEST", 2)
     content = "\n".join([ROWS[0], *lines, ""]).encode(encoding)
     path = tmp_path / "metrics.jsonl"
     had: dict[str, list[str]] = {name: [] for name in TABLES}

@@ -1,6 +1,5 @@
 """Objects with numbers as points: names of nested values, which columns count, and what was not read."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,39 +8,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from loganalyst.model import Tables
+from loganalyst.model import Tables, constant, table
 from loganalyst.sources.constants import Constants
-from loganalyst.sources.flatten import Leaf, config_of, number, printable
+from loganalyst.sources.flatten import Leaf, config_of, printable
 from loganalyst.sources.rows import columns
 from loganalyst.sources.rows.columns import Axes
-from loganalyst.sources.rows.jsonplain import Ints, Wide
+from loganalyst.sources.rows.jsonlines import Ints, Wide
+from loganalyst.sources.rows.jsonvalues import LONGEST_LIST, meant, tells, values
 from loganalyst.sources.textblocks import gap
 
-_LONGEST_LIST = 64  # a longer one is a histogram or an image
-_DEEPEST = 10
-_TEXTS = {*columns.TIMES, *columns.PARTS, *columns.NAMES}  # columns whose texts say something
-_NUMBER = re.compile(r"-?(?:\d+\.\d+(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
-_LIKELY_NUMBER = r"(?i)^-?(?:\d+\.|nan|inf)"
 _SYSTEM = "wandb-events.jsonl"
 _MOST_GAPS = 1000
 _Long = tuple[list[int], list[str], list[Any]]
-
-
-def values(
-    record: Mapping[str, Any] | Sequence[Any], prefix: str = "", depth: int = 0, left: list[str] | None = None
-) -> Iterator[tuple[str, Leaf]]:
-    """(name, value) of the scalars of a record; media (W&B marks them with `_type`) and long lists are left out, their
-    names put to `left`.
-    """
-    items = record.items() if isinstance(record, Mapping) else enumerate(record)
-    for key, value in items:
-        name = f"{prefix}{key}"
-        if not isinstance(value, dict | list):
-            yield name, value
-        elif depth < _DEEPEST and "_type" not in value and (isinstance(value, dict) or len(value) <= _LONGEST_LIST):
-            yield from values(value, f"{name}/", depth + 1, left)
-        elif left is not None:
-            left.append(name)
 
 
 @dataclass
@@ -68,13 +46,17 @@ class Log:
     constants: Constants = field(default_factory=Constants)
 
     def records(
-        self, records: Sequence[dict[str, Any]], wide: Sequence[Wide] = (), places: Ints | None = None, line: int = 0
+        self,
+        records: Sequence[dict[str, Any]],
+        wide: Wide | None = None,
+        places: Ints | None = None,
+        line: int = 0,
     ) -> Iterator[Tables]:
         """The points of some objects. A `config` in them (Ray Tune repeats it in every row) is told once.
 
         `places` (None: no lines) are theirs among the lines of a block that begins with `line`, beside `wide` ones.
         """
-        settings = next((r["config"] for r in records if isinstance(r.get("config"), dict)), None)
+        settings = _settings(records, wide, places)
         if settings and not self.config:
             self.config = True
             yield config_of(settings, self.path)
@@ -141,53 +123,67 @@ class Log:
         if self.more:
             whys.append(gap(self.path, f"no JSON object in {self.more} more places"))
         if self.left:
-            what = f"{self.left} values are media, or lists longer than {_LONGEST_LIST}, the first {self.first_left!r}"
+            what = f"{self.left} values are media, or lists longer than {LONGEST_LIST}, the first {self.first_left!r}"
             whys.append(gap(self.path, what))
         return Tables(gaps=pl.concat(whys)) if whys else Tables()
 
     @staticmethod
     def _sort(row: int, key: str, value: Leaf, numbers: _Long, texts: _Long) -> None:
         """Put a value to the numbers or, where its column's words say something, to the texts."""
-        if isinstance(value, str) and columns.plain(key) in _TEXTS:
+        if isinstance(value, str) and tells(key):
             _append(texts, row, key, printable(value))
-            return
-        found = _as_number(value) if isinstance(value, str) else number(value)
-        if found is not None:
+        elif (found := meant(value)) is not None:
             _append(numbers, row, key, found)
 
     def _points(
-        self, long: pl.DataFrame, texts: pl.DataFrame, lines: pl.Series, wide: Sequence[Wide] = ()
+        self, long: pl.DataFrame, texts: pl.DataFrame, lines: pl.Series, wide: Wide | None = None
     ) -> Iterator[Tables]:
         """Points of numbers (row, metric, value) and of columns, placed by the axes among them; `lines` of the rows."""
-        told = [Wide(w.rows, {n: c for n, c in w.columns.items() if _tells(n, c)}) for w in wide]
-        wide = [Wide(w.rows, dict(_numeric(w.columns))) for w in wide]
-        if not long.height and not any(w.columns for w in wide):
+        wide = wide or Wide(np.arange(0), {})
+        told = {name: column for name, column in wide.columns.items() if column.dtype == pl.String}
+        numbers = {name: column for name, column in wide.columns.items() if name not in told}
+        if not long.height and not numbers:
             return
-        words = _columns(texts, told, len(lines), {*texts["metric"]}.union(*(w.columns for w in told)))
-        present = sorted({*long["metric"].unique()}.union(*(w.columns for w in wide)) - {*words})
-        axes = _columns(long, wide, len(lines), columns.known(present, columns.AXES))
+        words = _columns(texts, wide.rows, told, len(lines), {*texts["metric"], *told})
+        present = sorted({*long["metric"].unique(), *numbers} - {*words})
+        axes = _columns(long, wide.rows, numbers, len(lines), columns.known(present, columns.AXES))
         if self.axes is None:
             self.axes = Axes.choose({**axes, **words})
-        missing = pl.repeat(None, len(lines), dtype=pl.Float64, eager=True)
+        missing = constant(None, len(lines), pl.Float64)
         index = self.axes.place({**dict.fromkeys(self.axes.used, missing), **axes, **words}, len(lines))
-        index = index.with_columns(lines.alias("line"), session=pl.lit(0, pl.Int32))
-        found = [self._wide_points(index, w, words) for w in wide]
-        long = columns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), words)
-        parted = index.with_columns(columns.part(words, len(lines)))
-        found.append(columns.points(parted, long, self.path.name))
-        held = [frame for frame in found if frame.height]
-        frame = held[0] if len(held) == 1 else pl.concat(found).sort("line", maintain_order=True)
+        index = index.with_columns(lines.alias("line"), session=self.constants.column(0, len(lines), pl.Int32))
+        metrics = {name: column for name, column in numbers.items() if name not in self.axes.used}
+        frame = _in_order(self._wide_points(index, wide.rows, metrics, words), self._long_points(index, long, words))
         if self.path.name == _SYSTEM:
             frame = _system(frame)
         for piece in columns.batches(frame):
             yield Tables(points=piece)
 
-    def _wide_points(self, index: pl.DataFrame, wide: Wide, words: Mapping[str, pl.Series]) -> pl.DataFrame:
+    def _wide_points(
+        self, index: pl.DataFrame, rows: Ints, metrics: Mapping[str, pl.Series], words: Mapping[str, pl.Series]
+    ) -> pl.DataFrame:
+        if len(rows) < index.height:
+            index, words = index[rows], {name: column.gather(rows) for name, column in words.items()}
+        return columns.wide_points(index, metrics, words, self.path.name, self.constants)
+
+    def _long_points(self, index: pl.DataFrame, long: pl.DataFrame, words: Mapping[str, pl.Series]) -> pl.DataFrame:
         assert self.axes is not None
-        values = {name: column for name, column in wide.columns.items() if name not in self.axes.used}
-        if len(wide.rows) < index.height:
-            index, words = index[wide.rows], {name: column.gather(wide.rows) for name, column in words.items()}
-        return columns.wide_points(index, values, words, self.path.name, self.constants)
+        if not long.height:
+            return table("points")
+        long = columns.renamed(long.filter(~pl.col("metric").is_in(list(self.axes.used))), words)
+        return columns.points(index.with_columns(columns.part(words, index.height)), long, self.path.name)
+
+
+def _in_order(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Points of some lines and of others, those of each metric in the order of their lines."""
+    if not one.height or not other.height:
+        return one if one.height else other
+    both = {*one["metric"].unique()} & {*other["metric"].unique()}
+    frame = pl.concat([one, other])
+    if not both:
+        return frame
+    shared = pl.col("metric").is_in(list(both))
+    return pl.concat([frame.filter(~shared), frame.filter(shared).sort("line", maintain_order=True)])
 
 
 def _system(points: pl.DataFrame) -> pl.DataFrame:
@@ -197,59 +193,46 @@ def _system(points: pl.DataFrame) -> pl.DataFrame:
     return kept.with_columns(metric=name, step=pl.lit(None, pl.Int64))
 
 
+def _settings(records: Sequence[dict[str, Any]], wide: Wide | None, places: Ints | None) -> Mapping[str, Any] | None:
+    """The first `config` of some lines that holds any settings."""
+    settings = ((i, record.get("config")) for i, record in enumerate(records))
+    first = next(((i, found) for i, found in settings if found and isinstance(found, dict)), None)
+    if wide is None or wide.settings is None:
+        return first and first[1]
+    early = first is not None and places is not None and places[first[0]] < wide.settings[0]
+    return first[1] if first and early else wide.settings[1]
+
+
 def _rows(
-    wide: Sequence[Wide], places: Ints | None, line: int, records: int
-) -> tuple[Sequence[int], Sequence[Wide], pl.Series]:
+    wide: Wide | None, places: Ints | None, line: int, records: int
+) -> tuple[Sequence[int], Wide | None, pl.Series]:
     """The rows of objects and of `wide` lines, in the order of their lines; the number of each row's line."""
     if places is None:
-        return range(records), wide, pl.repeat(None, records, dtype=pl.Int64, eager=True)
-    if len(wide) == 1 and not records:
-        every = np.arange(len(wide[0].rows))
-        return (), [Wide(every, wide[0].columns)], pl.Series(wide[0].rows + line, dtype=pl.Int64)
-    found = np.concatenate([*(w.rows for w in wide), places])
+        return range(records), wide, constant(None, records, pl.Int64)
+    if wide is None or not records:
+        found = places if wide is None else wide.rows
+        placed = wide and Wide(np.arange(len(found)), wide.columns)
+        return range(records), placed, pl.Series(found + line, dtype=pl.Int64)
+    found = np.concatenate([wide.rows, places])
     order = np.argsort(found, kind="stable")
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
-    *parts, rest = np.split(row, np.cumsum([len(w.rows) for w in wide]))
-    placed = [Wide(part, w.columns) for part, w in zip(parts, wide, strict=True)]
-    return rest.tolist(), placed, pl.Series(found[order] + line, dtype=pl.Int64)
+    first, rest = np.split(row, [len(wide.rows)])
+    return rest.tolist(), Wide(first, wide.columns), pl.Series(found[order] + line, dtype=pl.Int64)
 
 
-def _columns(long: pl.DataFrame, wide: Sequence[Wide], rows: int, names: Collection[str]) -> dict[str, pl.Series]:
-    """The columns of some names with all rows, of (row, metric, value) and of `wide` lines."""
-    if not long.height and len(wide) == 1 and len(wide[0].rows) == rows:
-        return {name: wide[0].columns[name] for name in names}
+def _columns(
+    long: pl.DataFrame, rows: Ints, wide: Mapping[str, pl.Series], height: int, names: Collection[str]
+) -> dict[str, pl.Series]:
+    """The columns of some names with all rows, of (row, metric, value) and of columns that have only `rows`."""
+    if not long.height and len(rows) == height:
+        return {name: wide[name] for name in names}
     found = {}
     for name in names:
-        column = columns.column_of(long, name, rows)
-        for w in wide:
-            if name in w.columns:
-                column.scatter(w.rows, w.columns[name])  # in place
-        found[name] = column
+        found[name] = columns.column_of(long, name, height)
+        if name in wide:
+            found[name].scatter(rows, wide[name])  # in place
     return found
-
-
-def _tells(name: str, column: pl.Series) -> bool:
-    return column.dtype == pl.String and columns.plain(name) in _TEXTS
-
-
-def _numeric(wide: Mapping[str, pl.Series]) -> Iterator[tuple[str, pl.Series]]:
-    """The columns of numbers, those of texts that are numbers among them."""
-    for name, column in wide.items():
-        values = column if column.dtype == pl.Float64 or _tells(name, column) else _meant(column)
-        if values.dtype == pl.Float64 and values.null_count() < len(values):
-            yield name, values
-
-
-def _meant(texts: pl.Series) -> pl.Series:
-    """Texts as the numbers they are, NULL where one is none."""
-    likely = texts.filter(texts.str.contains(_LIKELY_NUMBER)).unique()
-    meant = [_as_number(text) for text in likely]
-    return texts.replace_strict(likely, meant, default=None, return_dtype=pl.Float64)
-
-
-def _as_number(text: str) -> float | None:
-    return number(text) if len(text) <= 40 and _NUMBER.fullmatch(text) else None
 
 
 def _append(long: _Long, row: int, key: str, value: object) -> None:

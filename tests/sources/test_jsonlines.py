@@ -1,7 +1,6 @@
 """Lines of JSON read by column: the same tables as the parser's, whatever stands between."""
 
 import json as json_module
-import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources import json
-from loganalyst.sources.rows import jsonplain, jsonrows
+from loganalyst.sources.rows import jsonlines
 
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
@@ -21,7 +20,7 @@ def both(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> tup
     path.write_bytes(content)
     found = []
     for fewest in (10**9, 1):
-        monkeypatch.setattr(jsonplain, "FEWEST", fewest)
+        monkeypatch.setattr(jsonlines, "FEWEST", fewest)
         found.append(Tables.concat(json.read(path)))
     return found[0], found[1]
 
@@ -102,19 +101,21 @@ def test_usual_lines_are_read_by_column():
     train = b'{"mode": "train", "step": %d, "loss": {"a": NaN, "b": -0.5}}\n'
     val = b'{"mode": "val", "epoch": %d, "acc": null}\n'
     content = b"".join(line % i for i in range(100) for line in (train, val))
-    wide, left = jsonplain.read(content, jsonrows.values)
+    wide, left = jsonlines.read(jsonlines.Lines.of(content))
 
-    assert ([len(w.rows) for w in wide], len(left)) == ([100, 100], 0)
-    assert list(wide[0].columns) == ["mode", "step", "loss/a", "loss/b"]
-    assert wide[1].columns["mode"].unique().to_list() == ["val"]
+    assert wide is not None
+    assert (len(wide.rows), len(left)) == (200, 0)
+    assert list(wide.columns) == ["mode", "step", "loss/a", "loss/b", "epoch"]
+    assert wide.columns["mode"].to_list() == ["train", "val"] * 100
+    assert wide.columns["epoch"].to_list()[:4] == [None, 0.0, None, 1.0]
 
 
 def test_the_lines_that_differ_are_left():
-    """One line of another spelling among plain ones is left alone; the values of the others are Python's floats."""
-    texts = ["0.1", "9007199254740993", "123456789012345678901234567890", "1e400", "5e-324", "-Infinity"] * 20
-    content = "".join(f'{{"step": {i}, "x": {text}}}\n' for i, text in enumerate(texts)) + '{"step":7, "x": 1}\n'
-    wide, left = jsonplain.read(content.encode(), jsonrows.values)
+    """A number that is none for msgspec is left alone; the values of the others are Python's floats."""
+    texts = ["0.1", "9007199254740993", "123456789012345678901234567890", "5e-324", "-Infinity", "-0", "-0.0"] * 20
+    content = "".join(f'{{"step": {i}, "x": {text}}}\n' for i, text in enumerate(texts)) + '{"step":7, "x": 1e400}\n'
+    wide, left = jsonlines.read(jsonlines.Lines.of(content.encode()))
 
-    assert left.tolist() == [120]
-    assert wide[0].columns["x"].to_list() == [float(text) for text in texts]
-    assert math.isinf(wide[0].columns["x"][3])
+    assert wide is not None
+    assert left.tolist() == [140]
+    assert list(map(repr, wide.columns["x"])) == [repr(float(json_module.loads(text))) for text in texts]
