@@ -20,7 +20,8 @@ Entry = Mapping[str, Any]
 
 def tables(dump: Mapping[str, Any], rank: int | None, file: str) -> Tables:
     """The `collectives` and `process_groups` of one rank."""
-    entries = [e for e in dump.get("entries") or () if isinstance(e, dict)]
+    found = dump.get("entries")
+    entries = [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
     last = [e for e in entries[:-KEPT] if not _over(e)][-_MOST:] + entries[-KEPT:]
     return Tables(collectives=_operations(last, rank, file), process_groups=_groups(dump, entries, rank, file))
 

@@ -10,8 +10,8 @@ from struct import Struct, error
 
 LARGEST = 64 << 20  # bytes of a pickle
 CONTAINERS = 1_000_000
-_MARK = object()
 _DOUBLE, _SHORT, _INT, _SIZE, _LONG = (Struct(code) for code in (">d", "<H", "<i", "<I", "<Q"))
+_TEXTS = {str}
 
 
 class RefusedError(ValueError):
@@ -36,13 +36,14 @@ class _Machine:
         self.at = 0
         self._data = data
         self._stack: list[object] = []
+        self._marks: list[int] = []  # how high the stack was at each mark
         self._memo: dict[int, object] = {}
         self._containers = 0
 
     def run(self) -> object:
-        """The value on the stack at STOP."""
-        data, stack, memo, others = self._data, self._stack, self._memo, self._others()
-        at = 0
+        """The value on the stack at STOP. What a dump is mostly made of stands here, for a call costs as much again."""
+        data, stack, marks, memo, others = self._data, self._stack, self._marks, self._memo, self._others()
+        number, at = _SIZE.unpack_from, 0
         while True:
             code = data[at]
             at += 1
@@ -50,10 +51,16 @@ class _Machine:
                 stack.append(memo[data[at]])
                 at += 1
             elif code == 0x28:  # MARK
-                stack.append(_MARK)
+                marks.append(len(stack))
             elif code == 0x71:  # BINPUT
                 memo[data[at]] = stack[-1]
                 at += 1
+            elif code == 0x6A:  # LONG_BINGET
+                stack.append(memo[number(data, at)[0]])
+                at += 4
+            elif code == 0x72:  # LONG_BINPUT
+                memo[number(data, at)[0]] = stack[-1]
+                at += 4
             elif code == 0x4B:  # BININT1
                 stack.append(data[at])
                 at += 1
@@ -87,8 +94,6 @@ class _Machine:
             0x75: lambda: self._set(self._marked()),  # SETITEMS
             0x73: lambda: self._set([stack.pop(-2), stack.pop()]),
             0x94: lambda: memo.__setitem__(len(memo), stack[-1]),  # MEMOIZE
-            0x72: lambda: memo.__setitem__(self._number(_SIZE), stack[-1]),  # LONG_BINPUT
-            0x6A: lambda: push(memo[self._number(_SIZE)]),
             0x4D: lambda: push(self._number(_SHORT)),
             0x4A: lambda: push(self._number(_INT)),
             0x8A: lambda: push(int.from_bytes(self._bytes(self._bytes(1)[0]), "little", signed=True)),  # LONG1
@@ -123,13 +128,9 @@ class _Machine:
 
     def _marked(self) -> list[object]:
         """What lies above the last mark, taken from the stack."""
-        stack, begin = self._stack, len(self._stack) - 1
-        while stack[begin] is not _MARK:
-            begin -= 1
-            if begin < 0:
-                raise IndexError
-        found = stack[begin + 1 :]
-        del stack[begin:]
+        begin = self._marks.pop()
+        found = self._stack[begin:]
+        del self._stack[begin:]
         return found
 
     def _tuple(self, size: int) -> None:
@@ -146,6 +147,6 @@ class _Machine:
 
     def _set(self, pairs: list[object]) -> None:
         target, keys = self._stack[-1], pairs[::2]
-        if not isinstance(target, dict) or not all(isinstance(key, str) for key in keys):
+        if not isinstance(target, dict) or not _TEXTS.issuperset(map(type, keys)):
             raise RefusedError(f"a key before byte {self.at} is no text")
         target.update(zip(keys, pairs[1::2], strict=False))

@@ -1,0 +1,224 @@
+"""Which collective hangs, and every rank that keeps the others waiting; torch's own analyser is the oracle."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import loganalyst
+from loganalyst.features.collectives import ranges
+from tests.recorders import op, write
+
+DUMPS = Path(__file__).parents[2] / "fixtures" / "collectives"
+WORLD = {"0": [0, 1, 2, 3]}
+DONE, OPEN = op("all_reduce"), op("all_reduce", state="started")
+FAULTS = {
+    "two missing": {0: [DONE, DONE, OPEN], 1: [DONE, DONE], 2: [DONE, DONE, OPEN], 3: [DONE, DONE]},
+    "other operation": {0: [DONE, OPEN], 1: [DONE, OPEN], 2: [DONE, op("broadcast", state="started")], 3: [DONE, OPEN]},
+    "other size": {r: [DONE, op("all_reduce", 8 + (r == 1), state="started")] for r in range(4)},
+    "other type": {r: [DONE, op("all_reduce", dtype="Half" if r == 3 else "Float", state="started")] for r in range(4)},
+    "no dump of one": {0: [DONE, OPEN], 1: [DONE, OPEN], 3: [DONE, OPEN]},
+    "all well": {rank: [DONE, DONE] for rank in range(4)},
+}  # fmt: skip
+
+
+def features(path: Path) -> dict[str, Any]:
+    values = loganalyst.diagnose(path).features.values
+    return {k.removeprefix("collective_"): v for k, v in values.items() if k.startswith("collective_")}
+
+
+def told(path: Path) -> tuple[Any, ...]:
+    """Ranks missing, ranks that differ, causes."""
+    found = loganalyst.diagnose(path)
+    values = found.features.values
+    return values["collective_missing_ranks"], values["collective_mismatch_ranks"], [c.id for c in found.causes]
+
+
+class TestRealJobs:
+    """Four ranks over gloo, recorded by fixtures/collectives/generate.py."""
+
+    @pytest.mark.parametrize(
+        ("case", "missing", "differ", "cause"),
+        [
+            ("rank-asleep", "2", None, ["collective-rank-missing"]),
+            ("two-ranks-elsewhere", "1, 3", None, ["collective-rank-missing"]),
+            ("other-operation", None, "3", ["collective-mismatch"]),
+            ("operation-left-out", None, "1", ["collective-mismatch"]),
+            ("two-groups-in-other-order", None, None, []),  # gloo does not tell who is in these groups
+            ("all-well", None, None, []),
+        ],
+    )
+    def test_every_faulty_rank_is_named(self, case, missing, differ, cause):
+        """From the pickles, and from the JSON of the same moment."""
+        assert told(DUMPS / case) == (missing, differ, cause)
+        assert told(DUMPS / "json" / case) == (missing, differ, cause)
+
+    def test_the_operation_that_hangs(self):
+        """What, where in the order, how large, and the user's own line; and what the missing rank did last."""
+        assert {k: v for k, v in features(DUMPS / "rank-asleep").items() if v is not None} == {
+            "dump_count": 4, "world_size": 4, "no_dump_count": 0, "stuck_count": 1, "operation": "all_reduce",
+            "group": "default_pg", "sequence": 11, "size": "16x4", "dtype": "Float",
+            "frame": "/job/train.py:5 in step", "timeout_s": 600.0, "waiting_count": 3, "waiting_ranks": "0-1, 3",
+            "missing_count": 1, "missing_ranks": "2",
+            "missing_last": "barrier (number 10 of default_pg) at /job/train.py:6 in step",
+            "circle_count": 0, "mismatch_count": 0,
+        }  # fmt: skip
+
+    def test_where_it_was_seen(self):
+        """The cause carries the first faulty rank and its dump."""
+        cause = loganalyst.diagnose(DUMPS / "two-ranks-elsewhere").causes[0]
+
+        assert (cause.rank, cause.file, cause.label) == (1, "trace_rank_1", "nccl_timeout")
+
+    def test_what_differs(self):
+        """Both sides, with their lines."""
+        found = features(DUMPS / "other-operation")
+
+        assert (found["mismatch_what"], found["mismatch_sequence"], found["mismatch_group"]) == (
+            "operation",
+            5,
+            "default_pg",
+        )
+        assert (
+            found["mismatch_found"] == "all_gather of 32 Float (number 5 of default_pg) at /job/train.py:4 in <module>"
+        )
+        assert (
+            found["mismatch_expected"]
+            == "all_reduce of 32 Float (number 5 of default_pg) at /job/train.py:6 in <module>"
+        )
+
+
+class TestRules:
+    """Dumps as NCCL writes them."""
+
+    @pytest.mark.parametrize(
+        ("case", "missing", "differ", "causes"),
+        [
+            ("two missing", "1, 3", None, ["collective-rank-missing"]),
+            ("other operation", None, "2", ["collective-mismatch"]),
+            ("other size", None, "1", ["collective-mismatch"]),
+            ("other type", None, "3", ["collective-mismatch"]),
+            ("no dump of one", None, None, ["collective-rank-missing"]),
+            ("all well", None, None, []),
+        ],
+    )
+    def test_faults(self, tmp_path, case, missing, differ, causes):
+        """Ranks and causes."""
+        assert told(write(tmp_path / "x", FAULTS[case], WORLD)) == (missing, differ, causes)
+
+    @pytest.mark.parametrize("case", FAULTS)
+    def test_torch_names_the_same_ranks(self, tmp_path, case):
+        """`torchfrtrace`: ranks missing from the first collective that lacks some, ranks whose operation differs."""
+        folder = write(tmp_path / "x", FAULTS[case], WORLD)
+        found = features(folder)
+
+        assert (found["missing_ranks"] or "", found["mismatch_ranks"] or "") == oracle(folder)
+
+    def test_a_missing_dump_leaves_open_who_is_missing(self, tmp_path):
+        """It is not said that nobody is, and the cause is only possible."""
+        path = write(tmp_path / "x", FAULTS["no dump of one"], WORLD)
+        found, answer = features(path), loganalyst.diagnose(path)
+
+        assert (found["no_dump_count"], found["no_dump_ranks"], found["missing_count"]) == (1, "2", None)
+        assert answer.status == "cause_unknown"
+
+    def test_a_world_that_only_the_config_tells(self, tmp_path):
+        """Ranks beyond all groups that the dumps know left none."""
+        path = write(tmp_path / "x", {0: [DONE], 1: [DONE]}, {"0": [0, 1]})
+        (path / "config.yaml").write_text("world_size: 4\n")
+
+        assert (features(path)["world_size"], features(path)["no_dump_ranks"]) == (4, "2-3")
+
+    def test_all_are_inside(self, tmp_path):
+        """Then no rank is to blame."""
+        path = write(tmp_path / "x", {rank: [DONE, OPEN] for rank in range(4)}, WORLD)
+
+        assert (features(path)["missing_count"], features(path)["waiting_ranks"]) == (0, "0-3")
+        assert told(path) == (None, None, ["collective-transport"])
+
+    def test_who_waits_for_one_who_waits_is_not_to_blame(self, tmp_path):
+        """Ranks 2 and 3 wait in the world, rank 1 in a group of 0 and 1, rank 0 computes."""
+        ranks = {0: [DONE], 1: [DONE, op("all_gather", group="1", state="started")], 2: [DONE, OPEN], 3: [DONE, OPEN]}
+        found = features(write(tmp_path / "x", ranks, {**WORLD, "1": [0, 1]}))
+
+        assert (found["missing_ranks"], found["circle_count"]) == ("0", 0)
+
+    def test_a_circle(self, tmp_path):
+        """Rank 0 in one group, rank 1 in the other, each waiting for the other; 2 and 3 wait for both."""
+        ranks = {
+            0: [DONE, op("all_reduce", group="1", state="started")],
+            1: [DONE, op("all_reduce", group="2", state="started")],
+            2: [DONE, OPEN],
+            3: [DONE, OPEN],
+        }
+        path = write(tmp_path / "x", ranks, {**WORLD, "1": [0, 1], "2": [0, 1]})
+
+        assert (features(path)["missing_ranks"], features(path)["circle_ranks"]) == ("0-1", "0-1")
+        assert told(path)[2] == ["collective-order"]
+
+    def test_a_receive_whose_sender_never_sent(self, tmp_path):
+        """Numbers in the operation count within the group; rank 5 is the second of it."""
+        groups = {"0": [4, 5], "1": [4, 5, 6]}
+        ranks = {4: [DONE, op("recv 0<-1", state="started")], 5: [DONE], 6: []}
+
+        assert told(write(tmp_path / "x", ranks, groups)) == ("5", None, ["collective-rank-missing"])
+
+    def test_a_receive_whose_sender_is_inside_waits_for_nobody(self, tmp_path):
+        """Both ends are open: neither rank is missing."""
+        ranks = {0: [op("recv 0<-1", state="started")], 1: [op("send 1->0", state="started")]}
+        found = features(write(tmp_path / "x", ranks, {"0": [0, 1]}))
+
+        assert (found["missing_count"], found["stuck_count"], found["waiting_ranks"]) == (0, 2, "0-1")
+
+    def test_groups_of_one_name_are_told_apart_by_their_ranks(self, tmp_path):
+        """Each pair calls its group "1": the second pair is further, and nobody waits."""
+        one, two = op("all_reduce", group="1"), op("all_reduce", 5, group="1")
+        folder = write(tmp_path / "x", {0: [one], 1: [one]}, {"1": [0, 1]})
+        write(folder, {2: [two, two], 3: [two, two]}, {"1": [2, 3]})
+
+        assert told(folder) == (None, None, [])
+
+    def test_uneven_operations_may_differ_in_size(self, tmp_path):
+        """All-to-all with other splits on each rank."""
+        ranks = {rank: [op("all_to_all", 4 + rank)] for rank in range(4)}
+
+        assert features(write(tmp_path / "x", ranks, WORLD))["mismatch_count"] == 0
+
+    def test_without_a_majority_all_are_named(self, tmp_path):
+        """Two against two."""
+        ranks = {rank: [op("all_reduce", 4 + rank % 2, state="started")] for rank in range(4)}
+
+        assert features(write(tmp_path / "x", ranks, WORLD))["mismatch_ranks"] == "0-3"
+
+    def test_the_watchdogs_line_is_the_consequence(self, tmp_path):
+        """With the log of the job beside the dumps, the missing rank comes first."""
+        write(tmp_path / "nccl", FAULTS["two missing"], WORLD)
+        (tmp_path / "slurm-7.out").write_text(
+            "step 1 loss 2.0\n[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught "
+            "collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, "
+            "Timeout(ms)=600000) ran for 600060 milliseconds before timing out.\n"
+        )
+        (cause,) = loganalyst.diagnose(tmp_path).causes
+
+        assert (cause.id, cause.consequences) == ("collective-rank-missing", ("A collective operation timed out",))
+
+
+def test_ranges():
+    """Runs of ranks, the first twenty of them."""
+    assert [ranges(r) for r in ((), (3,), (0, 1, 2, 7), range(0, 100, 2))] == [
+        "", "3", "0-2, 7", ", ".join(map(str, range(0, 40, 2))) + ", …",
+    ]  # fmt: skip
+
+
+def oracle(folder: Path) -> tuple[str, str]:
+    """Ranks that torch's analyser finds missing, and those whose collective it finds to differ."""
+    builder = pytest.importorskip("torch.distributed.flight_recorder.components.builder")
+    from torch.distributed.flight_recorder.components.config_manager import JobConfig
+    from torch.distributed.flight_recorder.components.loader import read_dir
+
+    args = JobConfig().parse_args([str(folder), "--allow-incomplete-ranks"])
+    details, version = read_dir(args)
+    collectives = builder.build_db(details, args, version).collectives
+    missing = {rank for c in collectives for rank in c.missing_ranks or ()}
+    differ = {rank for c in collectives for rank in c.mismatch_collectives or ()}
+    return ranges(missing), ranges(differ)
