@@ -173,8 +173,9 @@ def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: 
     """
     number, status = tables.sessions["session"], tables.sessions["status"]
     told = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
-    told = [s for s in told if s != "unknown"]
     by_scheduler = ownjobs.status(own)
+    led_to = {"unknown", "cancelled"} if by_scheduler == "failed" else {"unknown"}  # its steps are cancelled then
+    told = [s for s in told if s not in led_to]
     bad: list[RunStatus] = [s for s in [*told, *({by_scheduler} & _STOPPED)] if s != "finished"]
     if bad:
         return min(bad, key=lambda s: s == "failed")
