@@ -206,6 +206,8 @@ class Run(Tables):
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
         that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
         """
+        if file is None or line is None:
+            return None
         here = self.blocks.filter(pl.col("file") == file, pl.col("first_line") <= line, pl.col("last_line") >= line)
         if not here.height:
             return None

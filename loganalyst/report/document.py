@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary, TimelineEvent
+from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
 
@@ -59,7 +60,9 @@ class EvidenceText:
 
 @dataclass(frozen=True)
 class CauseText:
-    """A cause in words. `story` is the order of events (or the line) that shows it, `decide` what would settle it."""
+    """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
+    there, `decide` what would settle it.
+    """
 
     id: str
     title: str
@@ -68,6 +71,7 @@ class CauseText:
     sure: str
     basis: str
     story: str
+    raised: tuple[Row, ...]
     place: str
     summary: str
     mechanism: str
@@ -173,7 +177,9 @@ def _headline(d: Diagnosis) -> str:
     else:
         text = "NO STEP LOGGED"
     seconds = d.summary.get("duration_s")
-    return text + (f" after {duration(seconds)}" if seconds else "")
+    text += f" after {duration(seconds)}" if seconds else ""
+    otherwise = d.features.values.get("run_status_otherwise")
+    return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
 
 
 def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
@@ -200,6 +206,7 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         sure=percent(cause.confidence),
         basis=_basis(cause),
         story=_story(cause, d),
+        raised=tuple(Row(label, text) for label, text in raised(cause, d)),
         place=place,
         summary=clean(cause.summary, 1000),
         mechanism=clean(cause.mechanism, 2000),

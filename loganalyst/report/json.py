@@ -13,6 +13,7 @@ from loganalyst.model import Cause, Diagnosis
 __all__ = ["SCHEMA_ID", "data", "render"]
 
 SCHEMA_ID = "loganalyst/diagnosis/1"
+BLOCK = ("kind", "exception", "message", "frame", "first_line", "last_line", "ranks", "repeated")
 MAX_FINDINGS = 500  # in analysis_artifacts; the strongest are kept and the number of all is told
 
 
@@ -31,7 +32,7 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "run": _run(d),
         "sessions": [asdict(s) for s in d.sessions],
         "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
-        "root_causes": [_cause(c) for c in d.causes],
+        "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "ruled_out": [{"id": r.id, "why": r.why} for r in d.ruled_out],
         "timeline": [asdict(e) for e in d.timeline],
         "quick_fixes": list(_quick_fixes(d.causes)),
@@ -83,6 +84,12 @@ def _cause(c: Cause) -> dict[str, Any]:
         "consequences": c.consequences,
         "missing": c.missing,
     }
+
+
+def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:
+    """The traceback or stack at the cause's line."""
+    block = d.run.block(c.file, c.line)
+    return {name: block[name] for name in BLOCK} if block else None
 
 
 def _quick_fixes(causes: Iterable[Cause]) -> Iterable[dict[str, Any]]:

@@ -45,6 +45,8 @@ def _causes(doc: Document) -> Iterator[str]:
 def _cause(cause: CauseText) -> Iterator[str]:
     where = f"**{escape(cause.place)}** " if cause.place else ""
     yield f"{where}{escape(cause.story)}"
+    if cause.raised:
+        yield "\n".join(f"- **{row.label}:** {escape(row.text)}" for row in cause.raised)
     yield from _paragraph("Root cause", cause.summary)
     yield from _paragraph("Why this happens", cause.mechanism)
     yield from _table(

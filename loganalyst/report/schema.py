@@ -120,7 +120,18 @@ def _cause() -> Json:
         file=_or_null(TEXT),
         line=_or_null(INTEGER),
     )
+    block = _object(
+        kind=TEXT,
+        exception=_or_null(TEXT),
+        message=_or_null(TEXT),
+        frame=_or_null(TEXT),
+        first_line=INTEGER,
+        last_line=INTEGER,
+        ranks=_or_null(_list(INTEGER)),
+        repeated=INTEGER,
+    )
     return _object(
+        optional=("block",),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
@@ -132,6 +143,7 @@ def _cause() -> Json:
         line={**_or_null(INTEGER), "description": "The root-cause line, from 1."},
         rank=_or_null(INTEGER),
         node=_or_null(TEXT),
+        block={**_or_null(block), "description": "The traceback or stack at that line, and all ranks that printed it."},
         evidence=_list(evidence),
         mechanism=TEXT,
         fix=_list(_object(change=TEXT, expected_impact=TEXT, verify=TEXT, if_not=TEXT)),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from loganalyst.model import Diagnosis
-from loganalyst.report.document import CauseText, Document, EvidenceText, document
+from loganalyst.report.document import CauseText, Document, EvidenceText, Row, document
 from loganalyst.report.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
 
 if TYPE_CHECKING:
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TONE = {"good": ("✓", "bold green"), "bad": ("✗", "bold red"), "unsure": ("?", "bold yellow")}
 MARK = {True: ("✓", "green"), False: ("✗", "dim"), None: ("?", "yellow")}
+SAID = {"Error": "{}", "Frame": "at {}", "Rank": "by rank {}", "Ranks": "by ranks {}", "Printed": "printed {}"}
 SHOWN = {True: 5, False: 2, None: 2}  # items of evidence on the first screen
 
 
@@ -84,12 +85,29 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
     )
     where = f"{cause.place}  " if cause.place else ""
     lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
+    lines += _raised(cause, width)
     for fix in cause.fixes[:1]:
         for label, words in (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify)):
             lines += field(label, words, width, 2) if words else []
     if cause.basis.startswith("a guess") and cause.decide:
         lines += field("Decide", "; ".join(cause.decide[:3]), width, 2)
     return lines
+
+
+def _raised(cause: CauseText, width: int) -> "list[Text]":
+    """Of the traceback what the lines around do not say."""
+    told = " ".join([cause.story, cause.place, *(e.text for e in cause.evidence), *(f.change for f in cause.fixes[:1])])
+    new = [(row.label, _untold(row, told)) for row in cause.raised]
+    said = [SAID[label].format(text) for label, text in new if text]
+    return field("Raised", ", ".join(said), width, 2) if said else []
+
+
+def _untold(row: Row, told: str) -> str:
+    """The text of a row, of an error whose message is told the class; of what is told nothing."""
+    if (f"rank {row.text}" if row.label == "Rank" else row.text) in told:
+        return ""
+    name, _, message = row.text.partition(": ")
+    return name if row.label == "Error" and message and message in told else row.text
 
 
 def _evidence(cause: CauseText, width: int) -> "list[Text]":

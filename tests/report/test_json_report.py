@@ -17,7 +17,7 @@ TOP = {
 }
 CAUSE = {
     *("id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
-    *("evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing"),
+    *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing"),
 }
 
 
