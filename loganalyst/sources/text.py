@@ -116,7 +116,7 @@ class _Reading:
         own = literals >= 0
         said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
         found = blocks.find(chunk, said)
-        marks, left_out = self._thinned(self._marks(chunk, look, rows[own], literals[own], found.ends))
+        marks, left_out = self._marks(chunk, look, rows[own], literals[own], found.ends)
         session = self.sessions.number(chunk, look, marks)
         self.blocks.add(self._placed(found.blocks, chunk, look, session))
         quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
@@ -159,34 +159,44 @@ class _Reading:
 
     def _marks(
         self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, found: pl.DataFrame
-    ) -> pl.DataFrame:
-        """The matched rows with the columns of `_MARKS`; `literals` were found in `rows`, `found` are tracebacks."""
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The matched rows with the columns of `_MARKS`, thinned, and the gaps that say so; `literals` were found in
+        `rows`, `found` are tracebacks.
+        """
         ends = self._numbered(found)
         hit = np.union1d(rows, ends["row"].to_numpy())
         if not len(hit):
-            return pl.DataFrame(schema=_MARKS)
+            return pl.DataFrame(schema=_MARKS), table("gaps")
         placed = chunk.rows(hit)
         hits = patterns.claims(placed["body"], np.searchsorted(hit, rows), literals, self.known)
         hits = hits.with_columns(row=placed["row"].gather(hits["row"]))
-        marks = hits.join(ends, on="row", how="full", coalesce=True).sort("row").with_columns(
-            pl.col("pattern").fill_null("python-exception"), captures=_captures()
-        )  # fmt: skip
-        if not marks.height:
-            return pl.DataFrame(schema=_MARKS)
-        time = self.clock.at(look.time, marks["row"].to_numpy(), self.rows)
-        marks = marks.join(self._parts, on="pattern", how="left", maintain_order="left")
+        if ends.height:
+            hits = hits.join(ends, on="row", how="full", coalesce=True).sort("row")
+            hits = hits.with_columns(pl.col("pattern").fill_null("python-exception"), captures=_captures())
+        if not hits.height:
+            return pl.DataFrame(schema=_MARKS), table("gaps")
+        hits, left_out = self._thinned(hits, chunk)
+        return self._described(hits, placed, look), left_out
+
+    def _described(self, hits: pl.DataFrame, placed: pl.DataFrame, look: Look) -> pl.DataFrame:
+        """Matched rows with the columns of `_MARKS`; `placed` are the rows as text."""
+        time = self.clock.at(look.time, hits["row"].to_numpy(), self.rows)
+        marks = hits.join(self._parts, on="pattern", how="left", maintain_order="left")
         said = placed.rename({"node": "prefix_node", "rank": "prefix_rank"})
         marks = marks.join(said, on="row", how="left", maintain_order="left")
-        harmless = pl.col("harmless") & (pl.col("generic") | pl.col("part").is_in(["peer", "cascade"]))
+        part, block = pl.col("part"), pl.lit(None, pl.Int64)
+        if "chain" in hits.columns:
+            harmless = pl.col("harmless") & (pl.col("generic") | part.is_in(["peer", "cascade"]))
+            part, block = pl.when(harmless).then(pl.lit("advice")).otherwise(part), pl.col("chain")
         rank, node = owners.said(pl.col("body"))
         return marks.select(
             "line", "offset", "pattern", "label", "generic", "captures",
             time=pl.Series("time", time).dt.replace_time_zone("UTC"),
-            part=pl.when(harmless).then(pl.lit("advice")).otherwise("part"),
+            part=part,
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "prefix_rank", rank, pl.lit(self.rank)),
             node=pl.coalesce(_captured("node"), "prefix_node", node, pl.lit(self.node)),
             text=_shown(pl.col("text")),
-            block=pl.col("chain"),
+            block=block,
         ).select(_MARKS.names())  # fmt: skip
 
     @cached_property
@@ -224,15 +234,16 @@ class _Reading:
         lines = lines.with_columns(session, file=pl.lit(self.name))
         return lines.select(table("lines").columns).cast(SCHEMAS["lines"])
 
-    def _thinned(self, marks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """At most KEPT matches of a pattern from either end, and the gaps that says so."""
-        if marks.height <= 2 * KEPT:
-            return marks, table("gaps")
+    def _thinned(self, hits: pl.DataFrame, chunk: textlines.Chunk) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """At most KEPT matches of a pattern from either end, and the gaps that say so."""
+        if hits.height <= 2 * KEPT:
+            return hits, table("gaps")
         place = pl.int_range(pl.len()).over("pattern")
-        kept = (place < KEPT) | (place >= pl.len().over("pattern") - KEPT)
-        lost = marks.filter(~kept).group_by("pattern", maintain_order=True).agg(pl.len(), pl.col("offset").first())
+        kept = hits.select((place < KEPT) | (place >= pl.len().over("pattern") - KEPT)).to_series()
+        lost = hits.filter(~kept).group_by("pattern", maintain_order=True).agg(pl.len(), pl.col("row").first())
         why = [f"{n} more lines like {pattern!r} not listed" for pattern, n, _ in lost.iter_rows()]
-        return marks.filter(kept), table("gaps", {"file": self.name, "offset": lost["offset"], "why": why})
+        offset = None if chunk.offset is None else chunk.offset[lost["row"].to_numpy()]
+        return hits.filter(kept), table("gaps", {"file": self.name, "offset": offset, "why": why})
 
 
 def _captures() -> pl.Expr:

@@ -173,3 +173,19 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 
     with pytest.raises(RuleError, match=r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3"):
         patterns.catalogue(written(tmp_path, doubled))
+
+
+def test_the_nan_of_megatrons_counter_is_passed_over_and_another_one_beside_it_is_not() -> None:
+    """Every line of Megatron has that counter; a first look that stops at each of them costs as much as all others."""
+    if patterns._scanner(("nan",)) is None:
+        pytest.skip("hyperscan is not installed")
+    lines = [
+        "loss: 0.5 | number of nan iterations: 0 |",
+        "loss: nan | number of nan iterations: 1 |",
+        "lossnan iterations",
+    ]
+    data = "\n".join(lines).encode()
+    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
+    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
+
+    assert rows[numbers == patterns._literals(CATALOGUE).index("nan")].tolist() == [1, 2]

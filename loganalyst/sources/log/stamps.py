@@ -16,16 +16,16 @@ _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2}
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _FIXED = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-][0-9]{2}:[0-9]{2}:[0-9]{2}")
 _MINUTE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2})")
-_LONGEST = 28  # bytes that are looked at: six digits of a fraction, and two more
+_LONGEST = 32  # bytes that are looked at: a stamp with six digits of a fraction, and some more
 
 Times = NDArray[np.datetime64]
 
 
-def _pairs() -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _pairs() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Of each two bytes: the number that they are as digits (of one digit ten times it, else 0); whether both are."""
     tens, ones = ((np.arange(1 << 16) >> shift & 255) - ord("0") for shift in (0, 8))
     first, second = (tens >= 0) & (tens <= 9), (ones >= 0) & (ones <= 9)
-    return np.where(first, 10 * tens + np.where(second, ones, 0), 0), first & second
+    return np.where(first, 10 * tens + np.where(second, ones, 0), 0).astype(np.uint8), first & second
 
 
 _PAIRS, _DIGITS = _pairs()
@@ -81,26 +81,33 @@ def fixed(data: bytes, at: NDArray[np.int64]) -> Times:
         return np.empty(0, "M8[us]")
     if int(at.max()) > len(data) - _LONGEST:
         data += b"\n" * _LONGEST
-    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # eight bytes from each place on
-    head, minute, tail, fraction = (words[at + k] for k in (0, 8, 16, 20))
+    text = np.ndarray(len(data) - _LONGEST + 1, f"V{_LONGEST}", data, strides=(1,))[at]
+    head, minute, tail, _ = text.view("<u8").reshape(-1, 4).T
+    pairs = text.view("<u2").reshape(-1, 16).T[10:]
     second = tail & np.uint64(0xFFFFFF)
     # lines of one second follow one another: each such run is read once
     new = _changes(head, minute, second)
     time = np.repeat(_seconds(head[new], minute[new], second[new]), np.diff(np.append(new, len(at))))
-    mark = tail.view(np.uint8)[3::8]
+    mark = text.view(np.uint8)[19::_LONGEST]
     going = (mark == ord(",")) | (mark == ord("."))
-    for k, unit in enumerate((10_000, 100, 1)):
+    micros = time.view(np.int64)
+    nowhere = np.isnat(time)
+    for pair, unit in zip(pairs, (10_000, 100, 1), strict=False):
         if not going.any():
             break
-        pair = fraction.view("<u2")[k::4]
-        time += np.where(going, _PAIRS[pair], 0) * np.timedelta64(unit, "us")
+        micros += _PAIRS[pair] * (going * np.int64(unit))
         going &= _DIGITS[pair]
+    time[nowhere] = np.datetime64("NaT")
     return time
 
 
 def _changes(*words: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Where any word is another than before; the first is."""
-    return np.flatnonzero(np.concatenate([[True], np.any([w[1:] != w[:-1] for w in words], axis=0)]))
+    changed = np.ones(len(words[0]), bool)
+    changed[1:] = words[0][1:] != words[0][:-1]
+    for word in words[1:]:
+        changed[1:] |= word[1:] != word[:-1]
+    return np.flatnonzero(changed)
 
 
 def _seconds(head: NDArray[np.uint64], minute: NDArray[np.uint64], second: NDArray[np.uint64]) -> Times:
