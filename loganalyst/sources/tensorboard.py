@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Tables, constant, table
 from loganalyst.sources import buckets
-from loganalyst.sources.events import messages
+from loganalyst.sources.events import messages, small
 from loganalyst.sources.events.frames import FRAME
 from loganalyst.sources.events.periods import Period, Records, find
 from loganalyst.sources.events.records import HEADER, Block, Mask, payload_length, scan
@@ -51,6 +51,11 @@ def read(path: Path) -> Iterator[Tables]:
 
 def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
     """What stands behind `mark` (None: everything), and where to go on when the file has grown."""
+    if mark is None and (found := small.read(path)):
+        yield found.tables(path.name)
+        kept = {"points": len(found.steps), "distributions": 0, "config": 0, "gaps": 0}
+        state = {"plugins": dict.fromkeys(found.tags, found.plugin), "walls": found.walls, "skipped": {}}
+        return Mark(found.size, kept, state)
     decoder = _Decoder(path.name, mark)
     with path.open("rb") as file:
         records = scan(file, decoder, mark.offset if mark else 0)

@@ -23,11 +23,18 @@ from torch.utils.tensorboard import SummaryWriter
 
 from loganalyst.model import Tables
 from loganalyst.sources import tensorboard
+from loganalyst.sources.events import small
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (ROOT / "fixtures/runs", ROOT / "../shared/corpus/runs")  # the second is not on every machine
 REAL = [path for folder in FOLDERS if folder.is_dir() for path in sorted(folder.rglob("*tfevents*"))]
 T0 = 1_700_000_000.25
+
+
+@pytest.fixture(autouse=True, params=[0, small.MOST], ids=["large", "small"])
+def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test with small files read as large ones, and as small ones."""
+    monkeypatch.setattr(small, "MOST", request.param)
 
 
 def read(path: Path) -> Tables:

@@ -18,10 +18,17 @@ from tensorboard.util.tensor_util import make_tensor_proto
 
 from loganalyst.model import Tables
 from loganalyst.sources import tensorboard
+from loganalyst.sources.events import small
 from loganalyst.sources.mark import Mark
 
 T0 = 1_700_000_000.25
 APPENDED = ("points", "distributions", "lines", "config", "gaps")
+
+
+@pytest.fixture(autouse=True, params=[0, small.MOST], ids=["large", "small"])
+def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test with small files read as large ones, and as small ones."""
+    monkeypatch.setattr(small, "MOST", request.param)
 
 
 def resume(path: Path, mark: Mark | None) -> tuple[Tables, Mark]:

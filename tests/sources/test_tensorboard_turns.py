@@ -15,13 +15,19 @@ from torch.utils.tensorboard import SummaryWriter
 
 from loganalyst.model import Tables
 from loganalyst.sources import tensorboard
-from loganalyst.sources.events import periods
+from loganalyst.sources.events import periods, small
 from loganalyst.sources.events import records as tfrecord
 
 T0 = 1_700_000_000.25
 TAGS = ("train/loss", "lr", "grad_norm", "lr")  # one of them twice a turn
 
 given_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(autouse=True)
+def no_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files here are as large ones, whatever their size."""
+    monkeypatch.setattr(small, "MOST", 0)
 
 
 def event(step: int, *values: tuple[str, float]) -> Event:

@@ -22,6 +22,12 @@ def _checksums() -> NDArray[np.uint32]:
     return crc32c.masked_ranges(lengths, starts, starts + 8)
 
 
+@cache
+def headers() -> dict[bytes, int]:
+    """The payload's length by the first 12 bytes of each short record."""
+    return {i.to_bytes(8, "little") + crc.to_bytes(4, "little"): i for i, crc in enumerate(_checksums().tolist())}
+
+
 def at(raw: NDArray[np.uint8], places: Ints, kind: str, offset: int = 0) -> NDArray[Any]:
     """What stands at `offset` from each of `places`, whatever its alignment; `raw` goes on for an item behind it."""
     item = np.dtype(kind)

@@ -1,0 +1,182 @@
+"""Small files of nothing but scalars in the forms that writers use, event after event.
+
+What the reader of big files prepares costs more than such a file holds. Whatever is not as expected here (damage, an
+unfinished end, anything but scalars) makes it no small file: the other way reads it.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Tables, constant
+from loganalyst.sources.events import crc32c
+from loganalyst.sources.events.frames import FRAME, HEADER, at, headers
+from loganalyst.sources.protobuf import varint
+from loganalyst.sources.timestamps import from_seconds
+
+MOST = crc32c.MOST_IN_ROW  # bytes of a small file
+WALL_TIME, STEP, VERSION, WRITER = 0x09, 0x10, b"\x1a\x0dbrain.Event:2", 0x52  # where an event's fields begin
+SUMMARY, VALUE, TAG = 0x2A, 0x0A, 0x0A  # each with its length behind it
+LATEST = 1 << 49  # steps from here on are no small file's
+
+
+class Form(NamedTuple):
+    """What stands `between` the tag and the float32, and `behind` that; the plugin it names."""
+
+    between: bytes
+    behind: bytes
+    plugin: str = ""
+
+
+_TENSORS = (b"B\x08\x08\x01*\x04", b'B\x0a\x08\x01\x12\x00"\x04', b"B\x0a\x08\x01\x12\x00*\x04")  # torch's, two of TF
+_SCALARS = (b"J\x0b\x0a\x09\x0a\x07scalars", b"J\x0d\x0a\x09\x0a\x07scalars\x20\x01")
+FORMS = (
+    Form(b"\x15", b""),
+    *(Form(tensor, scalars, "scalars") for tensor in _TENSORS for scalars in _SCALARS),
+    *(Form(tensor, b"") for tensor in _TENSORS),
+)
+
+
+class Small(NamedTuple):
+    """The scalars of a file: its tags in order of appearance, and for each event the tag, step, time and value; the
+    wall time of the first and the last event.
+    """
+
+    size: int
+    tags: Sequence[str]
+    plugin: str
+    metrics: Sequence[str]
+    steps: Sequence[int]
+    times: pl.Series
+    values: Sequence[float]
+    walls: Sequence[float]
+
+    def tables(self, source: str) -> Tables:
+        """The rows of `points` in the file's order, and that of `sessions`."""
+        rows = len(self.steps)
+        sources = pl.Series("source", [source] * rows, pl.String)
+        points, sessions = _blank("points").head(rows), _blank("sessions").head(1)
+        points.replace_column(1, pl.Series("metric", self.metrics, pl.String))
+        points.replace_column(2, pl.Series("step", self.steps, pl.Int64))
+        points.replace_column(4, self.times.slice(1).alias("time"))
+        points.replace_column(5, pl.Series("value", self.values, pl.Float64))
+        points.replace_column(6, sources)
+        sessions.replace_column(1, sources.head(1))
+        sessions.replace_column(4, self.times.head(1).alias("started"))
+        sessions.replace_column(5, self.times.tail(1).alias("ended"))
+        return Tables(points=points, sessions=sessions)
+
+
+@cache
+def _blank(name: str) -> pl.DataFrame:
+    """As many rows of a table as a small file may have, all of session 0; nothing else is known."""
+    rows = {n: constant(0 if n == "session" else None, MOST // FRAME, dtype) for n, dtype in SCHEMAS[name].items()}
+    return pl.DataFrame(rows)
+
+
+def read(path: Path) -> Small | None:
+    """The scalars of a small file, None where it is none. Raises OSError."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        data = os.read(file, MOST)
+        return None if os.read(file, 1) else _scalars(data)
+    finally:
+        os.close(file)
+
+
+def _scalars(data: bytes) -> Small | None:
+    try:
+        found = _events(data)
+    except (KeyError, IndexError, ValueError):
+        return None
+    if found is None:
+        return None
+    raw = np.frombuffer(data, np.uint8)
+    ends = np.array(found.ends)
+    starts = np.empty_like(ends)
+    starts[0], starts[1:] = HEADER, ends[:-1] + FRAME
+    if crc32c.masked_in_row(raw, starts, ends).tobytes() != at(raw, ends, "<u4").tobytes():
+        return None
+    walls = at(raw, starts, "<f8", 1)
+    times = from_seconds(walls)
+    if times.null_count():
+        return None
+    form, names = found.form, [tag.decode(errors="replace") for tag in found.tags]
+    values = at(raw, ends[1:] - len(form.behind) - 4, "<f4").tolist()
+    metrics = [names[code] for code in found.codes]
+    span = [float(walls[0]), float(walls[-1])]
+    return Small(len(data), names, form.plugin, metrics, found.steps, times, values, span)
+
+
+class _Events(NamedTuple):
+    """Where the payloads end, the version's first; step and tag (position in `tags`) of the others."""
+
+    ends: list[int]
+    steps: list[int]
+    codes: list[int]
+    tags: list[bytes]
+    form: Form
+
+
+def _events(data: bytes) -> _Events | None:
+    """Walk the records; the checksums of their payloads are not proved yet. KeyError, IndexError or ValueError where
+    there is something else.
+    """
+    known, lengths, size = dict[bytes, int](), headers(), len(data)
+    end = _version(data, lengths)
+    ends, steps, codes, tags = [end], list[int](), list[int](), list[bytes]()
+    form = FORMS[0]
+    behind, cut = form.behind, 4
+    end += 4
+    while end < size:
+        begin = end + HEADER
+        end = begin + lengths[data[end:begin]]
+        body, step = begin + 9, 0
+        if data[body] == STEP:
+            step, body = data[body + 1], body + 2
+            if step > 0x7F:
+                step, body = step + (data[body] << 7) - 0x80, body + 1
+                if step > 0x3FFF:
+                    step, body = varint(data, begin + 10)
+        code = known.get(data[body : end - cut])
+        if code is None:
+            tag, form = _learned(data, body, end, [form] if known else FORMS)
+            code, behind, cut = len(tags), form.behind, len(form.behind) + 4
+            known[data[body : end - cut]] = code
+            tags.append(tag)
+        if data[begin] != WALL_TIME or data[end - cut + 4 : end] != behind or step >= LATEST:
+            return None
+        ends.append(end)
+        steps.append(step)
+        codes.append(code)
+        end += 4
+    return _Events(ends, steps, codes, tags, form) if end == size and codes else None
+
+
+def _version(data: bytes, lengths: dict[bytes, int]) -> int:
+    """Where the payload of the first record ends, which says the format's version and perhaps the writer."""
+    end = HEADER + lengths[data[:HEADER]]
+    body = HEADER + 9
+    behind = body + len(VERSION)
+    named = data[behind] == WRITER and data[behind + 1] == end - behind - 2 < 0x80
+    if data[HEADER] != WALL_TIME or data[body:behind] != VERSION or not (named or end == behind):
+        raise ValueError("no version")
+    return end
+
+
+def _learned(data: bytes, body: int, end: int, forms: Sequence[Form]) -> tuple[bytes, Form]:
+    """The tag of the event data[:end] whose summary begins at `body`, and the form of its value."""
+    size = end - body
+    for form in forms:
+        tag = size - len(form.between) - len(form.behind) - 10
+        if size > 0x81 or tag < 1 or data[body : body + 6] != bytes([SUMMARY, size - 2, VALUE, size - 4, TAG, tag]):
+            continue
+        name = body + 6 + tag
+        if data[name : name + len(form.between)] == form.between and data[end - len(form.behind) : end] == form.behind:
+            return data[body + 6 : name], form
+    raise ValueError("no plain scalar")
