@@ -7,6 +7,7 @@ The tag of an item's JSON marks the items: from mark to mark, each begins where 
 right exactly where the lengths told by the items close the chain from the message's beginning to its end.
 """
 
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,7 +29,18 @@ NUMBERED = 1 << 3  # tag of Record.num, which stands first
 INSIDE = np.array([(1 << 8 * min(max(n, 0), 8)) - 1 for n in range(-LONGEST_KEY, LONGEST_KEY + 1)], np.uint64)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the slots (Knuth's multiplicative hashing)
 SLOTS = 1 << 16
-JSON_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
+BARE_POINTS = [int.from_bytes(pair, "little") for pair in (b".e", b".E")]
+
+
+def _openings() -> Mask:
+    """Whether a number may begin so in JSON, by its first two bytes (0: it has one) without a sign."""
+    table = np.zeros((256, 256), np.bool_)  # first, second
+    table[list(b"123456789")] = True
+    table[ord("0"), list(b"\0.eE")] = True
+    return table.ravel()
+
+
+OPENINGS = _openings()
 
 
 class Items(NamedTuple):
@@ -110,26 +122,55 @@ class Chunk:
     def numbers(self, items: Items) -> tuple[Floats, Ints, list[str]]:
         """The values of items; places and texts of those that are no plain number (NaN in the first).
 
-        A text with a byte that is not ASCII, or a line break, holds a NUL in its place: it is no JSON.
+        A byte of a text that is not ASCII is a NUL in its place: it is no JSON.
         """
         if not len(items.code):
             return np.zeros(0), np.zeros(0, np.int64), []
-        bounds = np.stack([items.start, items.end + 1], axis=1).ravel()
-        inside = np.repeat(np.arange(len(bounds) + 1) % 2 == 1, np.diff(bounds, prepend=0, append=len(self.bytes)))
-        lines, ends = self.bytes[inside], np.cumsum(items.end - items.start + 1) - 1
-        lines[ends] = ord("\n")
-        if lines.max() >= 0x80 or np.count_nonzero(lines == ord("\n")) > len(ends):
-            lines[(lines >= 0x80) | (lines == ord("\n"))] = 0
-            lines[ends] = ord("\n")
-        texts = pl.Series([lines[:-1].tobytes().decode()]).str.split("\n").explode()
-        values = texts.cast(pl.Float64, strict=False)
-        odd = (~texts.str.contains(JSON_NUMBER) | values.is_null()).to_numpy(writable=True)
-        short = np.flatnonzero(items.end - items.start == 2)
-        odd[short[self.bytes[items.start[short]] == ord("-")]] = True  # -0 is an integer, which has no sign there
-        places = np.flatnonzero(odd)
-        found = values.fill_null(np.nan).to_numpy(writable=True)
-        found[places] = np.nan
-        return found, places, texts.gather(places).to_list()
+        length = items.end - items.start
+        parsed = _parsed(self.data, items.start, length)
+        places = np.flatnonzero(self._odd(items.start, items.end) | parsed.is_null().to_numpy())
+        values = parsed.fill_null(math.nan).to_numpy().copy()
+        values[places] = np.nan
+        spans = zip(items.start[places].tolist(), items.end[places].tolist(), strict=True)
+        texts = [self.data[a:b].decode("ascii", "replace").replace("\ufffd", "\0") for a, b in spans]
+        return values, places, texts
+
+    def _odd(self, start: Ints, end: Ints) -> Mask:
+        """Which texts are not written as JSON writes numbers, though they may stand for one."""
+        negative = self.bytes[start] == ord("-")
+        first = start + negative
+        second = self.bytes[first + 1] & -(first + 1 < end).view(np.uint8)  # 0 behind the end
+        pair = self.bytes[first].astype(np.uint16) << 8 | second
+        odd: Mask = ~OPENINGS[pair] | (negative & (pair == ord("0") << 8))  # -0 is an integer, which has no sign there
+        odd |= self.bytes[end - 1] == ord(".")
+        at = _bare_points(self.bytes)
+        if len(at):
+            item = np.searchsorted(start, at, side="right") - 1
+            odd[item[(item >= 0) & (at < end[item])]] = True
+        return odd
+
+
+def _parsed(data: bytes, start: Ints, length: Ints) -> pl.Series:
+    """What polars takes for numbers among some texts, NULL for the others."""
+    places = pl.lit(pl.Series(start)), pl.lit(pl.Series(length))
+    whole = pl.lit(pl.Series([data])).first()  # as a literal it would be copied for each text
+    texts = pl.select(whole.bin.slice(*places)).to_series()
+    try:
+        return texts.cast(pl.String).cast(pl.Float64, strict=False)
+    except pl.exceptions.ComputeError:  # one of them is no UTF-8
+        ascii_ = [data[a : a + n].isascii() for a, n in zip(start.tolist(), length.tolist(), strict=True)]
+        return _parsed(data, start, np.where(ascii_, length, 0))
+
+
+def _bare_points(data: NDArray[np.uint8]) -> Ints:
+    """Where a point has an exponent right behind it, which is no JSON."""
+    even = len(data) // 2 * 2
+    pairs = data[:even].view("<u2"), data[1 : even - 1].view("<u2")
+    if not any((each == pair).any() for each in pairs for pair in BARE_POINTS):
+        return np.empty(0, np.int64)
+    at: Ints = np.flatnonzero(data == ord("."))
+    followed: Mask = (data[at + 1] | 0x20) == ord("e")
+    return at[followed]
 
 
 def _varints(data: NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:

@@ -177,7 +177,8 @@ class Rows:
         for part in self.columns:
             parts.append(part._replace(rows=part.rows + before))
             before += len(part.places)
-        found = Columns(*map(np.concatenate, zip(*parts, strict=True)))
+        parts = [part for part in parts if len(part.places)] or parts[:1]
+        found = Columns(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
         places = found.places[found.rows]
         if (places[1:] >= places[:-1]).all():
             return found
