@@ -69,7 +69,7 @@ def main() -> None:
 def compare(chosen: list[Case], args: argparse.Namespace, bare: float) -> None:
     """Print one row a reader of each case."""
     print(
-        f"{'case':22}{'points':>10}  {'reader':26}{'cpu s':>8}{'times':>8}{'wall s':>8}{'start s':>9}{'peak MB':>9}"
+        f"{'case':22}{'points':>10}  {'reader':26}{'cpu s':>10}{'times':>8}{'wall s':>10}{'start s':>9}{'peak MB':>9}"
         "  same"
     )
     for case in chosen:
@@ -88,8 +88,9 @@ def compare(chosen: list[Case], args: argparse.Namespace, bare: float) -> None:
 
 def line(case: str, reader: str, row: dict[str, Any], ours: dict[str, Any], bare: float) -> str:
     same = "-" if reader == "ours" else "yes" if row["digest"] == ours["digest"] else "NO"
+    times = row["cpu"] / ours["cpu"]
     return (
-        f"{case:22}{row['points']:10,}  {reader:26}{row['cpu']:8.3f}{row['cpu'] / ours['cpu']:7.1f}x{row['wall']:8.3f}"
+        f"{case:22}{row['points']:10,}  {reader:26}{row['cpu']:10.3g}{times:7.1f}x{row['wall']:10.3g}"
         f"{row['start']:9.2f}{row['peak'] - bare:9.0f}  {same}"
     )
 

@@ -46,6 +46,31 @@ def tbparse_tensors() -> Take:
     return take
 
 
+def decoding() -> Take:
+    """Our decoder alone, without finding out what reads the file."""
+    from loganalyst.model import Tables
+    from loganalyst.sources import tensorboard
+
+    def take(path: Path) -> Callable[[], Columns]:
+        batches = list(tensorboard.read(path))
+        points = Tables.concat(batches).points
+        return lambda: (points["metric"], points["step"], points["value"])
+
+    return take
+
+
+def event_file_loader() -> Take:
+    """The events as messages, which TensorBoard's own readers begin with."""
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    def take(path: Path) -> Callable[[], Columns]:
+        events = list(EventFileLoader(str(path)).Load())
+        found = [(v.tag, e.step, v.tensor.float_val[0]) for e in events for v in e.summary.value]
+        return lambda: transposed(found)
+
+    return take
+
+
 def event_accumulator() -> Take:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -105,5 +130,6 @@ CASES = (
         SCALE,
         grow=grow,
     ),
+    Case("tensorboard small", write_events, (decoding, tbparse, event_file_loader), (50, 1), loops=2000),
     Case("tensorboard new_style", write_tensors, (tbparse, tbparse_tensors, event_accumulator_tensors), SCALE),
 )
