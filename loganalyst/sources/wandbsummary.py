@@ -10,12 +10,13 @@ from loganalyst.model import Tables, table
 from loganalyst.sources.flatten import number, printable
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.timestamps import from_seconds
+from loganalyst.sources.wandbfile.logged import logged
 from loganalyst.sources.wandbfile.rows import OWN
 from loganalyst.sources.wandbfile.values import collect, unused, unused_told
 
 NAME = "wandb-summary"
 FILE = "wandb-summary.json"
-HISTORIES = "../*.wandb", "wandb-history.jsonl"  # beside it: where all its values stand too
+HISTORY = "wandb-history.jsonl"  # beside it: where all its values stand too
 LARGEST = 16 << 20  # bytes
 
 
@@ -29,7 +30,7 @@ def read(path: Path) -> Iterator[Tables]:
 
     Raises OSError; what is no number, or no JSON, is told in `gaps`.
     """
-    if any(any(path.parent.glob(history)) for history in HISTORIES):
+    if (path.parent / HISTORY).exists() or any(map(logged, path.parent.glob("../*.wandb"))):
         return
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)

@@ -2,6 +2,8 @@
 
 import csv
 import os
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -344,12 +346,25 @@ def test_deep_trees_and_many_runs_below_one_name(tmp_path: Path) -> None:
         discover(tmp_path)
 
 
+def test_wandb_files_without_metrics(tmp_path: Path) -> None:
+    """Beside a run's own file that was never filled all else that tells its metrics is read."""
+    run = tmp_path / "run-20240101_000000-aa"
+    make(run, "run-aa.wandb", "files/wandb-summary.json", "artifacts/run-aa-history:v0/0000.parquet")
+    (run / "run-aa.wandb").write_bytes(b":W&B\xe1\xbe\x00")
+    found = discover(tmp_path)
+
+    assert [file.name for file in found.files] == ["0000.parquet", "wandb-summary.json", "run-aa.wandb"]
+    assert found.ignored == ()
+
+
 @pytest.mark.parametrize("id_", ["aa", "bb"])
 def test_wandb_says_it_once(tmp_path: Path, id_: str) -> None:
     """Beside the run's own file its summary is not read, nor the history of the same run; another run's is."""
     run = tmp_path / "run-20240101_000000-aa"
     history = f"artifacts/run-{id_}-history:v0/0000.parquet"
     make(run, "run-aa.wandb", "files/wandb-summary.json", "files/output.log", history)
+    step = b"\x01\x12\x0b\x0a\x09\x0a\x03acc\x82\x01\x011"  # a row of the history
+    (run / "run-aa.wandb").write_bytes(b":W&B\xe1\xbe\x00" + struct.pack("<IH", zlib.crc32(step), len(step) - 1) + step)
     found = discover(tmp_path)
     again = id_ == "aa"
 

@@ -2,6 +2,8 @@
 
 import json
 import math
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -40,13 +42,42 @@ def test_last_values_are_points(tmp_path):
     assert tables.gaps["why"].to_list() == ["2 logged values are no numbers: 1 image-file (img), 1 text (eval.note)"]
 
 
-@pytest.mark.parametrize("history", ["run-1.wandb", "files/wandb-history.jsonl"])
-def test_nothing_beside_a_history(tmp_path, history):
-    """Where the history stands beside it, all its values stand there too."""
+HEADER = b":W&B\xe1\xbe\x00"
+STEP = b"\x12\x0b\x0a\x09\x0a\x03acc\x82\x01\x011"  # a row of the history: acc is 1
+HOST = b"\x8a\x01\x06\x6a\x04host"  # what a run says of itself
+
+
+def record(data: bytes) -> bytes:
+    return struct.pack("<IHB", zlib.crc32(b"\1" + data), len(data), 1) + data
+
+
+@pytest.mark.parametrize(
+    ("history", "content"),
+    [
+        ("files/wandb-history.jsonl", b""),
+        ("run-1.wandb", HEADER + record(HOST) + record(STEP)),
+        ("run-1.wandb", bytes((1 << 20) + 1)),
+    ],
+)
+def test_nothing_beside_a_history(tmp_path, history, content):
+    """Where the history stands beside it, all its values stand there too; a large file is taken for one."""
     path = written(tmp_path)
-    (tmp_path / history).touch()
+    (tmp_path / history).write_bytes(content)
 
     assert list(wandbsummary.read(path)) == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"", HEADER, HEADER + record(HOST), HEADER + record(STEP)[:-1], HEADER + b"\x99" * 99]
+)
+def test_beside_a_file_without_metrics(tmp_path, content):
+    """A run's own file that holds none (its writer was killed, or never got so far) does not hide the summary."""
+    written(tmp_path)
+    (tmp_path / "run-1.wandb").write_bytes(content)
+    run = pipeline.read_run(tmp_path)
+
+    assert run.points.filter(metric="loss").select("step", "value").rows() == [(7, 0.5)]
+    assert {source.path: source.points for source in run.sources} == {"run-1.wandb": 0, "files/wandb-summary.json": 6}
 
 
 def test_without_step(tmp_path):
@@ -95,6 +126,6 @@ def test_a_run_whose_own_file_is_gone_is_diagnosed(tmp_path):
     assert [(source.path, source.format, source.points) for source in run.sources] == [
         ("files/wandb-summary.json", "wandb-summary", 6)
     ]
-    (tmp_path / "run-20240102_000000-bbb/run-bbb.wandb").write_bytes(b":W&B\xe1\xbe\x00")
+    (tmp_path / "run-20240102_000000-bbb/run-bbb.wandb").write_bytes(HEADER + record(STEP))
     (tmp_path / "run-20240102_000000-bbb/files/config.yaml").write_text("lr: {value: 0.1}")
     assert [s.path for s in pipeline.read_run(tmp_path).sources] == ["files/config.yaml", "run-bbb.wandb"]

@@ -3,10 +3,12 @@
 import os
 import re
 from hashlib import blake2b
+from pathlib import Path
 from typing import TypeVar
 
 from loganalyst.sources.discovery import names
 from loganalyst.sources.discovery.folder import Group
+from loganalyst.sources.wandbfile.logged import logged
 
 ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
 Key = TypeVar("Key", int, str)
@@ -92,12 +94,19 @@ def _without_histories(group: Group, curves: list[tuple[str, int]]) -> list[tupl
 
 
 def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """W&B's summary and the history its server keeps say nothing that is not in the run's own file."""
-    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb")}
-    again = [path for path, _ in curves if names.history_of(os.path.basename(os.path.dirname(path))) in ids]
+    """W&B's summary and the history its server keeps say nothing that is not in the run's own file, unless that holds
+    no metrics.
+    """
+    histories = {path: names.history_of(os.path.basename(os.path.dirname(path))) for path, _ in curves}
+    summaries = [path for path, _ in curves if path.endswith("/wandb-summary.json")]
+    if not summaries and not any(histories.values()):
+        return curves
+    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb") and logged(Path(path))}
+    again = [path for path, id_ in histories.items() if id_ and id_ in ids]
     group.ignored += [f"{path}: the history of the .wandb file once more" for path in again]
-    history = any(path.endswith((".wandb", "wandb-history.jsonl")) for path, _ in curves)
-    left = {*again, *(path for path, _ in curves if history and path.endswith("/wandb-summary.json"))}
+    if ids or any(path.endswith("wandb-history.jsonl") for path, _ in curves):
+        again += summaries
+    left = set(again)
     return [(path, inode) for path, inode in curves if path not in left]
 
 
