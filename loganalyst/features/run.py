@@ -3,12 +3,13 @@
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
-from loganalyst.model import Feature
+from loganalyst.model import Feature, Run
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
 
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
+    Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
     Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended", "run"),
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
@@ -19,6 +20,12 @@ FEATURES = (
     Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
     Feature("run_log_expected", "bool", "", "a tracker or an event file was opened, so metrics were meant to be logged", "run"),
 )  # fmt: skip
+
+NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}
+_STATES = {
+    "completed": "finished", "failed": "failed", "boot_fail": "node_fail", "timeout": "timeout", "deadline": "timeout",
+    "out_of_memory": "killed", "node_fail": "node_fail", "preempted": "preempted", "cancelled": "cancelled",
+}  # fmt: skip
 
 # The first kind for which one of these roles was logged often enough is that of the run
 KINDS = {
@@ -51,6 +58,7 @@ def compute(context: Context) -> Computed:
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
     out: Computed = {
         "run_status": None if run.status == "unknown" else run.status,
+        "run_status_otherwise": _otherwise(run),
         "run_kind": _kind(context),
         "run_is_running": run.status == "running",
         "run_longest_metric": max((len(c.values) for c in kept), default=0),
@@ -68,6 +76,20 @@ def planned_steps(context: Context) -> float | None:
     """The steps the config plans."""
     planned = context.number(*_PLANNED)
     return planned if planned and planned > 0 else None
+
+
+def _otherwise(run: Run) -> str | None:
+    """`W&B says finished, SLURM says COMPLETED`; None where nobody contradicts. That it failed says no kill or stop does
+    not.
+    """
+    formats = {s.path: s.format or "" for s in run.sources}
+    last = run.sessions.filter(pl.col("session") == pl.col("session").max()).select("source", "status").drop_nulls()
+    said = [(NAMES.get(formats.get(file, ""), "the log"), status, status) for file, status in last.iter_rows()]
+    states = run.jobs.filter(pl.col("job") == (run.job or ""))["state"].drop_nulls()
+    words = [state.split(" ")[0].rstrip("+") for state in states]
+    said += [("SLURM", word, _STATES.get(word.lower(), "unknown")) for word in words[-1:]]
+    alike = {"unknown", "running", run.status, *(() if run.status in ("finished", "unknown") else ("failed",))}
+    return ", ".join(dict.fromkeys(f"{who} says {word}" for who, word, status in said if status not in alike)) or None
 
 
 def _kind(context: Context) -> str | None:

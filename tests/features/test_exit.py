@@ -1,0 +1,73 @@
+"""The exit a run really had, and who says otherwise."""
+
+# ruff: noqa: E501 -- lines of logs stay whole
+from pathlib import Path
+
+import pytest
+
+from loganalyst.features import run as run_features
+from loganalyst.features.context import Context
+from loganalyst.model import Run, RunStatus, Source, table
+from loganalyst.sources.ingest import ingest
+from tests.features.blame_cases import DONE, OOM, steps, trace
+
+STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
+
+
+@pytest.mark.parametrize(
+    ("tail", "status"),
+    [
+        (DONE, "finished"),
+        (trace(OOM), "failed"),
+        # survived, and what one dump of metrics follows is not
+        (trace(OOM) + steps(9, 20) + DONE, "finished"),
+        (trace(OOM) + steps(9, 9), "failed"),
+        # the scheduler ends what a crash had left hanging
+        (trace(OOM) + STOP.format(" DUE TO TIME LIMIT"), "timeout"),
+        (STOP.format(" DUE TO PREEMPTION"), "preempted"),
+        (STOP.format(""), "cancelled"),
+        # `srun -K` cancels what is left of a failed step
+        (trace(OOM) + STOP.format(""), "failed"),
+        ("srun: error: Node failure on gpu04\n", "node_fail"),
+        ("srun: error: gpu04: task 2: Killed\n", "killed"),
+        ("srun: error: gpu04: task 2: Aborted\n", "failed"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks have been OOM Killed.\n", "killed"),
+        ("/var/spool/job: line 3: 77 Killed   python train.py\n", "killed"),
+        # the tracker's crash when the work is done
+        (DONE + trace("wandb.errors.CommError: failed to upload file"), "finished"),
+        (trace("wandb.errors.CommError: failed to upload file"), "failed"),
+        (trace("RuntimeError: [/gloo/transport/tcp/pair.cc:534] Timed out waiting 1800000ms for recv operation to complete"), "failed"),
+    ],
+)  # fmt: skip
+def test_status_of_a_log(tmp_path: Path, tail: str, status: str) -> None:
+    """How a log ends is told by the scheduler first, then by the first fault that was not survived."""
+    path = tmp_path / "job.out"
+    path.write_text(steps(1, 8) + tail)
+
+    assert ingest(path).status == status
+
+
+@pytest.mark.parametrize(
+    ("status", "tracker", "state", "said"),
+    [
+        ("failed", "finished", None, "W&B says finished"),
+        ("failed", "finished", "COMPLETED", "W&B says finished, SLURM says COMPLETED"),
+        ("finished", "failed", None, "W&B says failed"),
+        ("timeout", "failed", "TIMEOUT", None),
+        ("cancelled", "finished", "CANCELLED by 1000", "W&B says finished"),
+        ("failed", "unknown", "RUNNING", None),
+        ("failed", "failed", "FAILED", None),
+    ],
+)
+def test_who_says_otherwise(status: RunStatus, tracker: str, state: str | None, said: str | None) -> None:
+    """A tracker or scheduler that contradicts the run's status is named; a plain failure contradicts no kill or stop."""
+    run = Run(
+        status=status,
+        sources=(Source("a.wandb", "wandb", 1), Source("job.out", "text", 1)),
+        sessions=table("sessions", {"session": [0, 0], "source": ["a.wandb", "job.out"], "status": [tracker, status]}),
+        jobs=table("jobs", {"job": ["9"], "state": [state]}) if state else table("jobs"),
+        job="9",
+    )
+    told = run_features.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+
+    assert told["run_status_otherwise"] == said
