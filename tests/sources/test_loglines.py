@@ -52,3 +52,14 @@ def test_what_is_told_of_a_kind_is_not_told_of_rare_lines() -> None:
     look = Kinds().look(chunk_of(many, np.arange(1, 12)))
     assert look.flags["busy"].tolist() == [True] * 5 + [False] * 6
     assert look.flags["table"].tolist() == [False] * 5 + [True] + [False] * 5
+
+
+@given(st.lists(st.sampled_from([b"\n", b"\t", b"\r", b"\x1b", b"x", b"chatter of a line"]), max_size=60))
+def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CACHED", 16)
+        starts, others = lines._starts(data)
+    lengths = [len(line) + 1 for line in data.split(b"\n")]
+    assert starts.tolist() == [0, *np.cumsum(lengths).tolist()]
+    assert others == set(data) & set(b"\t\r\x1b")

@@ -34,6 +34,9 @@ _NO_NODE = (
 )
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
+_BITS = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool)  # of each byte, the lowest first
+_LOWEST, _SEVERAL = _BITS.argmax(axis=1), _BITS.sum(axis=1) > 1
+
 
 @dataclass(frozen=True)
 class Place:
@@ -129,7 +132,7 @@ def _pieces(chunk: Chunk, place: Place | None) -> Iterator[tuple[Chunk, Place | 
 
 def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
     """Clean UTF-8 as a batch, with the number of each line."""
-    return Chunk(data, _starts(data), line, None)
+    return Chunk(data, _starts(data)[0], line, None)
 
 
 def head(data: bytes) -> str:
@@ -149,16 +152,17 @@ def split(data: bytes) -> pl.Series:
 def described(text: pl.Series) -> pl.DataFrame:
     """text, prefix (String, "" where none), body (the text after it), rank and node of each row."""
     rows = pl.DataFrame({"text": text})
-    rows = rows.with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
-    if rows["prefix"].null_count() == rows.height:
+    if not text.str.contains(f"^{PREFIX}").any():
         none = pl.lit(None, pl.String)
         return rows.with_columns(prefix=pl.lit(""), body="text", rank=none.cast(pl.Int64), node=none)
+    rows = rows.with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
     prefix = pl.col("prefix").fill_null("")
     body = pl.col("text").str.strip_prefix(prefix)
     no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
     rows = rows.with_columns(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
     prefix = pl.col("prefix")
     return rows.with_columns(
+        prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
         body=pl.col("text").str.strip_prefix(prefix),
         rank=pl.coalesce(
             prefix.str.extract(r"\[(?:rank:? ?|default)(\d+)\]"), prefix.str.extract(r"(?:^| )(\d+): ")
@@ -201,21 +205,39 @@ def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> I
 
 def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
     """The rows of whole lines, and the number of LF between them."""
-    starts, body = _starts(data), _decoded(data)
+    starts, others = _starts(data)
+    body = _decoded(data)
     number = np.arange(line, line + len(starts) - 1)
     place = None if offset is None else starts[:-1] + offset
-    if any(mark in body for mark in (b"\x1b", b"\x00", b"\x08")) or body.startswith(codecs.BOM_UTF8):
+    if others & {0x1B, 0x00, 0x08} or body.startswith(codecs.BOM_UTF8):
         body = str(pl.select(_clean(pl.lit(body.decode()))).item()).encode()
-    if b"\r" in body:
+    if others & {0x0D, 0x08} and b"\r" in body:
         body, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
-    return Chunk(body, starts if body is data else _starts(body), number, place), len(starts) - 2
+    return Chunk(body, starts if body is data else _starts(body)[0], number, place), len(starts) - 2
 
 
-def _starts(data: bytes) -> NDArray[np.int64]:
-    text = np.frombuffer(data, np.uint8)
-    parts = [np.flatnonzero(text[k : k + CACHED] == ord("\n")) + (k + 1) for k in range(0, len(data), CACHED)]
-    return np.concatenate([[0], *parts, [len(data) + 1]])
+def _starts(data: bytes) -> tuple[NDArray[np.int64], set[int]]:
+    """Where the lines begin (and one more: where the next would), and which control characters are there but LF."""
+    text, found, others = np.frombuffer(data, np.uint8), [np.zeros(1, np.int64)], set[int]()
+    control = np.empty(min(CACHED, len(data)), bool)  # one for all: new memory costs more than the comparison
+    for k in range(0, len(data), CACHED):
+        part = text[k : k + CACHED]
+        at = _places(np.less(part, 0x20, out=control[: len(part)]))
+        feed = part[at] == ord("\n")
+        if not feed.all():
+            others.update(np.unique(part[at[~feed]]).tolist())
+            at = at[feed]
+        found.append(at + (k + 1))
+    return np.concatenate([*found, [len(data) + 1]]), others
+
+
+def _places(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Where `mask` is true. Eight at a time: faster where that is seldom, such as at the ends of lines."""
+    eight = np.packbits(mask, bitorder="little")
+    at = np.flatnonzero(eight != 0)
+    bits = eight[at]
+    return np.flatnonzero(mask) if _SEVERAL[bits].any() else at * 8 + _LOWEST[bits]
 
 
 def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64]]:

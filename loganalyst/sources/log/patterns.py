@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.errors import RuleError, nearest
+from loganalyst.model import constant
 from loganalyst.rulefiles import RuleFile, load_all, rules_dir
 
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
@@ -208,7 +209,10 @@ def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
     rows, lines = rows[accepted.to_numpy()], lines.filter(accepted)
     if not len(rows):
         return pl.DataFrame(schema=HITS)
-    captures = lines.str.extract_groups(pattern.regex).struct.json_encode()
+    if "(?P<" in pattern.regex:
+        captures = lines.str.extract_groups(pattern.regex).struct.json_encode()
+    else:
+        captures = constant("{}", len(rows), pl.String)
     return pl.DataFrame({"row": rows, "pattern": pattern.id, "captures": captures}, schema=HITS)
 
 
