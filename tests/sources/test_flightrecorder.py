@@ -139,7 +139,7 @@ class TestReader:
         (tmp_path / "nccl_trace_rank_0").write_bytes(pickle.dumps(dump(ops, {"0": [0, 1], "1": [0]}), 2))
         tables = read(tmp_path / "nccl_trace_rank_0")
 
-        assert tables.collectives["record"].to_list() == [0, *range(1801, 2001)]
+        assert tables.collectives["record"].to_list() == [0, *range(1937, 2001)]
         assert tables.process_groups["enqueued"].to_list() == [2000, 1]
 
     def test_a_group_whose_operations_may_be_overwritten_has_no_last_one(self, tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 
 from loganalyst.model import Tables, table
 
-KEPT = 200  # operations of a rank, the last ones; those that are not over are kept besides
+KEPT = 64  # operations of a rank, the last ones; those that are not over are kept besides
 _MOST = 1000  # of those
 _MOST_TENSORS, _MOST_DIMENSIONS = 1 << 16, 64  # what torch allows an operation and a tensor, and more
 _SHOWN = 64  # tensors

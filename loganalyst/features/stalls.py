@@ -1,0 +1,73 @@
+"""Pauses in logging that are no usual ones, and silence before the end."""
+
+from datetime import datetime
+
+import numpy as np
+import polars as pl
+
+from loganalyst.features.beats import LONG, Pauses, pauses
+from loganalyst.features.context import Computed, Context, seen
+from loganalyst.model import Feature
+
+NEEDS = "times of the logged rows (a timestamp a line, or a tracker)"
+END = "times of the logged rows, and when the job ended (SLURM accounting, or a log with timestamps)"
+FEATURES = (
+    Feature("log_pause_s", "float", "s", "usual time between two logged rows", NEEDS),
+    Feature("stall_count", "int", "events", "pauses far longer than usual: evaluations, checkpoints and what recurs at equal distances left out (0 = looked and none)", NEEDS),
+    Feature("stall_step", "int", "step", "step after the longest of them", NEEDS),
+    Feature("stall_s", "float", "s", "length of the longest of them", NEEDS),
+    Feature("stall_ratio", "float", "", "length of the longest against what was to be expected there", NEEDS),
+    Feature("stall_share", "float", "share", "time spent in them, of all the time logged", NEEDS),
+    Feature("end_is_regular", "bool", "", "something says that the run finished or stopped on purpose", "run"),
+    Feature("end_silence_s", "float", "s", "time from the last logged row to the last sign of the job: its accounted end, a machine reading, a line of the log", END),
+    Feature("end_silence_ratio", "float", "", "that time against the longest usual pause", END),
+    Feature("end_silence_step", "int", "step", "last step logged before it", END),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; of the times none where the rows have none."""
+    end: Computed = {"end_is_regular": context.run.status in ("finished", "stopped_early")}
+    saved = context.run.checkpoints["time"].drop_nulls().dt.epoch("us").to_numpy() / 1e6
+    found = pauses(context.curves, saved)
+    if found is None:
+        return end
+    return {**end, "log_pause_s": float(np.median(found.seconds)), **_stalls(found), **_silence(context, found)}
+
+
+def _stalls(found: Pauses) -> Computed:
+    odd = np.flatnonzero(found.ratio > LONG)
+    if not odd.size:
+        return {"stall_count": 0}
+    worst = odd[np.argmax(found.seconds[odd])]
+    at = int(found.ends[worst])
+    witness = seen(found.curve, at)
+    return {
+        "stall_count": (int(odd.size), witness),
+        "stall_step": (int(found.curve.steps[at]), witness),
+        "stall_s": (float(found.seconds[worst]), witness),
+        "stall_ratio": (float(found.ratio[worst]), witness),
+        "stall_share": float(found.seconds[odd].sum() / found.seconds.sum()),
+    }
+
+
+def _silence(context: Context, found: Pauses) -> Computed:
+    """Of the last session: nothing is known of how the ones before it ended."""
+    run = context.run
+    logged = [
+        float(np.nanmax(c.times)) for c in context.curves if c.role.name != "system" and np.isfinite(c.times).any()
+    ]
+    ended = run.jobs.filter(pl.col("job") == (run.job or ""))["ended"]
+    signs = [ended.max(), run.lines["time"].max(), run.points["time"].max()]
+    known = [sign.timestamp() for sign in signs if isinstance(sign, datetime)]
+    if not known or max(known) <= max(logged):
+        return {}
+    silent = max(known) - max(logged)
+    usual = float(np.max(np.where(found.ratio > LONG, 0.0, found.seconds)))
+    last = len(found.curve.steps) - 1
+    witness = seen(found.curve, last)
+    return {
+        "end_silence_s": (silent, witness),
+        "end_silence_ratio": (silent / usual, witness),
+        "end_silence_step": (int(found.curve.steps[last]), witness),
+    }

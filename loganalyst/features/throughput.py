@@ -1,0 +1,107 @@
+"""How fast the run went, and whether it slowed down: by its own readings, else by the times of its rows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.beats import pauses
+from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.model import Curve, Feature
+
+NEEDS = "a throughput or step time, or times of the logged rows"
+FEATURES = (
+    Feature("throughput_metric", "text", "", "what the speed was read from (`steps per second` where from the times of rows)", NEEDS),
+    Feature("throughput_points", "int", "points", "readings of speed, after the first tenth", NEEDS),
+    Feature("throughput_best", "float", "", "highest median speed of a tenth of the run (of steps a second where read from times)", NEEDS),
+    Feature("throughput_last_share", "float", "share", "speed in the last tenth against the highest of the tenths", NEEDS),
+    Feature("throughput_low_share", "float", "share", "part of the run, after its fastest tenth, that went below three quarters of it", NEEDS),
+    Feature("throughput_drop_share", "float", "share", "speed right after the largest drop against right before (near throughput_last_share: sudden; else a drift)", NEEDS),
+    Feature("throughput_drop_step", "int", "step", "step of the largest drop", NEEDS),
+    Feature("throughput_noise", "float", "", "half of the spread of the middle half of the readings against their median, within tenths", NEEDS),
+    Feature("data_time_share", "float", "share", "time spent waiting for data against the time of a step, second half of the run", "a data time beside a step time"),
+    Feature("data_time_first_share", "float", "share", "the same in the first half", "a data time beside a step time"),
+)  # fmt: skip
+FEWEST = 40  # readings from which tenths can be told
+TENTHS = 10
+LOW = 0.75
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES that the run tells."""
+    return {**_speed(context), **_data(context)}
+
+
+def _speed(context: Context) -> Computed:
+    """Speed by tenths of the run; the first readings hold compilation and warm-up."""
+    found = _readings(context)
+    if found is None:
+        return {}
+    curve, name, at, speed = found
+    at, speed = at[speed.size // 10 :], speed[speed.size // 10 :]
+    if speed.size < FEWEST:
+        return {}
+    parts = np.array_split(speed, TENTHS)
+    levels = np.array([np.median(part) for part in parts])
+    best = int(np.argmax(levels))
+    if not levels[best] > 0:
+        return {}
+    spread = [(np.percentile(p, 75) - np.percentile(p, 25)) / 2 / np.median(p) for p in parts if np.median(p) > 0]
+    witness = seen(curve, int(at[-1]))
+    out: Computed = {
+        "throughput_metric": (name, seen(curve)),
+        "throughput_points": int(speed.size),
+        "throughput_best": float(levels[best]),
+        "throughput_last_share": (float(levels[-1] / levels[best]), witness),
+        "throughput_low_share": float(np.mean(levels[best:] < LOW * levels[best])),
+        "throughput_noise": float(np.median(spread)),
+    }
+    return out | _drop(curve, at, speed, best * speed.size // TENTHS)
+
+
+def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best: int) -> Computed:
+    """The place behind the fastest tenth where the median of a tenth of the readings falls most to the next."""
+    width = max(speed.size // TENTHS, 1)
+    places = np.arange(max(best, width), speed.size - width + 1, max(width // 10, 1))
+    if not places.size:
+        return {}
+    after, before = (np.array([np.median(speed[p + a : p + b]) for p in places]) for a, b in ((0, width), (-width, 0)))
+    fell = np.divide(after, before, out=np.ones(places.size), where=before > 0)
+    worst = int(np.argmin(fell))
+    witness = seen(curve, int(at[places[worst]]))
+    return {
+        "throughput_drop_share": (float(fell[worst]), witness),
+        "throughput_drop_step": (int(curve.steps[at[places[worst]]]), witness),
+    }
+
+
+def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64]] | None:
+    """Curve, name, positions and speeds; higher is faster. The run's own readings before what its clock tells."""
+    for role, power in (("throughput", 1.0), ("step_time", -1.0)):
+        for curve in context.of(role):
+            at = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
+            if at.size >= FEWEST:
+                return curve, curve.metric, at, curve.values[at] ** power
+    found = pauses(context.curves, np.array([]))
+    if found is None:
+        return None
+    steps = found.curve.steps[found.ends] - found.curve.steps[np.maximum(found.ends - 1, 0)]
+    some = steps > 0
+    return found.curve, "steps per second", found.ends[some], steps[some] / found.seconds[some]
+
+
+def _data(context: Context) -> Computed:
+    """Only where both were logged at the same steps, in the same unit: no step waits longer than it takes."""
+    waits, steps = context.of("data_time"), context.of("step_time")
+    if not waits or not steps or not np.array_equal(waits[0].steps, steps[0].steps) or len(waits[0].steps) < FEWEST:
+        return {}
+    half = len(waits[0].values) // 2
+    some = np.isfinite(waits[0].values) & np.isfinite(steps[0].values)
+    if not some[:half].any() or not some[half:].any():
+        return {}
+    late, early = (
+        ratio(*(float(np.median(curve.values[part][some[part]])) for curve in (waits[0], steps[0])))
+        for part in (slice(half, None), slice(half))
+    )
+    if late is None or early is None or not 0 <= min(late, early) <= max(late, early) <= 1:
+        return {}
+    witness = seen(waits[0], len(waits[0].values) - 1)
+    return {"data_time_share": (late, witness), "data_time_first_share": early}

@@ -1,0 +1,226 @@
+"""Pauses, silence and slow-downs: what is unusual is found with its place, what recurs is not."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import loganalyst
+from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+STEPS = 400
+RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
+
+
+def logged(
+    seconds: np.ndarray,
+    metric: str = "train/loss",
+    values: np.ndarray | None = None,
+    *,
+    every: int = 1,
+    session: int = 0,
+) -> pl.DataFrame:
+    """Points at the given times (seconds since BEGIN)."""
+    n = len(seconds)
+    return table("points", {
+        "session": session, "metric": metric, "step": [every * (i + 1) for i in range(n)],
+        "time": [BEGIN + timedelta(seconds=float(s)) for s in seconds],
+        "value": 2 / np.sqrt(np.arange(n) + 1) if values is None else values, "source": "log.csv",
+    })  # fmt: skip
+
+
+def diagnosed(*points: pl.DataFrame, status: RunStatus = "unknown", **tables: Any) -> Diagnosis:
+    return loganalyst.diagnose(
+        Run(points=pl.concat(points), sources=(Source("log.csv", "csv", 1),), status=status, **tables)
+    )
+
+
+def told(found: Diagnosis, prefix: str) -> dict[str, Any]:
+    return {k: v for k, v in found.features.values.items() if k.startswith(prefix) and v is not None}
+
+
+def causes(found: Diagnosis) -> list[str]:
+    return [c.id for c in found.causes]
+
+
+def clock(pauses: dict[int, float], each: float = 10.0, n: int = STEPS) -> np.ndarray:
+    """Times of n rows `each` seconds apart; `pauses` come before the rows of these steps on top."""
+    seconds = np.full(n, each)
+    for step, pause in pauses.items():
+        seconds[step - 1] += pause
+    return np.cumsum(seconds)
+
+
+class TestStalls:
+    def test_one_long_pause(self):
+        """Where, how long, against what was expected, and how much of the time."""
+        found = diagnosed(logged(clock({250: 3600.0})))
+
+        assert told(found, "stall_") == {
+            "stall_count": 1, "stall_step": 250, "stall_s": 3610.0, "stall_ratio": 361.0,
+            "stall_share": pytest.approx(3610 / (399 * 10 + 3600)),
+        }  # fmt: skip
+        assert causes(found) == ["stalled"]
+        assert (found.causes[0].onset_step, found.causes[0].file) == (250, "log.csv")
+
+    def test_every_one_is_counted(self):
+        """Three at odd places; the longest is told."""
+        found = diagnosed(logged(clock({60: 900.0, 250: 2000.0, 281: 700.0})))
+
+        assert (told(found, "stall_count"), told(found, "stall_step")) == ({"stall_count": 3}, {"stall_step": 250})
+
+    @pytest.mark.parametrize("steps", [range(100, 400, 100), range(50, 400, 50)])
+    def test_pauses_at_equal_distances_are_usual(self, steps):
+        """Checkpoints, the ends of epochs."""
+        found = diagnosed(logged(clock(dict.fromkeys(steps, 600.0))))
+
+        assert told(found, "stall_") == {"stall_count": 0}
+        assert causes(found) == []
+
+    def test_a_stall_among_pauses_at_equal_distances(self):
+        """One of them takes ten times as long as the others."""
+        pauses = {**dict.fromkeys(range(50, 400, 50), 590.0), 200: 5990.0}
+
+        assert told(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
+
+    def test_evaluations_are_usual(self):
+        """Two at odd places, each with its value at the end."""
+        times = clock({131: 900.0, 322: 900.0})
+        held_out = logged(times[[130, 321]], "val/loss")
+
+        assert told(diagnosed(logged(times), held_out), "stall_") == {"stall_count": 0}
+
+    def test_checkpoints_are_usual(self):
+        """A file was written in each pause."""
+        times = clock({131: 900.0, 322: 900.0})
+        written = [BEGIN + timedelta(seconds=times[i] - 20) for i in (130, 321)]
+        saved = table("checkpoints", {"path": ["a.pt", "b.pt"], "time": written, "size": 10, "readable": True})
+
+        assert told(diagnosed(logged(times), checkpoints=saved), "stall_") == {"stall_count": 0}
+
+    def test_a_pause_of_many_steps_is_as_long_as_they_take(self):
+        """Rows every step at first, then every hundred steps."""
+        steps = np.array([*range(1, 201), *range(300, 1300, 100)])
+        points = logged(10.0 * steps).with_columns(step=pl.Series(steps))
+
+        assert told(diagnosed(points), "stall_") == {"stall_count": 0}
+
+    def test_the_time_between_two_sessions_is_no_stall(self):
+        """Nobody was running then."""
+        again = logged(10.0 * np.arange(1, 201) + 90_000, session=1).with_columns(step=pl.col("step") + 200)
+
+        assert told(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
+
+    def test_without_times_nothing_is_known(self):
+        """NULL, not 0."""
+        points = logged(clock({})).with_columns(time=None).cast({"time": pl.Datetime("us", "UTC")})
+
+        assert told(diagnosed(points), "stall_") | told(diagnosed(points), "log_pause") == {}
+
+
+class TestSilence:
+    def accounted(self, hours: float, state: str = "TIMEOUT") -> pl.DataFrame:
+        return table(
+            "jobs", {"job": ["7"], "state": [state], "started": [BEGIN], "ended": [BEGIN + timedelta(hours=hours)]}
+        )
+
+    def test_silence_until_the_time_limit(self):
+        """4,000 s of rows in a job of ten hours: the limit is the consequence."""
+        found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(10), job="7")
+
+        assert told(found, "end_silence") == {
+            "end_silence_s": 32_000.0,
+            "end_silence_ratio": 3200.0,
+            "end_silence_step": 400,
+        }
+        assert causes(found) == ["hung"]
+        assert found.causes[0].label == "hang"
+
+    @pytest.mark.parametrize("status", ["finished", "running"])
+    def test_a_run_that_finished_or_goes_on_is_not_hung(self, status):
+        """A long evaluation at the end, a slow step."""
+        found = diagnosed(logged(clock({})), status=status, jobs=self.accounted(10, "COMPLETED"), job="7")
+
+        assert "hung" not in causes(found)
+
+    def test_rows_until_the_end(self):
+        """Ten seconds are no silence."""
+        found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(4010 / 3600), job="7")
+
+        assert told(found, "end_silence_s")["end_silence_s"] == 10.0
+        assert "hung" not in causes(found)
+
+    def test_the_machine_went_on(self):
+        """Readings of the tracker's own clock, an hour longer than the loss."""
+        machine = logged(10.0 * np.arange(1, 800), "system/cpu")
+
+        assert causes(diagnosed(logged(clock({})), machine)) == ["hung"]
+
+
+class TestThroughput:
+    @pytest.mark.parametrize("metric", ["tokens_per_sec", "step_time"])
+    def test_a_sudden_drop(self, metric):
+        """Half the speed from step 600 of 1,000 on, by the run's own readings."""
+        steps = np.arange(1000)
+        speed = np.where(steps < 600, 1000.0, 500.0) * (1 + 0.02 * np.sin(steps))
+        values = speed if metric == "tokens_per_sec" else 1 / speed
+        found = diagnosed(logged(10.0 * steps), logged(10.0 * steps, metric, values))
+        seen = told(found, "throughput_")
+
+        assert seen["throughput_metric"] == metric
+        assert seen["throughput_last_share"] == pytest.approx(0.5, abs=0.01)
+        assert seen["throughput_drop_share"] == pytest.approx(0.5, abs=0.01)
+        assert abs(seen["throughput_drop_step"] - 600) <= 10
+        assert causes(found) == ["throughput-drop"]
+
+    def test_a_slow_drift_by_the_clock_alone(self):
+        """Steps take three times as long at the end; no single drop."""
+        found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
+        seen = told(found, "throughput_")
+
+        assert seen["throughput_metric"] == "steps per second"
+        assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
+        assert seen["throughput_drop_share"] > 0.8
+        assert causes(found) == ["throughput-drop"]
+
+    @pytest.mark.parametrize("noise", [0.02, 0.1])
+    def test_a_steady_run(self, noise):
+        """Noise of a few percent, and a slow start."""
+        seconds = 10 * np.random.default_rng(0).lognormal(0, noise, 1000)
+        seconds[:50] *= 4
+        found = diagnosed(logged(np.cumsum(seconds)))
+
+        assert told(found, "throughput_last_share")["throughput_last_share"] > 0.9
+        assert causes(found) == []
+
+    def test_pauses_for_evaluation_are_no_drop(self):
+        """Every fiftieth step waits for one."""
+        found = diagnosed(logged(clock(dict.fromkeys(range(50, 1001, 50), 300.0), n=1000)))
+
+        assert told(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
+
+    @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
+    def test_waiting_for_data(self, share, cause):
+        """The data time beside the step time."""
+        times = 10.0 * np.arange(200)
+        found = diagnosed(
+            logged(times),
+            logged(times, "step_time", np.full(200, 2.0)),
+            logged(times, "data_time", np.full(200, 2.0 * share)),
+        )
+
+        assert told(found, "data_time") == {
+            "data_time_share": pytest.approx(share),
+            "data_time_first_share": pytest.approx(share),
+        }
+        assert causes(found) == cause
+
+
+@pytest.mark.parametrize("run", sorted(path.name for path in RUNS.glob("healthy-*/")))
+def test_healthy_runs_neither_stall_nor_slow_down(run):
+    """None of these causes on recorded healthy runs."""
+    assert not {"stalled", "hung", "throughput-drop", "data-loading"} & set(causes(loganalyst.diagnose(RUNS / run)))
