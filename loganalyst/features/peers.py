@@ -13,7 +13,8 @@ def explained(lines: pl.DataFrame) -> pl.Series:
     befell a rank that never complained, or is reported late by its nature; or the first exit of a task, where a signal
     ended it or it never complained. `lines` are those that nothing survived, as `outlived` gives them.
     """
-    peers, own = lines.filter(part="peer"), lines.filter(part="root")
+    peers = lines.filter(part="peer")
+    own = lines.filter(_LABEL.ne_missing("user_interrupt"), part="root")  # a launcher interrupts those that are left
     if not peers.height:
         return peers["row"]
     waited = peers["rank"].drop_nulls().unique()
@@ -23,11 +24,20 @@ def explained(lines: pl.DataFrame) -> pl.Series:
     first = exits.head(1).filter(_KILLED | (quiet & waited.is_in(tasks.implode()).all()))
     if first.height:
         return peers["row"]
-    causes = own.select("file", "line", "clock", anyway=(quiet | _REPORTED_LATE).fill_null(value=False))
-    pairs = peers.select("row", "file", "line", "clock").join(causes, how="cross", suffix="_own")
-    by_time = pl.col("clock_own") <= pl.col("clock")
-    by_place = (pl.col("file") != pl.col("file_own")) | (pl.col("line_own") < pl.col("line"))
-    return pairs.filter(pl.col("anyway") | pl.coalesce(by_time, by_place))["row"].unique()
+    if own.select((quiet | _REPORTED_LATE).fill_null(value=False).any()).item():
+        return peers["row"]
+    untimed = own.filter(pl.col("clock").is_null())
+    by_time = pl.col("clock") >= pl.lit(own["clock"].min(), pl.String)
+    behind = pl.when(pl.col("clock").is_null()).then(_behind(peers, own)).otherwise(_behind(peers, untimed) | by_time)
+    return peers.filter(behind.fill_null(value=False))["row"]
+
+
+def _behind(peers: pl.DataFrame, own: pl.DataFrame) -> pl.Series:
+    """Whether a fault stands before each complaint in its file, or in another file, whose lines have no order to it."""
+    of = own.group_by("file").agg(first=pl.col("line").min(), faults=pl.len())
+    beside = peers.join(of, on="file", how="left", maintain_order="left")
+    elsewhere = own.height - pl.col("faults").fill_null(0) > 0
+    return beside.select((pl.col("first") < pl.col("line")).fill_null(value=False) | elsewhere).to_series()
 
 
 def _exit() -> pl.Expr:
