@@ -1,6 +1,6 @@
 """What the lines of a log hold, learned from some of them: names and types, by which msgspec reads the others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import zip_longest
@@ -60,15 +60,15 @@ class Object:
 
 
 _NUMBER = Scalar(frozenset({float}))
+_SETTINGS = Scalar(frozenset({msgspec.Raw}))
 NULL = Scalar(frozenset({type(None)}))
 
 
 def kind_of(record: Mapping[str, Any]) -> Object:
     """What an object is whose values are metrics and, under `config`, settings. OddError where it has media."""
-    if not isinstance(record.get("config", {0: 0}), dict) or not record.get("config", True):
+    if "config" in record and not (record["config"] and isinstance(record["config"], dict)):
         raise OddError
-    settings = {"config": Scalar(frozenset({msgspec.Raw}))} if "config" in record else {}
-    return Object(tuple((key, settings.get(key) or _kind(value, 1)) for key, value in record.items()))
+    return Object(tuple((key, _SETTINGS if key == "config" else _kind(value, 1)) for key, value in record.items()))
 
 
 def _kind(value: Any, depth: int) -> Kind:
@@ -125,26 +125,25 @@ def _type(kind: Kind, text: Any = str) -> Any:
 
 
 def _default(kind: Kind) -> Any:
-    if isinstance(kind, Scalar) and msgspec.Raw in kind.types:
+    if kind == _SETTINGS:
         return msgspec.Raw(b"")
     return ABSENT if kind == _NUMBER else None
 
 
-def columns(kind: Object, rows: Iterable[Any], height: int, prefix: str = "") -> Iterator[tuple[str, Column]]:
+def columns(kind: Object, rows: Sequence[Any], prefix: str = "") -> Iterator[tuple[str, Column]]:
     """The columns of some rows: numbers, ABSENT where there is none; texts only where they say something.
 
     OddError where a column is both.
     """
-    blank = struct(kind)()
-    every = [row or blank for row in rows]
     for i, (key, inner) in enumerate(kind.fields):
-        yield from _column(inner, map(attrgetter(f"f{i}"), every), height, prefix + key)
+        yield from _column(inner, map(attrgetter(f"f{i}"), rows), len(rows), prefix + key)
 
 
 def _column(kind: Kind, values: Iterable[Any], height: int, name: str) -> Iterator[tuple[str, Column]]:
     match kind:
         case Object():
-            yield from columns(kind, values, height, f"{name}/")
+            blank = struct(kind)()
+            yield from columns(kind, [row or blank for row in values], f"{name}/")
         case Array():
             lists = [found or () for found in values]
             for i, column in enumerate(zip_longest(*lists, fillvalue=_default(kind.items))):

@@ -14,17 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from loganalyst.sources.rows import jsonwords
 from loganalyst.sources.rows.jsonkinds import ABSENT, Column, Object, OddError, absent, columns, kind_of, merged, struct
 from loganalyst.sources.rows.jsonshape import loaded
 
 FEWEST = 32  # lines; with less the parser is as fast
 _CHUNK, _CELLS = 2048, 1 << 14  # lines, and values in them that fit into a processor's cache
-_OPENING = 4  # lines a block's kind is learned from
-_MOST_LEARNED = 64  # lines of a chunk
+_MOST_LEARNED = 64  # lines of a chunk that something is learned from
 _MOST_TIMES = 8  # that a kind grows in a block
-# msgspec takes no bare NaN and Infinity: these numbers, as long, take their place, and are counted
-_WORDS = {b"NaN": (b"7e9", np.nan), b"Infinity": (b"8.765e-7", np.inf)}
-_BEFORE, _BEHIND = {b"NaN": b" \t:,[", b"Infinity": b" \t:,[-"}, b" \t\r\n,]}"
+_MOST_CELLS = 2000  # of a row: msgspec looks for a key that is out of order among all
 _ERRORS = (msgspec.MsgspecError, RecursionError)
 
 Ints = npt.NDArray[np.int64]
@@ -53,9 +51,9 @@ class Lines:
         """A line without its end."""
         return self.data[self.begins[nth] : self.ends[nth]]
 
-    def some(self, begin: int, end: int) -> bytes:
+    def some(self, begin: int, end: int) -> memoryview:
         """The lines from `begin` to before `end`, as they stand."""
-        return self.data[self.begins[begin] : self.ends[end - 1]]
+        return memoryview(self.data)[self.begins[begin] : self.ends[end - 1]]
 
     @cached_property
     def braced(self) -> Mask:
@@ -81,58 +79,43 @@ class _Reading:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = self.original = lines
-        self.room = len(lines.data) // 2  # cells of all rows, so that reading costs less than the parser would
-        self.kind = Object()
+        # so that reading costs less than the parser would
+        self.room = min(_MOST_CELLS, len(lines.data) // len(lines) // 2)
+        self.words: Ints | None = None  # of each line, that numbers took the place of
         self.settings: tuple[int, Mapping[str, Any]] | None = None
-        self.replaced = False
-        self.words: Ints = np.zeros(len(lines), np.int64)  # of each line, that numbers took the place of
         self.times = 0
+        self._know(Object())
 
-    @property
-    def size(self) -> int:
-        """How many lines to read at once."""
-        return min(_CHUNK, _CELLS // (self.kind.size + 1) + 1)
+    def _know(self, kind: Object) -> None:
+        self.kind, self.decoder = kind, _decoder(kind)
+        self.size = min(_CHUNK, _CELLS // (kind.size + 1) + 1)  # how many lines to read at once
 
     def learn(self, places: Sequence[int]) -> bool:
         """Whether there is now more that can be read of some lines."""
-        before, was_replaced = self.kind, self.replaced
+        before = self.kind, self.lines
         for nth in places:
             line = self.original.line(nth)
-            if not self.replaced and (b"NaN" in line or b"Infinity" in line):
-                self._replace()
+            if self.words is None and jsonwords.held(line):
+                data, self.words = jsonwords.replaced(self.lines.data, self.lines.ends)
+                self.lines = replace(self.lines, data=data)
             record = loaded(line.decode())
             if isinstance(record, dict):
                 self._grow(record, nth)
-        return self.kind != before or self.replaced != was_replaced
+        return before[0] != self.kind or before[1] is not self.lines
 
     def _grow(self, record: Mapping[str, Any], nth: int) -> None:
         try:
             kind = merged(self.kind, kind_of(record))
-            if isinstance(kind, Object) and kind.size * len(self.lines) <= self.room and struct(kind):
-                self.kind = kind
-                if "config" in record and self.settings is None:
-                    self.settings = nth, record["config"]
+            if isinstance(kind, Object) and kind.size <= self.room:
+                self._know(kind)
+                self.settings = self.settings or ((nth, record["config"]) if "config" in record else None)
         except OddError:
             pass
-
-    def _replace(self) -> None:
-        """Put numbers for the words in all lines."""
-        codes = np.frombuffer(bytearray(self.lines.data), np.uint8)
-        for word, (number, _) in _WORDS.items():
-            at = np.flatnonzero(codes[: len(codes) - len(word)] == word[0])
-            for i, code in enumerate(word):
-                at = at[codes[at + i] == code]
-            at = at[np.isin(codes[at - 1], [*_BEFORE[word]]) & np.isin(codes[at + len(word)], [*_BEHIND])]
-            for i, code in enumerate(number):
-                codes[at + i] = code
-            self.words += np.bincount(np.searchsorted(self.lines.ends, at), minlength=len(self.lines))
-        self.lines = replace(self.lines, data=codes.tobytes())
-        self.replaced = True
 
     def chunk(self, begin: int, end: int) -> tuple[list[Any], list[int]]:
         """Some lines' rows, and the places of the lines that could not be read."""
         while True:
-            rows, odd = _decoded(self.kind, self.lines, begin, end)
+            rows, odd = _decoded(self.decoder, self.lines, begin, end)
             if not odd or self.times == _MOST_TIMES or not self.learn(odd[:_MOST_LEARNED]):
                 return rows, odd
             self.times += 1
@@ -144,7 +127,7 @@ def read(lines: Lines) -> tuple[Wide | None, Ints]:
     if len(lines) < FEWEST:
         return None, every
     reading, left = _Reading(lines), np.zeros(len(lines), np.bool_)
-    reading.learn(range(min(_OPENING, len(lines))))
+    reading.learn([0])
     chunks: list[tuple[int, dict[str, Column]]] = []
     try:
         end = 0
@@ -161,8 +144,10 @@ def read(lines: Lines) -> tuple[Wide | None, Ints]:
     if left.all():
         return None, every
     found = dict(_joined(chunks))
-    if reading.replaced and sum(map(_restored, found.values())) != reading.words[~left].sum():
-        return None, every  # one of the numbers was there before, or a word stands in a text
+    if reading.words is not None:
+        numbers = [column for column in found.values() if not isinstance(column, list)]
+        if sum(map(jsonwords.restored, numbers)) != reading.words[~left].sum():
+            return None, every
     filled = {name: series for name, column in found.items() if (series := _series(column)).count()}
     return Wide(every[~left], filled, reading.settings), every[left]
 
@@ -172,8 +157,8 @@ def _decoder(kind: Object) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(struct(kind))
 
 
-def _decoded(kind: Object, lines: Lines, begin: int, end: int) -> tuple[list[Any], list[int]]:
-    decoder, content = _decoder(kind), lines.some(begin, end)
+def _decoded(decoder: msgspec.json.Decoder[Any], lines: Lines, begin: int, end: int) -> tuple[list[Any], list[int]]:
+    content = lines.some(begin, end)
     if lines.braced[begin:end].all():
         try:
             rows = decoder.decode_lines(content)
@@ -183,7 +168,7 @@ def _decoded(kind: Object, lines: Lines, begin: int, end: int) -> tuple[list[Any
             pass
     rows = list[Any]()
     odd: list[int] = []
-    each = iter(content.split(b"\n"))
+    each = iter(bytes(content).split(b"\n"))
     while len(rows) + len(odd) < end - begin:
         try:
             rows.extend(map(decoder.decode, each))  # keeps those before one that fails
@@ -194,7 +179,7 @@ def _decoded(kind: Object, lines: Lines, begin: int, end: int) -> tuple[list[Any
 
 def _columns(kind: Object, rows: Sequence[Any]) -> dict[str, Column]:
     found: dict[str, Column] = {}
-    for name, column in columns(kind, rows, len(rows)):
+    for name, column in columns(kind, rows):
         if name in found:  # {"a": {"b": 1}, "a/b": 2}
             raise OddError
         found[name] = column
@@ -209,19 +194,6 @@ def _joined(chunks: Sequence[tuple[int, Mapping[str, Column]]]) -> Iterator[tupl
             yield name, [cell for part in parts for cell in ([None] * part if isinstance(part, int) else part)]
         else:
             yield name, np.concatenate([np.full(part, ABSENT) if isinstance(part, int) else part for part in parts])
-
-
-def _restored(column: Column) -> int:
-    """How many numbers of a column were words, which they are now again."""
-    if isinstance(column, list):
-        return 0
-    count = 0
-    for number, value in _WORDS.values():
-        for sign in (1.0, -1.0):
-            found = column == sign * float(number)
-            column[found] = sign * value
-            count += int(np.count_nonzero(found))
-    return count
 
 
 def _series(column: Column) -> pl.Series:

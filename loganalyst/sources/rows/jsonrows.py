@@ -151,7 +151,8 @@ class Log:
             self.axes = Axes.choose({**axes, **words})
         missing = constant(None, len(lines), pl.Float64)
         index = self.axes.place({**dict.fromkeys(self.axes.used, missing), **axes, **words}, len(lines))
-        index = index.with_columns(lines.alias("line"), session=self.constants.column(0, len(lines), pl.Int32))
+        session = self.constants.column(0, len(lines), pl.Int32)
+        index = index.hstack([lines.alias("line"), session.alias("session")])
         metrics = {name: column for name, column in numbers.items() if name not in self.axes.used}
         frame = _in_order(self._wide_points(index, wide.rows, metrics, words), self._long_points(index, long, words))
         if self.path.name == _SYSTEM:
