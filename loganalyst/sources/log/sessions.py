@@ -61,7 +61,9 @@ class Session:
 
     def went_on(self, lines: NDArray[np.int64]) -> None:
         """Lines that hold a metric: what stands before the last but one was survived."""
-        self.progress = [*self.progress, *np.unique(lines)[-2:].tolist()][-2:]
+        last = lines.max()
+        before = lines[lines < last]
+        self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
         self.faults = {part: fault for part, fault in self.faults.items() if self.lasts(part, fault[0])}
 
     def lasts(self, part: str, line: int) -> bool:
