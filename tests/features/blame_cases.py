@@ -363,4 +363,90 @@ CASES = (
          + trace("ModuleNotFoundError: No module named 'flash_attn'" + ROOT, "0: ")},
         "import_error", 0,
     ),
+    # launchers and frameworks
+    Case(
+        "DeepSpeed's launcher says which rank was killed",
+        {"job.out": steps(1, 20) + trace(RESET, "[rank0]: ")
+         + "[2024-05-01 10:05:00,100] [INFO] [launch.py:315:sigkill_handler] Killing subprocess 4711\n"
+         "[2024-05-01 10:05:01,100] [ERROR] [launch.py:321:sigkill_handler] ['/opt/bin/python', '-u', 'train.py', '--local_rank=3'] "
+         "exits with return code = -9" + ROOT + "\n"},
+        "host_oom", 3,
+    ),
+    Case(
+        "mpirun says which rank on which node was killed",
+        {"job.out": steps(1, 20) + "mpirun noticed that process rank 3 with PID 4711 on node gpu04 exited on signal 9 (Killed)." + ROOT + "\n"},
+        "other", 3, "gpu04",
+    ),
+    Case(
+        "fan-out by host names: the node that raised",
+        {"job.out": steps(1, 20) + trace(RESET, "node003: ") + trace("OSError: [Errno 5] Input/output error" + ROOT, "node017: ")},
+        "filesystem", None, "node017",
+    ),
+    Case(
+        "InfiniBand's completion error before the watchdogs",
+        {"job.out": steps(1, 20) + "gpu03:4711:4790 [1] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.0.0.4<4791> "
+         "with status=12 opcode=0 len=0 vendor err 129" + ROOT + "\n" + watchdog(0) + "\n" + watchdog(1) + "\n"},
+        "nccl_error", 1, "gpu03",
+    ),
+    Case(
+        "Lightning ends the others when a rank's child has died",
+        {"job.out": steps(1, 20) + trace("IndexError: Target 12 is out of bounds." + ROOT, "[rank2]: ")
+         + "[rank: 2] Child process with PID 4711 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"},
+        "code_exception", 2,
+    ),
+    Case(
+        "the kernel tells of the memory kill after the shell",
+        {"job.out": steps(1, 20) + "run.sh: line 9: 4711 Killed                  python train.py\n"
+         "[99.1] Memory cgroup out of memory: Killed process 4711 (python) total-vm:98304000kB, anon-rss:66000000kB" + ROOT + "\n"},
+        "host_oom",
+    ),
+    Case(
+        "torchrun's agent was ended by the scheduler's signal",
+        {"job.out": steps(1, 90) + "slurmstepd: error: *** STEP 7.0 ON gpu01 CANCELLED AT 2024-05-01T12:00:00 DUE TO TIME LIMIT ***" + ROOT + "\n"
+         + SIGTERM + trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 4711 got signal: 15")},
+        "slurm_timeout", None, "gpu01",
+    ),
+    Case(
+        "a JAX host out of device memory, the others at a barrier",
+        {"node0.log": steps(1, 20) + trace("jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: train::step"),
+         "node1.log": steps(1, 20) + trace("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 13421772800 bytes." + ROOT)},
+        "cuda_oom", None, "node1",
+    ),
+    Case(
+        "a worker of Ray by its address",
+        {"job.out": steps(1, 20) + trace(RESET, "(RayTrainWorker pid=11, ip=10.0.0.1) ") + trace("ValueError: shard 7 is empty" + ROOT, "(RayTrainWorker pid=12, ip=10.0.0.2) ")
+         + trace("ray.exceptions.RayTaskError(ValueError): ray::train() (pid=12, ip=10.0.0.2)")},
+        "code_exception", None, "10.0.0.2",
+    ),
+    Case(
+        "an illegal access on one rank, in its own file, before the communicator broke",
+        {"rank0.out": steps(1, 20) + trace("torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1691, unhandled system error"),
+         "rank5.out": steps(1, 20) + trace("RuntimeError: CUDA error: an illegal memory access was encountered" + ROOT),
+         "rank6.out": steps(1, 20) + trace("torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1691, unhandled system error")},
+        "cuda_error", 5,
+    ),
+    Case(
+        "interrupted by hand: the ranks' interrupts are one",
+        {"job.out": steps(1, 20) + "^C" + trace("KeyboardInterrupt" + ROOT, "[rank0]: ") + trace("KeyboardInterrupt", "[rank1]: ")
+         + trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 4711 got signal: 2")},
+        "user_interrupt", 0,
+    ),
+    Case(
+        "a healthy run of four ranks that leave noisily",
+        {"job.out": steps(1, 90, "0: ") + "0: " + DONE + "3: Exception ignored in: <function Pool.__del__ at 0x7f>\n"
+         + trace("ConnectionResetError: [Errno 104] Connection reset by peer", "3: ")
+         + "[rank1]:[W501 10:20:00.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=67): Connection reset by peer\n"},
+        None,
+    ),
+    Case(
+        "the ranks' evaluation fails when training has ended",
+        {"job.out": steps(1, 90) + DONE + trace("RuntimeError: The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 1" + ROOT, "[rank1]: ")
+         + watchdog(0) + "\n" + table(1, "gpu01")},
+        "shape_mismatch", 1, "gpu01",
+    ),
+    Case(
+        "the collective of saving times out when training has ended",
+        {"job.out": steps(1, 90) + DONE + watchdog(1) + ROOT + "\n" + down(1) + table(1, "gpu01", -6)},
+        "nccl_timeout", 1, "gpu01",
+    ),
 )  # fmt: skip
