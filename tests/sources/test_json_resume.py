@@ -51,6 +51,7 @@ def test_read_on_as_read_at_once(tmp_path, monkeypatch, lines, cuts, encoding):
     """Wherever reading stopped, inside a line too, the kept rows and the new ones are those of the whole file."""
     monkeypatch.setattr(json, "_BLOCK", 100)
     monkeypatch.setattr(jsonlines, "FEWEST", 2)
+    monkeypatch.setattr(jsonlines, "_CHUNK", 2)
     content = "\n".join([ROWS[0], *lines, ""]).encode(encoding)
     path = tmp_path / "metrics.jsonl"
     had: dict[str, list[str]] = {name: [] for name in TABLES}
