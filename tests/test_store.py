@@ -74,6 +74,22 @@ def test_many_segments_become_one(tmp_path: Path) -> None:
     assert store.features.collect()["run_id"].n_unique() == 34
 
 
+def test_a_run_is_found_in_whatever_segment_it_stands(tmp_path: Path) -> None:
+    """Runs that were read before segments became one, since then, and twice."""
+    store = Store(tmp_path / "store")
+    paths = [make_run(tmp_path, f"run{i:02}") for i in range(35)]
+    for path in paths:
+        store.ingest([path])
+    make_run(tmp_path, "run01", GOOD + "40,0.1\n")
+    store.ingest([paths[1]])
+    ids = dict(store.runs.select("name", "run_id").collect().iter_rows())
+
+    assert [f.stem.endswith("-all") for f in sorted((tmp_path / "store/tables/sources").glob("*.parquet"))].count(True)
+    for name, rows in {"run00": 40, "run01": 41, "run34": 40}.items():
+        found = store.run(ids[name])
+        assert (found.name, [s.points for s in found.sources], found.points.height) == (name, [rows], rows)
+
+
 def test_big_tables_open_by_path(tmp_path: Path) -> None:
     """One run's points are one file whose place follows from the run's id."""
     store = Store(tmp_path / "store")

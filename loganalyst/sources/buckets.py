@@ -55,6 +55,8 @@ def describe(left: Array, right: Array, counts: Array, moments: Moments | None =
 
 def frame(rows: Sequence[Mapping[str, object]], source: str) -> pl.DataFrame:
     """`distributions` rows of what `describe` gave, each with metric, step and time (seconds since 1970)."""
+    if not rows:  # most batches have none
+        return table("distributions")
     names = ("metric", "step", "count", "mean", "std", "min", "max", "zeros", "quantiles")
     columns: dict[str, object] = {name: [row.get(name) for row in rows] for name in names}
     columns["time"] = from_seconds(np.array([row["time"] for row in rows], np.float64))

@@ -80,6 +80,8 @@ def config_of(data: Any, path: Path, *, prefix: str = "") -> Tables:
 def config_table(items: Iterable[tuple[str, Leaf]], origin: str, *, prefix: str = "") -> pl.DataFrame:
     """`config` rows of (dotted key, value) pairs, each key with `prefix` before it."""
     rows = list(items)
+    if not rows:  # most batches have none
+        return table("config")
     return table(
         "config",
         {

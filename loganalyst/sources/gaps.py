@@ -19,6 +19,8 @@ class Gap(NamedTuple):
 def gap_table(gaps: Iterable[Gap], file: str) -> pl.DataFrame:
     """Rows of `gaps`, by offset."""
     rows = sorted(gaps)
+    if not rows:  # most batches have none
+        return table("gaps")
     return table("gaps", {
         "file": file,
         "offset": [gap.offset for gap in rows],

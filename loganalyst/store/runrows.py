@@ -32,9 +32,8 @@ def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
 def load(folder: Folder, run_ids: list[str]) -> list[Run]:
     """The runs of these ids, as a fresh reading would give them; ids the store does not have are left out."""
     counting = folder.counting("runs").filter(pl.col("run_id").is_in(run_ids))
-    found = pl.collect_all([folder.scan(name, counting) for name in READ])  # the join leaves these runs only
-    small = {name: _by_run(rows) for name, rows in zip(READ, found, strict=True)}
-    return [_run(folder, run_id, small) for run_id in run_ids if run_id in small["runs"]]
+    small = {name: _by_run(rows) for name, rows in folder.rows(READ, counting).items()}
+    return [_run(folder, run_id, small) for run_id in run_ids if run_id in small.get("runs", {})]
 
 
 def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -43,8 +42,8 @@ def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 def _run(folder: Folder, run_id: str, small: Mapping[str, Mapping[str, pl.DataFrame]]) -> Run:
     row = small["runs"][run_id].row(0, named=True)
-    files = small["sources"].get(run_id, pl.DataFrame()).to_dicts()
-    tables: dict[str, Any] = {n: small[n][run_id] for n in READ if n in SCHEMAS and run_id in small[n]}
+    files = small["sources"][run_id].to_dicts() if run_id in small.get("sources", {}) else []
+    tables: dict[str, Any] = {n: rows[run_id] for n, rows in small.items() if n in SCHEMAS and run_id in rows}
     tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
     told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name]) for name in LISTS}}
     return Run(

@@ -87,14 +87,25 @@ class Folder:
         """Where a big table of one run lies: no folder is scanned to open it."""
         return self.path / "runs" / run_id[:2] / f"run_id={run_id}" / f"{name}.parquet"
 
-    def scan(self, name: str, counting: pl.DataFrame | None = None) -> pl.LazyFrame:
-        """A table over all runs; of what was written twice the newest counts (by `counting`, if that is known)."""
-        return self._big(name) if name in BIG else self._newest(name, counting).select(schema(name).names())
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table over all runs; of what was written twice the newest counts."""
+        return self._big(name) if name in BIG else self._newest(name).select(schema(name).names())
+
+    def rows(self, names: Sequence[str], counting: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """What small tables have of the runs in `counting` alone; those that have nothing are left out. Only segments
+        that rows of these runs may stand in are opened.
+        """
+        stamps = counting["newest"].to_list()
+        held = {name: segments for name in names if (segments := _of(stamps, self.segments(name)))}
+        found = [
+            _counted(_scan(name, segments), counting).select(schema(name).names()) for name, segments in held.items()
+        ]
+        return dict(zip(held, pl.collect_all(found), strict=True))
 
     def counting(self, name: str) -> pl.DataFrame:
         """The stamp that counts for each run in a small table: columns `run_id` and `newest`."""
         marker = READ[-1] if name in READ else JUDGED[-1]
-        return self._all(marker).group_by("run_id").agg(newest=pl.col("written").max()).collect()
+        return _scan(marker, self.segments(marker)).group_by("run_id").agg(newest=pl.col("written").max()).collect()
 
     def _big(self, name: str) -> pl.LazyFrame:
         """Only the files of runs that a filter on `run_id` leaves are opened: it is in their paths."""
@@ -112,20 +123,10 @@ class Folder:
         )
         return found.select(columns.names())
 
-    def _newest(self, name: str, counting: pl.DataFrame | None = None) -> pl.LazyFrame:
+    def _newest(self, name: str) -> pl.LazyFrame:
         """The rows that count, with their stamp."""
-        counts = self.counting(name) if counting is None else counting  # before the rows, of which there may be more
-        rows = self._all(name).join(counts.lazy(), on="run_id", maintain_order="left")
-        return rows.filter(pl.col("written") == pl.col("newest")).drop("newest")
-
-    def _all(self, name: str) -> pl.LazyFrame:
-        columns = pl.Schema([*schema(name).items(), ("written", pl.Int64())])
-        if not (segments := self.segments(name)):
-            return pl.LazyFrame(schema=columns)
-        return pl.scan_parquet(
-            segments, schema=columns, missing_columns="insert", extra_columns="ignore", glob=False,
-            hive_partitioning=False,
-        )  # fmt: skip
+        counting = self.counting(name)  # before the rows, of which there may be more
+        return _counted(_scan(name, self.segments(name)), counting)
 
     def unjudged(self, version: str) -> pl.DataFrame:
         """`run_id` and `written` of what was read and not judged since by this version of the program."""
@@ -223,3 +224,24 @@ def _sync(path: Path) -> None:
 
 def _stamp(segment: Path) -> int:
     return int(segment.stem.partition("-")[0])
+
+
+def _of(stamps: Sequence[int], segments: list[Path]) -> list[Path]:
+    """The segments with rows of these stamps: those named after them, and a compacted one that is not older."""
+    return [f for f in segments if any(_stamp(f) == s or (f.stem.endswith(ALL) and _stamp(f) > s) for s in stamps)]
+
+
+def _scan(name: str, segments: list[Path]) -> pl.LazyFrame:
+    """All rows of some segments, with their stamp."""
+    columns = pl.Schema([*schema(name).items(), ("written", pl.Int64())])
+    if not segments:
+        return pl.LazyFrame(schema=columns)
+    return pl.scan_parquet(
+        segments, schema=columns, missing_columns="insert", extra_columns="ignore", glob=False, hive_partitioning=False
+    )
+
+
+def _counted(rows: pl.LazyFrame, counting: pl.DataFrame) -> pl.LazyFrame:
+    """The rows whose stamp counts for their run."""
+    found = rows.join(counting.lazy(), on="run_id", maintain_order="left")
+    return found.filter(pl.col("written") == pl.col("newest")).drop("newest")
