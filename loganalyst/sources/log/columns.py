@@ -55,11 +55,11 @@ class _Field:
             return np.full(len(lines), self.constant)
         if len(self.digits) > _EXACT or len(self.exponent) > 2:
             return self._parsed(lines)
-        value = _whole(lines, self.digits).astype(np.float64)
+        value = _whole(lines, self.digits)
         if not self.exponent:
             value /= _POWERS[self.places]
         else:
-            power = self.sign * _whole(lines, self.exponent) - self.places
+            power = self.sign * _whole(lines, self.exponent).astype(np.int64) - self.places
             far = np.abs(power) >= len(_POWERS)
             power[far] = 0
             value = np.where(power < 0, value / _POWERS[np.abs(power)], value * _POWERS[np.abs(power)])
@@ -139,10 +139,7 @@ def _digits(text: Bytes) -> NDArray[np.bool_]:
     return np.asarray(text - np.uint8(ord("0")) <= 9)
 
 
-def _whole(lines: Bytes, columns: tuple[int, ...]) -> NDArray[np.int64]:
-    """The whole number that the digits in the columns make."""
-    value = np.zeros(len(lines), np.int64)
-    for column in columns:
-        value *= 10
-        value += lines[:, column] - np.uint8(ord("0"))
-    return value
+def _whole(lines: Bytes, columns: tuple[int, ...]) -> Floats:
+    """The whole number that the digits in the columns (at most _EXACT) make; every sum on the way is exact."""
+    weights = _POWERS[: len(columns)][::-1]
+    return np.asarray(np.einsum("ij,j->i", lines[:, list(columns)], weights) - ord("0") * weights.sum())
