@@ -1,5 +1,6 @@
 """Pauses in logging that are no usual ones, and silence before the end."""
 
+import json
 from datetime import datetime
 
 import numpy as np
@@ -7,7 +8,7 @@ import polars as pl
 
 from loganalyst.features.beats import LONG, Pauses, pauses
 from loganalyst.features.context import Computed, Context, seen
-from loganalyst.model import Feature
+from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "times of the logged rows (a timestamp a line, or a tracker)"
 END = "times of the logged rows, and when the job ended (SLURM accounting, or a log with timestamps)"
@@ -19,20 +20,41 @@ FEATURES = (
     Feature("stall_ratio", "float", "", "length of the longest against what was to be expected there", NEEDS),
     Feature("stall_share", "float", "share", "time spent in them, of all the time logged", NEEDS),
     Feature("end_is_regular", "bool", "", "something says that the run finished or stopped on purpose", "run"),
+    Feature("log_ends_mid_line", "bool", "", "the job log's last line has no end, and is no progress bar", "the job log"),
+    Feature("log_cut_text", "text", "", "how that line ends", "the job log"),
+    Feature("log_cut_at_buffer", "bool", "", "it ends where a buffer of output did (a multiple of 4,096 bytes): what followed was never written", "the job log"),
     Feature("end_silence_s", "float", "s", "time from the last logged row to the last sign of the job: its accounted end, a machine reading, a line of the log", END),
     Feature("end_silence_ratio", "float", "", "that time against the longest usual pause", END),
     Feature("end_silence_step", "int", "step", "last step logged before it", END),
 )  # fmt: skip
+SHOWN = 60  # characters
+BUFFER = 4096  # bytes in which C and Python write to files
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; of the times none where the rows have none."""
-    end: Computed = {"end_is_regular": context.run.status in ("finished", "stopped_early")}
+    end: Computed = {"end_is_regular": context.run.status in ("finished", "stopped_early"), **_ending(context.run)}
     saved = context.run.checkpoints["time"].drop_nulls().dt.epoch("us").to_numpy() / 1e6
     found = pauses(context.curves, saved)
     if found is None:
         return end
     return {**end, "log_pause_s": float(np.median(found.seconds)), **_stalls(found), **_silence(context, found)}
+
+
+def _ending(run: Run) -> Computed:
+    """How the text of the last session ends."""
+    if not any(s.format == "text" for s in run.sources):
+        return {}
+    last = run.sessions["session"].max()
+    cut = run.lines.filter(pl.col("pattern") == "cut-line", session=last).to_dicts()
+    if not cut:
+        return {"log_ends_mid_line": False, "log_cut_at_buffer": False}
+    witness = Witness(file=cut[0]["file"], line=cut[0]["line"])
+    return {
+        "log_ends_mid_line": (True, witness),
+        "log_cut_text": (cut[0]["text"][-SHOWN:], witness),
+        "log_cut_at_buffer": (any(int(json.loads(row["captures"])["bytes"]) % BUFFER == 0 for row in cut), witness),
+    }
 
 
 def _stalls(found: Pauses) -> Computed:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
-from loganalyst.sources.log import args, blocks, owners, patterns, sniffing, stamps, tracebacks
+from loganalyst.sources.log import args, blocks, ending, owners, patterns, sniffing, stamps, tracebacks
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.folding import Blocks
@@ -67,7 +67,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
             reading.settle(place)
     if rest is not None:
         yield reading.batch(rest)
-    yield from reading.closing()
+    yield from reading.closing(path)
     return reading.mark()
 
 
@@ -143,11 +143,14 @@ class _Reading:
             "clock": astuple(self.clock), "blocks": self.blocks.state(),
         }  # fmt: skip
 
-    def closing(self) -> Iterator[Tables]:
+    def closing(self, path: Path) -> Iterator[Tables]:
         for points in self.steps.points():
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
-        yield Tables(sessions=self.sessions.summary(self.last_line), blocks=found, gaps=left_out)
+        sessions = self.sessions.summary(self.last_line)
+        yield Tables(
+            sessions=sessions, blocks=found, gaps=left_out, lines=ending.cut(path, self.last_line, sessions.height - 1)
+        )
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""

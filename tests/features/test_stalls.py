@@ -224,3 +224,50 @@ class TestThroughput:
 def test_healthy_runs_neither_stall_nor_slow_down(run):
     """None of these causes on recorded healthy runs."""
     assert not {"stalled", "hung", "throughput-drop", "data-loading"} & set(causes(loganalyst.diagnose(RUNS / run)))
+
+
+class TestEnding:
+    def write(self, path: Path, last: str, size: int | None = None) -> Path:
+        """A log of a hundred lines and `last`, filled up in the front to `size` bytes."""
+        text = "".join(f"step {i} | loss {2 - i / 100:.3f}\n" for i in range(1, 101)) + last
+        (path / "slurm-9.out").write_text("#" * ((size or len(text) + 1) - len(text) - 1) + "\n" + text)
+        return path
+
+    def test_a_log_that_ends_in_mid_line(self, tmp_path):
+        """Which line, and how it ends; by itself this is no fault, for many a log has no last line end."""
+        found = loganalyst.diagnose(self.write(tmp_path, "step 101 | lo"))
+        witness = found.features.witnesses["log_ends_mid_line"]
+
+        assert told(found, "log_ends_mid_line") | told(found, "log_cut") == {
+            "log_ends_mid_line": True, "log_cut_text": "step 101 | lo", "log_cut_at_buffer": False,
+        }  # fmt: skip
+        assert (witness.file, witness.line) == ("slurm-9.out", 102)
+        assert "cut-off" not in causes(found)
+
+    @pytest.mark.parametrize("last", ["step 101 | loss 1\n", " 50%|#####     | 5/10 [00:01<00:01]", "100%"])
+    def test_whole_lines_and_progress_bars_are_not_cut(self, tmp_path, last):
+        """A bar needs no line end."""
+        assert told(loganalyst.diagnose(self.write(tmp_path, last)), "log_ends_mid_line") == {
+            "log_ends_mid_line": False
+        }
+
+    @pytest.mark.parametrize(("size", "cause"), [(8192, ["cut-off"]), (8191, [])])
+    def test_output_that_breaks_off_with_a_buffer(self, tmp_path, size, cause):
+        """Two buffers of 4,096 bytes; one byte less is chance."""
+        assert causes(loganalyst.diagnose(self.write(tmp_path, "step 101 | lo", size))) == cause
+
+    def test_a_run_that_still_writes_is_not_called_dead(self, tmp_path):
+        """The same log, the last row a second old."""
+        now = datetime.now(UTC) - timedelta(seconds=101)
+        text = "".join(
+            f"{now + timedelta(seconds=i):%Y-%m-%d %H:%M:%S} step {i} | loss {2 - i / 100:.3f}\n" for i in range(101)
+        )
+        text = text + "#" * (8192 - len(text) % 8192)
+        (tmp_path / "train.log").write_text(text)
+        found = loganalyst.diagnose(tmp_path)
+
+        assert (found.run.status, told(found, "log_cut_at_buffer"), causes(found)) == (
+            "running",
+            {"log_cut_at_buffer": True},
+            [],
+        )

@@ -108,7 +108,7 @@ def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_line_is_cut(log: Path) -> None:
     """The text kept of a line has at most CUT characters."""
-    assert read(log, OOM + "x" * 10_000).lines["text"].str.len_chars().to_list() == [text.CUT]
+    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [text.CUT]
 
 
 def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
