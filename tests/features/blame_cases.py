@@ -407,6 +407,25 @@ CASES = (
         "slurm_timeout", None, "gpu01",
     ),
     Case(
+        "torchrun's agent was told to stop, and nobody says why",
+        {"job.out": steps(1, 90) + SIGTERM
+         + trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 4711 got signal: 15" + ROOT)},
+        "other",
+    ),
+    Case(
+        "Lightning was told to stop, and the scheduler says why",
+        {"job.out": steps(1, 90) + "[rank: 0] Received SIGTERM: 15\n" + trace("lightning.pytorch.utilities.exceptions.SIGTERMException")
+         + "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00 DUE TO PREEMPTION ***" + ROOT + "\n"},
+        "slurm_preempted", None, "gpu04",
+    ),
+    Case(
+        "a store that was lost with the first rank",
+        {"job.out": trace("torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cuda//timeout", "[rank2]: ")
+         + trace("torch.distributed.DistNetworkError: failed to recv, got 0 bytes", "[rank1]: ")
+         + trace("ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory" + ROOT, "[rank0]: ")},
+        "import_error", 0,
+    ),
+    Case(
         "a JAX host out of device memory, the others at a barrier",
         {"node0.log": steps(1, 20) + trace("jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: train::step"),
          "node1.log": steps(1, 20) + trace("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 13421772800 bytes." + ROOT)},
