@@ -44,7 +44,7 @@ class Array:
     @property
     def size(self) -> int:
         """How many cells of a table it takes."""
-        return self.length * self.items.size
+        return max(self.length * self.items.size, 1)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Object:
     @property
     def size(self) -> int:
         """How many cells of a table it takes."""
-        return sum(kind.size for _, kind in self.fields)
+        return 1 + sum(kind.size for _, kind in self.fields)
 
 
 _NUMBER = Scalar(frozenset({float}))

@@ -1,7 +1,7 @@
 """Lines of JSON, most of which hold the same names and types: read by msgspec, at once.
 
-A `Kind` is learned from the first lines and from those that do not fit it. What then does not fit is left to
-the parser.
+What they hold is learned, block by block, from the first line and from those that do not fit it; what then does not fit
+is left to the parser. So a block gives the same wherever reading stopped before.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ class _Reading:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = self.original = lines
-        # so that reading costs less than the parser would
+        # cells of a row: more than lines have bytes for would cost more than the parser
         self.room = min(_MOST_CELLS, len(lines.data) // len(lines) // 2)
         self.words: Ints | None = None  # of each line, that numbers took the place of
         self.settings: tuple[int, Mapping[str, Any]] | None = None
@@ -88,7 +88,7 @@ class _Reading:
 
     def _know(self, kind: Object) -> None:
         self.kind, self.decoder = kind, _decoder(kind)
-        self.size = min(_CHUNK, _CELLS // (kind.size + 1) + 1)  # how many lines to read at once
+        self.size = min(_CHUNK, _CELLS // kind.size + 1)  # how many lines to read at once
 
     def learn(self, places: Sequence[int]) -> bool:
         """Whether there is now more that can be read of some lines."""

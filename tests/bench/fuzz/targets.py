@@ -24,6 +24,7 @@ from tests.bench.fuzz.seeds import WRITERS, Seed
 SMALL: dict[str, Mapping[str, int]] = {
     "tensorboard": {"events.records.CHUNK": 3000},
     "wandb": {"wandbfile.leveldb.WINDOW": 1 << 15},
+    "json": {"json._BLOCK": 2000, "rows.jsonlines.FEWEST": 4, "rows.jsonlines._CHUNK": 8},
     "text": {"log.lines.CHUNK": 1500},
     "mlflow": {"mlflow.BLOCK": 700},
     "parquet": {"parquet.WINDOW": 50},
