@@ -12,9 +12,11 @@ from loganalyst.model import Tables, table
 from loganalyst.sources.flatten import config_table
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.mark import Mark, StartAgainError
+from loganalyst.sources.printed import printed
 from loganalyst.sources.timestamps import from_seconds
 from loganalyst.sources.wandbfile import proto
 from loganalyst.sources.wandbfile.columns import Found, columns
+from loganalyst.sources.wandbfile.console import Console
 from loganalyst.sources.wandbfile.facts import Facts
 from loganalyst.sources.wandbfile.leveldb import Batch, batches
 from loganalyst.sources.wandbfile.plain import Chunk, Mask
@@ -32,13 +34,17 @@ def sniff(path: Path, head: bytes) -> float:
 
 
 def read(path: Path) -> Iterator[Tables]:
-    """The file's tables in batches; config, session and metrics of the summary come with the last. Raises OSError."""
+    """The file's tables in batches; config, session and metrics of the summary come when it was read to its end, then
+    what is known of the lines printed (`lines`, `blocks`), unless their text lies beside it. Raises OSError.
+    """
     yield from resume(path, None)
 
 
 def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
     """The tables of what stands behind `mark`; see `loganalyst.sources.mark`. Raises OSError, StartAgainError."""
     run = _Run(path, mark.state if mark else {})
+    if run.facts.console_lines and run.console:
+        raise StartAgainError(f"{path}: what was printed is read as a whole")
     kept = Counter(mark.kept if mark else {})
     with path.open("rb") as file:
         header = file.read(len(FILE_HEADER))
@@ -52,6 +58,8 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
             yield tables
     told = Mark(batch.behind, dict(kept), run.state())
     yield run.ending(header, batch.unfinished)
+    if run.console and run.console.text:
+        yield from printed(run.console.text)
     return told if len(header) == len(FILE_HEADER) else None
 
 
@@ -61,6 +69,7 @@ class _Run:
     def __init__(self, path: Path, state: Mapping[str, Any]) -> None:
         self.path, self.name = path, path.name
         self.rows, self.facts = Rows(self.name), Facts()
+        self.console = None if (path.parent / CONSOLE).exists() else Console()  # what is beside is read there
         self.any = False  # whether a record was understood
         self.damaged = False
         if state:
@@ -139,6 +148,8 @@ class _Run:
             self.rows.add(self.rows.layout(keys, "system/"), values, place=place, time=time)
         else:
             self.facts.add(data, kind, at, end)
+            if kind == proto.OUTPUT and self.console:
+                self.console.add(data, at, end)
 
     def _logged(self, gaps: list[Gap]) -> Tables:
         """The metrics since the last batch."""
@@ -171,8 +182,6 @@ class _Run:
         """What the file holds that has no place in the tables."""
         if self.rows.unused:
             yield unused_told(self.rows.unused)
-        if self.facts.console_lines and not (self.path.parent / CONSOLE).exists():
-            yield f"{self.facts.console_lines} lines of console output are not read (there is no {CONSOLE})"
         for kind, n in sorted(self.facts.passed.items()):
             yield f"{n} records of {kind} are not read"
 

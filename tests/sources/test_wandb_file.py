@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from wandb.proto.wandb_internal_pb2 import Record
 
+from loganalyst import pipeline
 from loganalyst.model import Tables
-from loganalyst.sources import wandb
+from loganalyst.sources import text, wandb
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (ROOT / "fixtures/runs", ROOT / "../shared/corpus/runs")  # the second is not on every machine
@@ -344,21 +345,54 @@ def test_parts_of_what_is_no_object(tmp_path):
     assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 histogram (h)"]
 
 
-def test_console_and_other_records_are_told(tmp_path):
-    """Console output is told as not read unless its text file stands beside; alerts are counted."""
-    said, alert = Record(), Record()
-    said.output_raw.line = "one\ntwo\n"
+def test_other_records_are_told(tmp_path):
+    """Alerts are counted."""
+    alert = Record()
     alert.alert.title = "look"
-    path = written(tmp_path, [said, alert, history(0, a=1), said, alert])
-    without = read(path).gaps["why"].to_list()
-    (tmp_path / "files").mkdir(exist_ok=True)
-    (tmp_path / "files/output.log").touch()
 
-    assert without == [
-        "2 records of alert are not read",
-        "4 lines of console output are not read (there is no files/output.log)",
+    assert read(written(tmp_path, [alert, history(0, a=1), alert])).gaps["why"].to_list() == [
+        "2 records of alert are not read"
     ]
-    assert read(path).gaps["why"].to_list() == without[:1]
+
+
+CONSOLE = [
+    "epoch 0 loss 1.5\nTraceback (most recent call last):\n",
+    '  File "train.py", line 3, in <module>\n    step()\n',
+    "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n",
+]
+
+
+def printing(text):
+    said = Record()
+    said.output_raw.line = text
+    return said
+
+
+def test_what_was_printed_is_read(tmp_path):
+    """Lines that patterns know and tracebacks, of session 0, by their line in the text; numbers are the history's."""
+    path = written(tmp_path, [history(0, loss=1.5), *map(printing, CONSOLE), history(1, loss=1.0)])
+    found = read(path)
+    log = tmp_path / "output.log"
+    log.write_text("".join(CONSOLE))
+    lines = Tables.concat(text.read(log)).lines
+
+    assert found.lines.drop("offset").equals(lines.drop("offset"))
+    assert found.lines.select("session", "line", "offset").rows() == [(0, 2, None), (0, 5, None)]
+    assert found.blocks.select("first_line", "last_line").rows() == [(2, 5)]
+    assert found.points.select("metric", "value").rows() == [("loss", 1.5), ("loss", 1.0)]
+    assert found.sessions.height == 1
+    assert found.gaps.height == 0
+
+
+def test_what_was_printed_is_read_once(tmp_path):
+    """Where its text lies beside the file, the text is read in its place."""
+    path = written(tmp_path, [history(0, loss=1.5), *map(printing, CONSOLE)])
+    (tmp_path / "files").mkdir(exist_ok=True)
+    (tmp_path / "files/output.log").write_text("".join(CONSOLE))
+    run = pipeline.read_run(tmp_path)
+
+    assert (read(path).lines.height, read(path).blocks.height) == (0, 0)
+    assert run.lines.select("file", "line").rows() == [("files/output.log", 2), ("files/output.log", 5)]
 
 
 def test_values_too_long(tmp_path):

@@ -96,7 +96,12 @@ def joined(before: Tables, mark: Mark | None, after: Tables) -> dict[str, pl.Dat
 
 
 def same_as_at_once(path: Path, data: bytes, cuts: list[int]) -> None:
-    """Reads growing parts of a file one after the other and compares each with reading that part at once."""
+    """Reads growing parts of a file one after the other and compares each with reading that part at once.
+
+    As W&B leaves it: what was printed lies beside.
+    """
+    (path.parent / "files").mkdir(exist_ok=True)
+    (path.parent / "files/output.log").touch()
     path.write_bytes(data[: cuts[0]])
     before, mark = taken(wandb.resume(path, None))
     for cut in [*cuts[1:], len(data)]:
@@ -162,6 +167,20 @@ def test_small_windows(tmp_path, monkeypatch):
 
     for cut in range(0, len(data), 9973):
         same_as_at_once(tmp_path / "run-x.wandb", data, [cut])
+
+
+def test_what_was_printed_is_read_as_a_whole(tmp_path):
+    """Where the file alone holds what was printed, it is read again from its beginning."""
+    said, path = Record(), tmp_path / "run-x.wandb"
+    said.output_raw.line = "RuntimeError: CUDA out of memory\n"
+    path.write_bytes(framed([history(0, a=1.0)]))
+    _, before = taken(wandb.resume(path, None))
+    path.write_bytes(framed([history(0, a=1.0), said]))
+    found, mark = taken(wandb.resume(path, before))
+
+    assert found.lines["line"].to_list() == [1]
+    with pytest.raises(StartAgainError, match="as a whole"):
+        list(wandb.resume(path, mark))
 
 
 def test_only_what_was_appended_is_read(tmp_path):
