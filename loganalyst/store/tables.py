@@ -161,7 +161,7 @@ class Folder:
             for file, place in some.items():
                 move(file, place)
             sync({place.parent for place in some.values()})
-        for name in names:
+        for name in rows:
             self._compact(name)
 
     def _compact(self, name: str) -> None:
