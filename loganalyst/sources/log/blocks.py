@@ -14,7 +14,7 @@ from loganalyst.sources.log.patterns import Rows
 _HEADER = (tracebacks.HEADER,)
 # words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
 _OPENERS = (
-    (_HEADER, 2, 8 * tracebacks.LONGEST), (tracebacks.SYNTAX, 5, 1), (stacks.WORDS, 12, tracebacks.LONGEST),
+    (_HEADER, 2, 8 * tracebacks.LONGEST), (tracebacks.SYNTAX, 60, 1), (stacks.WORDS, 60, tracebacks.LONGEST),
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
@@ -86,8 +86,7 @@ def _near(rows: int, said: Mapping[str, Rows]) -> Rows:
 def _python(found: pl.DataFrame) -> pl.DataFrame:
     """Tracebacks as blocks."""
     note = pl.col("exception").str.ends_with(_NOTE)
-    silent = pl.col("row").is_not_null() & (pl.col("message").fill_null("") == "")
-    message = pl.when(silent).then("more").otherwise("message")
+    message = pl.when(pl.col("message") == "").then("more").otherwise("message")
     return found.filter(pl.coalesce("row", "deep").is_not_null() & ~note.fill_null(value=False)).select(
         "exception", "frame", "cause", message=message, first="head", last=pl.coalesce("row", "deep"), rank="process",
         kind=pl.when(pl.col("exception").str.contains(_XLA).fill_null(value=False)).then(pl.lit("xla")).otherwise(pl.lit("python")),

@@ -88,7 +88,7 @@ class Reader:
         numeric = look.flags["numeric"] & mine
         alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
         rows = np.flatnonzero(alive & numeric)
-        rows = rows[np.diff(chunk.starts)[rows] <= LONGEST]
+        rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= LONGEST]
         found = Numbers(self.code)
         if len(rows):
             taken, loose = self._taken(rows, self._bodies(chunk, rows, look), look.kind[rows])
@@ -252,7 +252,8 @@ def _quoted(chunk: Chunk, look: Look) -> Mask:
         rows = described(chunk.texts).select("prefix", text="body")
     else:
         rows = pl.DataFrame({"prefix": "", "text": chunk.texts})
-    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.int_range(pl.len())
+    rows = rows.with_row_index("row")
+    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.col("row").cast(pl.Int64)
     opens = line.str.starts_with(_OPENS)
     header = pl.when(opens).then(row).forward_fill().over("prefix")
     names = line.str.contains(_ERROR) & ~opens

@@ -45,8 +45,9 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
         return pl.DataFrame(schema=FOUND)
     opens = body.str.contains(f"{_THROWN}|{_FATAL}|Process received signal|^.{{0,60}}{_HEAP}")
     raised = body.str.contains(_RAISED)
-    above = pl.when(opens | row.is_in(exceptions.implode())).then(row).forward_fill().over("prefix")
-    starts = opens | (raised & ~(row - above <= _BELOW).fill_null(value=False))
+    at = pl.int_range(pl.len())
+    above = pl.when(opens | row.is_in(exceptions.implode())).then(at).forward_fill()
+    starts = opens | (raised & ~(at - above <= _BELOW).over("prefix").fill_null(value=False))
     numbered = numbered.with_columns(
         block=starts.cum_sum().over("prefix"),
         said=pl.when(~body.str.contains(_ADVICE)).then(body).shift(1).forward_fill(_OTHERS).over("prefix"),

@@ -12,6 +12,7 @@ __all__ = ["FOUND", "HEADER", "LONGEST", "SYNTAX", "find", "headless", "unfinish
 SYNTAX = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of the program itself: printed without a header
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of what follows
 _PLACE = r'^\s*File "[^"]+", line \d+$'
+_GROUP, _GROUP_END = r"^ {1,2}\+ Exception Group Traceback", r"^ {3,4}\+-{20,}$"  # a prefix may take a blank
 _SOURCE = 4  # rows between the place of a syntax error and its name
 
 FOUND = pl.Schema(
@@ -53,23 +54,34 @@ def find(rows: pl.DataFrame) -> pl.DataFrame:
 def unfinished(rows: pl.DataFrame) -> int:
     """Position of the first header whose exception may still come after the last of `rows` (their number if none)."""
     tail = rows.tail(LONGEST)
-    open_ = find(tail).filter(pl.col("row").is_null())["head"]
-    return rows.height - tail.height + int(open_[0]) if len(open_) else rows.height
+    cut = find(tail).filter(pl.col("row").is_null())["head"].to_list()
+    open_ = min([*cut, *_groups(tail)], default=tail.height)
+    return rows.height - tail.height + open_
+
+
+def _groups(rows: pl.DataFrame) -> list[int]:
+    """The headers of exception groups, one a rank, whose members may go on."""
+    body, row = pl.col("body"), pl.int_range(pl.len())
+    begun = pl.when(body.str.contains(_GROUP)).then(row)
+    ended = pl.when(body.str.contains(_GROUP_END)).then(row)
+    last = rows.select("prefix", begun=begun, ended=ended).group_by("prefix").max()
+    return last.filter(pl.col("begun") > pl.col("ended").fill_null(-1))["begun"].to_list()
 
 
 def headless(rows: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
     """Syntax errors of the program itself, in the columns of `find`, but for those at the positions `known`."""
-    body = pl.col("body")
-    place = pl.when(body.str.contains(_PLACE)).then(pl.int_range(pl.len())).forward_fill().over("prefix")
+    body, row = pl.col("body"), pl.col("row")
+    place, at = pl.when(body.str.contains(_PLACE)), pl.int_range(pl.len())
     said = body.str.extract_groups(rf"^({'|'.join(word[:-2] for word in SYNTAX)}): (.*)")
-    found = rows.select(
-        "body", row=pl.int_range(pl.len()), head=place,
+    found = rows.select("prefix", "body", row=pl.int_range(pl.len())).select(
+        "row", head=place.then(row).forward_fill().over("prefix"),
+        far=(at - place.then(at).forward_fill()).over("prefix"),
         exception=said.struct.field("1"), message=said.struct.field("2"),
     ).drop_nulls("exception")  # fmt: skip
-    near = (pl.col("row") - pl.col("head") <= _SOURCE) & ~pl.col("row").is_in(known.implode())
+    near = (pl.col("far") <= _SOURCE) & ~row.is_in(known.implode())
     found = found.filter(near.fill_null(value=False))
-    at = rows["body"].gather(found["head"]).str.extract_groups(FRAME).struct
-    frames = pl.DataFrame({"file": at.field("1"), "line": at.field("2")})
+    said_at = rows["body"].gather(found["head"]).str.extract_groups(FRAME).struct
+    frames = pl.DataFrame({"file": said_at.field("1"), "line": said_at.field("2")})
     frame = frames.select(pl.when(~pl.col("file").str.contains(LIBRARY)).then(pl.format("{}:{} in ?", "file", "line")))
     none = {name: pl.lit(None, dtype) for name, dtype in FOUND.items() if name not in found.columns}
     return found.with_columns(**none).with_columns(frame.to_series().alias("frame")).select(FOUND.names()).cast(FOUND)

@@ -11,13 +11,14 @@ _INDENTED = r"^(?:\s|│|╭|╰|$)"
 _SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
 _STRICT = rf"^((?:[A-Za-z_]\w*\.)*(?:[A-Z_]\w*)?(?:{_SUFFIX})\w*)(?:\s*:\s*(.*))?$"
 _LOOSE = r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$"  # only right below the frames: exceptions may have any name
-_RICH_FRAME = r"^│\s+(\S+):(\d+) in (\S+)"
+_RICH_FRAME = r"^│\s+(\S+):(\d+) in(?: ([^\s│]+))?"
 _RICH_PATH = r"^│ ([/~]\S+) │$"  # the first part of a path that is longer than the box is wide
+_RICH_NAME = r"^│ (\S+)\s+│$"  # a function's name that did not fit behind it
 _CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
 _HARMLESS = r"Exception ignored in|Exception in thread|Error in atexit|Error in sys\.excepthook"
 # Members of an exception group stand behind a margin, one below the other, some of them without a header.
 _MEMBER = r"^\s*\+[-+]+ \d+ -+$"
-_MARGIN = r"^((?:  )+)[|+] "
+_MARGIN = r"^(\s+)[|+] "
 _TOLD = r"^-- Process (\d+) terminated with the following error:"  # another process's traceback follows
 _LEAD = r"^(.*?)(?:Exception Group |Original )?Traceback \(most"
 _MESSAGE = 3  # rows below an exception without message in which it may stand
@@ -80,8 +81,8 @@ def _ends() -> pl.Expr:
     in_margin = (pl.col("depth") == 0) | body.str.contains(r"^\s*[|]")
     below = pl.col("before").str.contains(_INDENTED)
     between = pl.col("after").str.contains(FRAME).fill_null(value=False)
-    named = bare.str.contains(_STRICT) | (bare.str.contains(_LOOSE) & below)
-    return ~pl.col("head") & in_margin & named & ~between & ~body.str.contains("%|", literal=True)
+    named = bare.str.contains(_STRICT) | (bare.str.contains(_LOOSE) & below & ~between)
+    return ~pl.col("head") & in_margin & named & ~body.str.contains("%|", literal=True)
 
 
 def _own() -> pl.Expr:
@@ -91,6 +92,8 @@ def _own() -> pl.Expr:
     cut = pl.col("before").str.extract(_RICH_PATH, 1).fill_null("")
     file = pl.coalesce(plain.struct.field("1"), cut + rich.struct.field("1"))
     line, function = (pl.coalesce(plain.struct.field(k), rich.struct.field(k)) for k in ("2", "3"))
+    boxed = pl.when(rich.struct.field("2").is_not_null()).then(pl.col("after").str.extract(_RICH_NAME, 1))
+    function = pl.coalesce(function, boxed)
     shown = pl.concat_str([file, pl.lit(":"), line, pl.lit(" in "), function.fill_null("?")])
     return pl.when(~file.str.contains(LIBRARY)).then(shown)
 
