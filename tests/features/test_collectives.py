@@ -7,6 +7,7 @@ import pytest
 
 import loganalyst
 from loganalyst.features.collectives import ranges
+from loganalyst.pipeline import diagnose_paths
 from tests.recorders import op, write
 
 DUMPS = Path(__file__).parents[2] / "fixtures" / "collectives"
@@ -201,6 +202,14 @@ class TestRules:
         (cause,) = loganalyst.diagnose(tmp_path).causes
 
         assert (cause.id, cause.consequences) == ("collective-rank-missing", ("A collective operation timed out",))
+
+
+def test_dumps_named_one_by_one_are_one_run(tmp_path):
+    """As a shell writes `traces/*`."""
+    path = write(tmp_path / "x", FAULTS["two missing"], WORLD)
+    (found,) = diagnose_paths(sorted(path.iterdir()))
+
+    assert found.features.values["collective_missing_ranks"] == "1, 3"
 
 
 def test_ranges():
