@@ -415,13 +415,18 @@ class TimelineEvent:
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """One start of the program, for the report."""
+    """One start of the program, for the report: its job, and the line that says why it ended, with rank and node."""
 
     index: int
     first_line: int | None
     last_line: int | None
     status: str
     label: str | None
+    job: str | None = None
+    file: str | None = None
+    line: int | None = None
+    rank: int | None = None
+    node: str | None = None
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from loganalyst.diagnosis.timeline import timeline
 from loganalyst.diagnosis.told import told
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
+from loganalyst.features.blame import session_roots
 from loganalyst.features.context import Context
 from loganalyst.features.curves import curves as effective_curves
 from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.curves import total
 from loganalyst.features.summary import summarise
-from loganalyst.features.text import session_labels
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
 from loganalyst.sources.ingest import accounting, ingest
@@ -169,13 +169,19 @@ def _weight(metric: str, corrected: Settings) -> float:
 
 
 def _sessions(run: Run) -> tuple[SessionSummary, ...]:
-    labels = session_labels(run)
+    roots = session_roots(run)
     rows = run.sessions.group_by("session").agg(
-        pl.col("first_line").min(), pl.col("last_line").max(), pl.col("status").drop_nulls().last()
+        pl.col("first_line").min(), pl.col("last_line").max(), pl.col("status", "job").drop_nulls().last()
     ).sort("session")  # fmt: skip
+    told = ("label", "file", "line", "rank", "node")
     return tuple(
         SessionSummary(
-            r["session"], r["first_line"], r["last_line"], r["status"] or "unknown", labels.get(r["session"])
+            index=r["session"],
+            first_line=r["first_line"],
+            last_line=r["last_line"],
+            status=r["status"] or "unknown",
+            job=r["job"],
+            **{name: (roots.get(r["session"]) or {}).get(name) for name in told},
         )
         for r in rows.to_dicts()
     )

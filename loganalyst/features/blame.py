@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.features.peers import explained
-from loganalyst.features.places import first_failure
+from loganalyst.features.places import first_failure, place
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
@@ -20,9 +20,23 @@ _TOLD = (_PART == "confirm") & _LABEL.is_not_null()
 
 def session_labels(run: Run) -> dict[int, str | None]:
     """The common label of each session's root cause by its text logs (None: no fault found)."""
+    return {n: row["label"] if row else None for n, row in session_roots(run).items()}
+
+
+def session_roots(run: Run) -> dict[int, dict[str, Any] | None]:
+    """The row of `lines` that states the root cause of each session (None: no fault found), with the label that is told
+    of it, and the rank and node that failed first.
+    """
     numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
-    found = {n: root(run.lines.filter(session=n), run.points.filter(session=n)) for n in numbers}
-    return {n: (row["label"] or "other") if row else None for n, row in found.items()}
+    return {n: _told(run.lines.filter(session=n), run.points.filter(session=n)) for n in numbers}
+
+
+def _told(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
+    row = root(lines, points)
+    if row is None:
+        return None
+    rank, node = place(row, lines)
+    return {**row, "label": row["label"] or "other", "rank": rank, "node": node}
 
 
 def judged_session(run: Run) -> int:

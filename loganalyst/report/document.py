@@ -380,7 +380,10 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
 def _session(s: SessionSummary) -> Row:
     several = "s" if s.first_line != s.last_line else ""
     lines = f", line{several} {span(s.first_line, s.last_line)}" if s.first_line is not None else ""
-    return Row(f"start {s.index + 1}", clean(s.status + (f" ({s.label})" if s.label else "") + lines))
+    job = f"job {s.job}: " if s.job else ""
+    place = _place(s.file, s.line, s.rank, s.node)
+    why = f" ({', '.join(filter(None, (s.label, place)))})" if s.label else ""
+    return Row(f"start {s.index + 1}", clean(job + s.status + why + lines))
 
 
 def _gaps(d: Diagnosis) -> Iterable[Row]:

@@ -31,11 +31,17 @@ def schema() -> Json:
             run=_run(),
             sessions=_list(
                 _object(
+                    optional=("job", "file", "line", "rank", "node"),  # younger than the schema
                     index=INTEGER,
                     first_line=_or_null(INTEGER),
                     last_line=_or_null(INTEGER),
                     status=TEXT,
                     label=_or_null(TEXT),
+                    job=_or_null(TEXT),
+                    file=_or_null(TEXT),
+                    line=_or_null(INTEGER),
+                    rank=_or_null(INTEGER),
+                    node=_or_null(TEXT),
                 ),
                 "Starts of the program, in time order; lines count from 1.",
             ),

@@ -73,6 +73,7 @@ def blamed(run: Run | None, first: int = 1, last: int = 10**12) -> Blame:
     if run is None:
         return Blame()
     inside = run.sessions.filter(pl.col("last_line") >= first, pl.col("first_line") <= last)
+    inside = inside.with_columns(pl.col("first_line", "last_line").clip(first, last))
     within = pl.col("line").is_between(first, last)
     part = Run(sessions=inside, lines=run.lines.filter(within), points=run.points.filter(within))
     number = judged_session(part)

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loganalyst.features import text
+from loganalyst.features import blame, text
 from loganalyst.features.context import Context
 from loganalyst.model import Features, Run, Source, Witness, table
 from loganalyst.sources.ingest import ingest
@@ -171,6 +171,31 @@ def test_the_last_session_counts(tmp_path: Path) -> None:
     assert text.session_labels(run) == {0: "cuda_oom", 1: "code_exception", 2: None}
     assert features(run).values["log_root_label"] == "none"
     assert features(run).values["log_lines_read"] == 9
+
+
+def test_every_session_has_its_own_cause(tmp_path: Path) -> None:
+    """Of a file with several jobs each session is judged on its own: label, line, rank and node."""
+    path = tmp_path / "train.log"
+    path.write_text(
+        STEPS + f"[rank2]: {OOM}\n" + CANCEL.replace("JOB 7", "STEP 7.0") + "Namespace(lr=0.1)\n" + STEPS
+        + LIMIT.replace("JOB 7", "JOB 8") + "Namespace(lr=0.1)\n" + STEPS
+    )  # fmt: skip
+    run = ingest(path)
+    found = [row and (row["label"], row["line"], row["rank"], row["node"]) for row in blame.session_roots(run).values()]
+
+    assert run.sessions["job"].to_list() == ["7", "8", "8"]
+    assert found == [("cuda_oom", 9, 2, None), ("slurm_timeout", 20, None, "n1"), None]
+
+
+def test_a_start_that_said_nothing_yet_is_not_judged(tmp_path: Path) -> None:
+    """After a requeue the cause is that of the start before, until the new one says something."""
+    path = tmp_path / "train.log"
+    preempted = LIMIT.replace("TIME LIMIT", "PREEMPTION")
+    path.write_text(STEPS + preempted + "Namespace(lr=0.1)\nloading\n")
+    waiting = ingest(path)
+    path.write_text(STEPS + preempted + "Namespace(lr=0.1)\nloading\n" + STEPS)
+
+    assert (blame.judged_session(waiting), blame.judged_session(ingest(path))) == (0, 1)
 
 
 def test_two_logs_of_one_run(tmp_path: Path) -> None:
