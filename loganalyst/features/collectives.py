@@ -51,7 +51,7 @@ def compute(context: Context) -> Computed:
         return {}
     known = waiting.groups(told)
     ops = waiting.operations(context.run.collectives, known)
-    found, differ = waiting.stuck(ops, known), waiting.mismatches(ops)
+    found, differ = waiting.stuck(ops, known, dumped), waiting.mismatches(ops)
     blamed, circle = waiting.to_blame(found)
     return {
         **_dumps(context, known, dumped),

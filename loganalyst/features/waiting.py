@@ -80,9 +80,10 @@ def operations(collectives: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def stuck(ops: pl.DataFrame, known: pl.DataFrame) -> list[Stuck]:
-    """The first operation of each group that is not over on all ranks, the earliest first."""
-    dumped = frozenset(known["rank"])
+def stuck(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> list[Stuck]:
+    """The first operation of each group that is not over on all ranks, the earliest first; `dumped` are the ranks whose
+    dump was read.
+    """
     found = [*_collectives(ops.filter(~pl.col("p2p")), known, dumped), *_pairs(ops.filter("p2p"), known, dumped)]
     return sorted(found, key=lambda s: (s.first["created"] is None, s.first["created"]))
 

@@ -115,6 +115,36 @@ class TestRules:
 
         assert (found["missing_ranks"] or "", found["mismatch_ranks"] or "") == oracle(folder)
 
+    def test_one_is_missing_and_one_differs(self, tmp_path):
+        """Both are named: in the symptoms, and as evidence of the cause."""
+        ranks = {0: [DONE, OPEN], 1: [DONE], 2: [DONE, op("broadcast", state="started")], 3: [DONE, OPEN]}
+        found = loganalyst.diagnose(write(tmp_path / "x", ranks, WORLD))
+        besides = next(e.text for e in found.causes[0].evidence if e.id == "others-never-came")
+
+        assert [c.id for c in found.causes] == ["collective-mismatch"]
+        assert besides == "besides, ranks 1 never entered all_reduce number 2 of group 0"
+        assert [s.text for s in found.symptoms] == [
+            "ranks 0, 2-3 are inside all_reduce number 2 of group 0",
+            "ranks 1 keep others waiting",
+            "ranks 2 differ from the others at operation 2 of group 0",
+        ]
+
+    def test_a_grid_of_groups(self, tmp_path):
+        """Eight ranks in pairs and in two rows of four; rank 5 sleeps, and all others wait in a chain for it."""
+        pairs = {str(1 + i): [2 * i, 2 * i + 1] for i in range(4)}
+        rows = {str(10 + i): [i, i + 2, i + 4, i + 6] for i in range(2)}
+        ranks = {}
+        for rank in range(8):
+            pair, row = (op("all_reduce", group=str(g)) for g in (1 + rank // 2, 10 + rank % 2))
+            waits = {5: [], 4: [{**pair, "state": "started"}]}.get(rank, [pair, {**row, "state": "started"}])
+            ranks[rank] = [pair, row, *waits]
+
+        assert told(write(tmp_path / "x", ranks, {"0": range(8), **pairs, **rows})) == (
+            "5",
+            None,
+            ["collective-rank-missing"],
+        )
+
     def test_a_missing_dump_leaves_open_who_is_missing(self, tmp_path):
         """It is not said that nobody is, and the cause is only possible."""
         path = write(tmp_path / "x", FAULTS["no dump of one"], WORLD)
