@@ -13,7 +13,7 @@ WORDS = (
 _KINDS: tuple[tuple[str, str | None, str], ...] = (
     (
         "cuda", "device-side assert",
-        r"(?P<place>[^\s\]]+:\d+): (?:[\w*&]+ )*?(?P<function>[\w:~]+)[^`]*?:? ?block: \[[\d,]+\], thread: \[[\d,]+\]"
+        r"(?P<place>[^\s\]]+:\d+): (?:[\w*&]+ )*(?P<function>[\w~]+(?:::[\w~]+)*)[^`]*?:? ?block: \[[\d,]+\], thread: \[[\d,]+\]"
         r":? (?P<message>Assertion `.*` failed)",
     ),
     (
