@@ -12,6 +12,7 @@ from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "times of the logged rows (a timestamp a line, or a tracker)"
 END = "times of the logged rows, and when the job ended (SLURM accounting, or a log with timestamps)"
+RANKS = "logs with timestamps, one a rank or node"
 FEATURES = (
     Feature("log_pause_s", "float", "s", "usual time between two logged rows", NEEDS),
     Feature("stall_count", "int", "events", "pauses far longer than usual: evaluations, checkpoints and what recurs at equal distances left out (0 = looked and none)", NEEDS),
@@ -26,14 +27,21 @@ FEATURES = (
     Feature("end_silence_s", "float", "s", "time from the last logged row to the last sign of the job: its accounted end, a machine reading, a line of the log", END),
     Feature("end_silence_ratio", "float", "", "that time against the longest usual pause", END),
     Feature("end_silence_step", "int", "step", "last step logged before it", END),
+    Feature("silent_log_s", "float", "s", "how long before the others the first log of a rank or node went silent", RANKS),
+    Feature("silent_log_file", "text", "", "that log", RANKS),
 )  # fmt: skip
 SHOWN = 60  # characters
+_OF_A_RANK = r"(?i)(?:rank|node|worker|proc|gpu|task)[-_.]?\d+[^/]*$"
 BUFFER = 4096  # bytes in which C and Python write to files
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; of the times none where the rows have none."""
-    end: Computed = {"end_is_regular": context.run.status in ("finished", "stopped_early"), **_ending(context.run)}
+    end: Computed = {
+        "end_is_regular": context.run.status in ("finished", "stopped_early"),
+        **_ending(context.run),
+        **_first_silent(context.run),
+    }
     saved = context.run.checkpoints["time"].drop_nulls().dt.epoch("us").to_numpy() / 1e6
     found = pauses(context.curves, saved)
     if found is None:
@@ -55,6 +63,17 @@ def _ending(run: Run) -> Computed:
         "log_cut_text": (cut[0]["text"][-SHOWN:], witness),
         "log_cut_at_buffer": (any(int(json.loads(row["captures"])["bytes"]) % BUFFER == 0 for row in cut), witness),
     }
+
+
+def _first_silent(run: Run) -> Computed:
+    """The log of a rank that ends first, by its timestamps."""
+    ends = run.sessions.filter(pl.col("source").str.contains(_OF_A_RANK)).drop_nulls("ended")
+    logs = ends.group_by("source").agg(pl.col("ended").max()).sort("ended", "source")
+    if logs.height < 2:
+        return {}
+    seconds = (logs["ended"][-1] - logs["ended"][0]).total_seconds()
+    witness = Witness(file=logs["source"][0])
+    return {"silent_log_s": (seconds, witness), "silent_log_file": (logs["source"][0], witness)}
 
 
 def _stalls(found: Pauses) -> Computed:

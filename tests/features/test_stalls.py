@@ -271,3 +271,24 @@ class TestEnding:
             {"log_cut_at_buffer": True},
             [],
         )
+
+
+class TestRankLogs:
+    def logs(self, path: Path, lengths: dict[str, int]) -> dict[str, Any]:
+        """A log a rank with a row every ten seconds; the values of `silent_log_*`."""
+        for name, rows in lengths.items():
+            stamps = (f"{BEGIN + timedelta(seconds=10 * i):%Y-%m-%d %H:%M:%S}" for i in range(rows))
+            (path / name).write_text(
+                "".join(f"{stamp} step {i} loss {2 - i / 1000:.3f}\n" for i, stamp in enumerate(stamps))
+            )
+        return told(loganalyst.diagnose(path), "silent_log")
+
+    def test_the_rank_that_went_silent_first(self, tmp_path):
+        """Rank 2 stops after 100 rows, the others go on to 400."""
+        lengths = {f"rank_{rank}.log": 100 if rank == 2 else 400 for rank in range(4)}
+
+        assert self.logs(tmp_path, lengths) == {"silent_log_s": 3000.0, "silent_log_file": "rank_2.log"}
+
+    def test_logs_that_are_not_of_ranks_are_not_compared(self, tmp_path):
+        """Standard error may say nothing for hours."""
+        assert self.logs(tmp_path, {"slurm-5.out": 400, "slurm-5.err": 100}) == {}
