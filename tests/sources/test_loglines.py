@@ -1,5 +1,8 @@
 """Lines, times and kinds of a log, taken from its bytes all at once, are what one gets line by line."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -63,3 +66,20 @@ def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list
     lengths = [len(line) + 1 for line in data.split(b"\n")]
     assert starts.tolist() == [0, *np.cumsum(lengths).tolist()]
     assert others == set(data) & set(b"\t\r\x1b")
+
+
+@given(
+    st.lists(st.sampled_from([b"\n", b"\n\n", b"\r", b"\r\n", b"x", b"chatter of a line", b"\xff"]), max_size=40),
+    st.integers(1, 5),
+)
+def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], most: int) -> None:
+    def rows(path: Path) -> list[tuple[int, int, str]]:
+        frames = [chunk.rows(np.arange(len(chunk))) for chunk, _ in lines.batches(path)]
+        return [row for frame in frames for row in frame.select("line", "offset", "text").iter_rows()]
+
+    with tempfile.NamedTemporaryFile() as file, pytest.MonkeyPatch.context() as patch:
+        Path(file.name).write_bytes(b"".join(parts))
+        expected = rows(Path(file.name))
+        patch.setattr(lines, "CACHED", 16)
+        patch.setattr(lines, "ROWS", most)
+        assert rows(Path(file.name)) == expected

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
-ROWS = 1 << 18  # rows a batch
+ROWS = 1 << 17  # rows a batch
 FEW = 4  # of so many rows one is cut out by itself: of more the text of all is taken apart
 LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -109,17 +109,19 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
     if _is_utf16(path):
         line = start.line
         for data, fed, _ in _whole_lines(_utf8(path)):
-            chunk, feeds = _chunk(data, line, None)
-            yield from _pieces(chunk, None)
-            line += feeds + fed
+            for chunk, lines, _ in _chunks(data, line, None):
+                after = line + lines - (not fed)
+                yield from _pieces(chunk, None)
+            line = after
         return
     with path.open("rb", buffering=0) as file:
         file.seek(start.offset)
         rest, place = file.read(start.read - start.offset), start
         for data, fed, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
-            chunk, feeds = _chunk(data, place.line, place.offset)
-            place = Place(place.offset + len(data) + fed, place.line + feeds + fed, read or 0)
-            yield from _pieces(chunk, place if read else None)
+            for chunk, lines, size in _chunks(data, place.line, place.offset):
+                behind = Place(place.offset + size - (not fed), place.line + lines - (not fed), read or 0)
+                yield from _pieces(chunk, behind if read and size > len(data) else None)
+            place = behind
 
 
 def _pieces(chunk: Chunk, place: Place | None) -> Iterator[tuple[Chunk, Place | None]]:
@@ -203,9 +205,20 @@ def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> I
         yield rest, False, None
 
 
-def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
-    """The rows of whole lines, and the number of LF between them."""
-    starts, others = _starts(data)
+def _chunks(data: bytes, line: int, offset: int | None) -> Iterator[tuple[Chunk, int, int]]:
+    """The rows of whole lines, not many more than ROWS at once; and by then the lines and bytes passed, one LF each."""
+    size = lines = 0
+    while size <= len(data):
+        starts, others = _starts(data, size, ROWS)
+        end = size + int(starts[-1])
+        part = data if end - size > len(data) else data[size : end - 1]
+        at = None if offset is None else offset + size
+        size, lines = end, lines + len(starts) - 1
+        yield _chunk(part, starts, others, line + lines - len(starts) + 1, at), lines, size
+
+
+def _chunk(data: bytes, starts: NDArray[np.int64], others: set[int], line: int, offset: int | None) -> Chunk:
+    """The rows of lines that begin at `starts`; `others` are control characters."""
     body = _decoded(data)
     number = np.arange(line, line + len(starts) - 1)
     place = None if offset is None else starts[:-1] + offset
@@ -214,22 +227,28 @@ def _chunk(data: bytes, line: int, offset: int | None) -> tuple[Chunk, int]:
     if others & {0x0D, 0x08} and b"\r" in body:
         body, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
-    return Chunk(body, starts if body is data else _starts(body)[0], number, place), len(starts) - 2
+    return Chunk(body, starts if body is data else _starts(body)[0], number, place)
 
 
-def _starts(data: bytes) -> tuple[NDArray[np.int64], set[int]]:
-    """Where the lines begin (and one more: where the next would), and which control characters are there but LF."""
+def _starts(data: bytes, first: int = 0, most: int | None = None) -> tuple[NDArray[np.int64], set[int]]:
+    """Where the lines begin from `first` on, counted from there (and one more: where the next would), and which control
+    characters are there but LF. Behind `most` lines or more it stops.
+    """
     text, found, others = np.frombuffer(data, np.uint8), [np.zeros(1, np.int64)], set[int]()
     control = np.empty(min(CACHED, len(data)), bool)  # one for all: new memory costs more than the comparison
-    for k in range(0, len(data), CACHED):
+    lines = 0
+    for k in range(first, len(data), CACHED):
         part = text[k : k + CACHED]
         at = _places(np.less(part, 0x20, out=control[: len(part)]))
         feed = part[at] == ord("\n")
         if not feed.all():
             others.update(np.unique(part[at[~feed]]).tolist())
             at = at[feed]
-        found.append(at + (k + 1))
-    return np.concatenate([*found, [len(data) + 1]]), others
+        found.append(at + (k + 1 - first))
+        lines += len(at)
+        if most is not None and lines >= most:
+            return np.concatenate(found), others
+    return np.concatenate([*found, [len(data) + 1 - first]]), others
 
 
 def _places(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
