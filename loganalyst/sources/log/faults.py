@@ -13,8 +13,8 @@ WORDS = (
 _KINDS: tuple[tuple[str, str | None, str], ...] = (
     (
         "cuda", "device-side assert",
-        r"(?P<place>[^\s\]]+:\d+): (?:[\w*&]+ )*(?P<function>[\w~]+(?:::[\w~]+)*)[^`]*?:? ?block: \[[\d,]+\], thread: \[[\d,]+\]"
-        r":? (?P<message>Assertion `.*` failed)",
+        r"(?P<place>[^\s\]]+:\d+): (?:[\w*&]+ )*(?P<function>[\w~]+(?:::[\w~]+)*)[^`]*?:? ?block: "
+        r"\[[\d,]+\], thread: \[[\d,]+\]:? (?P<message>Assertion `.*` failed)",
     ),
     (
         "nccl", "watchdog timeout",
