@@ -107,9 +107,12 @@ def _odd(lines: pl.DataFrame) -> Computed:
 def _behind(run: Run, points: pl.DataFrame, lines: pl.DataFrame) -> Computed:
     """The log whose last step is below all others'; whoever logs less often is not behind by a step or two."""
     logs = [s.path for s in run.sources if s.format == "text"]
-    steps = points.filter(pl.col("source").is_in(logs)).drop_nulls("step").sort("source", "step")
-    every = pl.col("step").unique().sort().diff().median().fill_null(1.0)
-    last = steps.group_by("source").agg(pl.col("step").last(), every=every).sort("step", "source")
+    if len(logs) < FEWEST:
+        return {}
+    steps = points.filter(pl.col("source").is_in(logs)).drop_nulls("step")
+    step = pl.col("step")
+    every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
+    last = steps.group_by("source").agg(step=step.max(), every=every).sort("step", "source")
     if last.height < FEWEST:
         return {}
     (file, own, _), (_, slowest, _), *_, (_, most, _) = last.rows()

@@ -1,5 +1,6 @@
 """What a session outlived: which lines training went on after, and which the program had already ended before."""
 
+import numpy as np
 import polars as pl
 
 SURVIVED = 2  # later lines with metrics that show training went on (one may be the dump of what went wrong)
@@ -14,21 +15,31 @@ def outlived(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
     before one), over (Boolean: the program had
     told its end before) and clock (String: month, day and time to the microsecond, NULL where the line has none).
     """
-    logged = points.drop_nulls("line").select("line", "time", file="source").unique(["file", "line"]).sort("line")
-    passed = logged.with_columns(passed=pl.int_range(1, pl.len() + 1).over("file")).select("file", "line", "passed")
-    placed = lines.with_row_index("row").sort("line").join_asof(passed, on="line", by="file", check_sortedness=False)
-    placed = placed.join(logged.group_by("file").agg(logged=pl.len()), on="file", how="left").sort("row")
-    later = pl.col("logged").fill_null(0).cast(pl.Int64) - pl.col("passed").fill_null(0)
-    alive = (later < SURVIVED) & (_elsewhere(placed, logged) < WENT_ON)
-    stop = pl.when(pl.col("part") == "stop").then(later).fill_null(strategy="backward").over("file", order_by="line")
-    led_to_stop = (pl.col("part") == "confirm") & (later - stop <= GOING_DOWN).fill_null(value=False)
+    later = _later(lines, points)
+    went_on = _elsewhere(lines, points) >= WENT_ON
     ended = pl.when(pl.col("part") == "end").then("line").min().over("file")
-    return placed.with_columns(
+    return lines.with_row_index("row").with_columns(
         later=later,
-        alive=alive | led_to_stop | (pl.col("part") == "stop"),
+        alive=(later < SURVIVED) & ~went_on | (lines["part"] == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (later == 0),
         clock=_clock(),
-    ).drop("logged", "passed")
+    )
+
+
+def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
+    """How many lines with metrics stand behind each line in its file."""
+    later = np.zeros(lines.height, np.int64)
+    if not lines.height:
+        return pl.Series("later", later)
+    logged = points.filter(pl.col("source").is_in(lines["file"].unique().implode())).drop_nulls("line")
+    of = lines.with_row_index("row").group_by("file").agg("row", "line")
+    both = logged.group_by(file="source").agg(said="line").join(of, on="file")
+    for said, row, line in zip(both["said"], both["row"], both["line"], strict=True):
+        place = line.to_numpy()
+        holds = np.zeros(max(said.max(), place.max()) + 2, np.int64)
+        holds[said.to_numpy()] = 1
+        later[row.to_numpy()] = np.cumsum(holds[::-1])[::-1][place + 1]
+    return pl.Series("later", later)
 
 
 def _clock() -> pl.Expr:
@@ -37,9 +48,11 @@ def _clock() -> pl.Expr:
     return pl.coalesce(glog, pl.col("time").dt.strftime("%m%d %H:%M:%S%.6f"))
 
 
-def _elsewhere(lines: pl.DataFrame, logged: pl.DataFrame) -> pl.Series:
+def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell."""
-    times = logged.drop_nulls("time")["time"].sort()
+    asked = ~lines["file"].is_in(points["source"].unique().implode()) & lines["time"].is_not_null()
+    if not asked.any():
+        return pl.zeros(lines.height, dtype=pl.Int64, eager=True)
+    times = points.drop_nulls(["line", "time"]).unique(["source", "line"])["time"].sort()
     behind = times.search_sorted(lines["time"], side="right").cast(pl.Int64)
-    alone = lines["file"].is_in(logged["file"].unique().implode()) | lines["time"].is_null()
-    return pl.select(pl.when(alone).then(0).otherwise(times.len() - behind)).to_series()
+    return pl.select(pl.when(asked).then(times.len() - behind).otherwise(0)).to_series()
