@@ -36,9 +36,9 @@ def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     both = logged.group_by(file="source").agg(said="line").join(of, on="file")
     for said, row, line in zip(both["said"], both["row"], both["line"], strict=True):
         place = line.to_numpy()
-        holds = np.zeros(max(said.max(), place.max()) + 2, np.int64)
+        holds = np.zeros(max(said.max(), place.max()) + 2, np.int32)
         holds[said.to_numpy()] = 1
-        later[row.to_numpy()] = np.cumsum(holds[::-1])[::-1][place + 1]
+        later[row.to_numpy()] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
     return pl.Series("later", later)
 
 
