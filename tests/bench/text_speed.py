@@ -49,6 +49,7 @@ def main() -> None:
         log, words = Path(folder) / "slurm-1.out", Path(folder) / "literals"
         write(log, args.megabytes * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
+        words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
         print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'peak MB':>9}  found")
         for name in [args.only] if args.only else READERS:
             child(name, str(log), str(words), str(args.small))
@@ -87,6 +88,11 @@ def literals() -> list[str]:
     from loganalyst.sources.log import patterns
 
     return list(dict.fromkeys(word for p in patterns.catalogue() for word in p.literals))
+
+
+def escaped(word: str) -> str:
+    """As a regex that any engine takes."""
+    return re.sub(r"[.*+?()\[\]{}|^$\\]", r"\\\g<0>", word)
 
 
 Reader = Callable[[], tuple[str, int]]
@@ -146,15 +152,17 @@ def short_logs(log: Path, _words: Path, small: int) -> Reader:
     return take
 
 
-def command(*words: str) -> Callable[[Path, Path, int], Reader]:
-    """A program that counts the lines that hold a literal."""
+def command(*words: str, given: str = "literals") -> Callable[[Path, Path, int], Reader]:
+    """A program that counts the lines that hold a literal; it reads them from the file `given`."""
 
     def prepared(log: Path, literal: Path, _small: int) -> Reader:
         if not shutil.which(words[0]):
             raise SystemExit(f"{words[0]} is not installed")
 
         def take() -> tuple[str, int]:
-            done = subprocess.run([*words, str(literal), str(log)], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [*words, str(literal.with_name(given)), str(log)], capture_output=True, text=True, check=False
+            )
             return f"{done.stdout.strip()} lines", log.stat().st_size
 
         return take
@@ -179,7 +187,7 @@ READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "whole reading": reading,
     "short logs": short_logs,
     "rg -j1 -F -f": command("rg", "-j1", "-c", "-F", "-f"),
-    "rg -j1 -f": command("rg", "-j1", "-c", "-f"),
+    "rg -j1 -f": command("rg", "-j1", "-c", "-f", given="regexes"),
     "grep -F -f": command("grep", "-c", "-F", "-f"),
     "python re": python_re,
 }
