@@ -8,6 +8,7 @@ import pytest
 from loganalyst.model import Tables, table
 from loganalyst.sources import slurm
 from loganalyst.sources.discovery import ownjobs
+from loganalyst.sources.ingest import ingest
 
 MIB = 2.0**20
 ONE = """Job ID: 47
@@ -149,3 +150,11 @@ def test_a_log_with_the_number_of_a_heterogeneous_job_is_of_its_parts():
     found = ownjobs.own(rows, sessions, table("config"), ["slurm-16.out"])
 
     assert (found.jobs["job"].to_list(), found.job) == (["16+0", "16+0.batch", "16+1"], "16+0")
+
+
+def test_seff_is_found_beside_a_log(tmp_path):
+    """By its name."""
+    (tmp_path / "slurm-47.out").write_text("".join(f"step {i} loss {1 / i:.3f}\n" for i in range(1, 9)))
+    (tmp_path / "seff-47.txt").write_text(ONE)
+
+    assert ingest(tmp_path).jobs.select("job", "cpu_s").rows() == [("47", 2700.0)]

@@ -74,7 +74,7 @@ _NOT_LOGS = re.compile(
     r"|(?:generation|tokenizer|preprocessor)_config|^(?:basic-variant|searcher|experiment)[-_]state"
 )
 _NOTES = re.compile(r"^(?:changelog|contributing|authors|todo|news|citation|code_of_conduct|security|install)\b")
-_JOBS = re.compile(r"sacct|scontrol")
+_JOBS = re.compile(r"sacct|scontrol|seff")
 _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
