@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import loganalyst
+from loganalyst import Store, query
 from loganalyst.features.collectives import ranges
 from loganalyst.pipeline import diagnose_paths
 from tests.recorders import op, write
@@ -240,6 +241,16 @@ def test_dumps_named_one_by_one_are_one_run(tmp_path):
     (found,) = diagnose_paths(sorted(path.iterdir()))
 
     assert found.features.values["collective_missing_ranks"] == "1, 3"
+
+
+def test_a_store_keeps_them(tmp_path):
+    """Both tables can be asked."""
+    store = Store(tmp_path / "store")
+    store.ingest([DUMPS / "rank-asleep"])
+    last = "SELECT rank, max(sequence) AS last FROM collectives GROUP BY rank ORDER BY rank"
+
+    assert query.ask(store, last).rows() == [(0, 11), (1, 11), (2, 10), (3, 11)]
+    assert query.ask(store, "SELECT members FROM process_groups").rows() == [([0, 1, 2, 3],)] * 4
 
 
 def test_ranges():
