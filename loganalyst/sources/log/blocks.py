@@ -14,7 +14,7 @@ from loganalyst.sources.log.patterns import Rows
 _HEADER = (tracebacks.HEADER,)
 # words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
 _OPENERS = (
-    (_HEADER, 2, 8 * tracebacks.LONGEST), (tracebacks.SYNTAX, 60, 1), (stacks.WORDS, 60, tracebacks.LONGEST),
+    (_HEADER, 2, 4 * tracebacks.LONGEST), (tracebacks.SYNTAX, 60, 1), (stacks.WORDS, 60, tracebacks.LONGEST),
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
