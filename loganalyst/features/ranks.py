@@ -1,5 +1,6 @@
 """Ranks and nodes beside each other, and what the last session outlived: who never reported, who is not like the rest."""
 
+import re
 from collections.abc import Iterable
 
 import polars as pl
@@ -75,9 +76,12 @@ def _silent(lines: pl.DataFrame) -> Computed:
     if not waiting:
         return {}
     named = complaints.filter(pattern="monitored-barrier")["captures"].str.json_path_match("$.ranks").drop_nulls()
-    silent = [int(n) for n in named[0].split(",")] if len(named) else sorted({*range(_world(lines))} - {*waiting})
-    if len(silent) >= len(waiting) and not len(named):  # an excerpt: most ranks are not in it
-        silent = []
+    world = _world(lines)
+    silent: list[int] = []
+    if len(named):
+        silent = sorted({int(n) for n in re.findall(r"\d{1,9}", named[0])})
+    elif world < 2 * len(waiting):  # else an excerpt: most ranks are not in it
+        silent = sorted({*range(world)} - {*waiting})
     witness = _witness(complaints.row(0, named=True))
     told: Computed = {"log_ranks_waiting": (_spans(waiting), witness), "log_ranks_silent_count": len(silent)}
     return told | ({"log_ranks_silent": (_spans(silent), witness)} if silent else {})

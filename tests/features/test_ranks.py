@@ -65,6 +65,7 @@ def test_nothing_survived(tmp_path: Path) -> None:
         (waited(0, 1, 2, 3), "0-3", None),
         # an excerpt: most are not in it
         (waited(6, 7), "6-7", None),
+        (waited(0, 1) + "[rank99999999999]: " + OOM + "\n", "0-1", None),
         (
             trace("RuntimeError: [Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", "[rank0]: "),
             "0",
