@@ -4,9 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from loganalyst.model import Run, Tables
 from loganalyst.sources import text
+from loganalyst.sources.log import lines as textlines
+from loganalyst.sources.log.blocks import WORDS
 
 ASSERT = "/a/Loss.cu:250: void at::native::nll<int>(): block: [{},0,0], thread: [{},0,0] Assertion `t` failed."
 WATCHDOG = (
@@ -208,3 +212,27 @@ def test_many_blocks_are_thinned(tmp_path: Path) -> None:
 
     assert tables.blocks["message"].to_list() == [*words[:200], *words[-200:]]
     assert f"{len(words) - 400} more tracebacks and stacks not listed" in tables.gaps["why"].to_list()
+
+
+PIECES = (
+    *WORDS, *TABLE.split("\n"), "  + Exception Group Traceback (most recent call last):", "    | ValueError: x", "\r",
+    "  +-+---------------- 1 ----------------", "    +---------------- 2 ----------------", '  File "a.py", line 3',
+    "-- Process 99999999999999999999 terminated with the following error:", "srun: error: n1: tasks 9-2,0-9999999: x",
+    "│ /a.py:3 in │", "Current thread 0x1 (most recent call first):", "Original Traceback (most recent call last):",
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.tuples(st.sampled_from(["", "[rank1]: ", "0: "]), st.sampled_from(PIECES)), max_size=60),
+    chunk=st.integers(200, 3000),
+)
+def test_pieces_of_blocks_in_any_order(tmp_path: Path, lines: list[tuple[str, str]], chunk: int) -> None:
+    """Nothing raises; a block lies within the file and does not lead to itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textlines, "CHUNK", chunk)
+        rows = blocks(tmp_path, "\n".join(prefix + piece for prefix, piece in lines))
+
+    assert [row["block"] for row in rows] == list(range(len(rows)))
+    assert all(1 <= row["first_line"] <= row["last_line"] <= max(len(lines), 1) for row in rows)
+    assert all(row["parent"] != row["block"] and row["repeated"] >= 1 for row in rows)
