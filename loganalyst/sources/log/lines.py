@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.model import constant
+
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
 ROWS = 1 << 17  # rows a batch
@@ -80,7 +82,7 @@ class Chunk:
         """row, line, offset, text, prefix, body, rank and node of the given rows."""
         offset = [None] * len(rows) if self.offset is None else self.offset[rows]
         placed = [pl.Series("row", rows), pl.Series("line", self.line[rows]), pl.Series("offset", offset, pl.Int64)]
-        return described(self.some(rows)).with_columns(placed)
+        return described(self.some(rows)).hstack(placed)
 
     def cut(self, row: int) -> tuple["Chunk", "Chunk | None"]:
         """The rows before `row` and those from it on (None: there are none)."""
@@ -153,11 +155,13 @@ def split(data: bytes) -> pl.Series:
 
 def described(text: pl.Series) -> pl.DataFrame:
     """text, prefix (String, "" where none), body (the text after it), rank and node of each row."""
-    rows = pl.DataFrame({"text": text})
     if not text.str.contains(f"^{PREFIX}").any():
-        none = pl.lit(None, pl.String)
-        return rows.with_columns(prefix=pl.lit(""), body="text", rank=none.cast(pl.Int64), node=none)
-    rows = rows.with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
+        n = len(text)
+        rank, node = constant(None, n, pl.Int64), constant(None, n, pl.String)
+        return pl.DataFrame(
+            {"text": text, "prefix": constant("", n, pl.String), "body": text, "rank": rank, "node": node}
+        )
+    rows = pl.DataFrame({"text": text}).with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
     prefix = pl.col("prefix").fill_null("")
     body = pl.col("text").str.strip_prefix(prefix)
     no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
