@@ -24,7 +24,7 @@ from loganalyst.sources.mark import Mark, StartAgainError
 NAME = "text"
 CUT = 2000  # characters of a line that are kept
 HELD = 1 << 20  # bytes of an unfinished block that wait for the next batch
-KEPT = 100  # matches of one pattern kept at either end of a batch; how many are left out is reported
+KEPT = 100  # matches of one pattern kept at either end of a session in a batch; how many are left out is reported
 
 _EXAMPLE = ">>>"
 _WORDS = (*blocks.WORDS, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
@@ -32,6 +32,10 @@ _MARKS = schema_of(
     line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, pattern=pl.String,
     label=pl.String, part=pl.String, generic=pl.Boolean, captures=pl.String, text=pl.String,
     block=pl.Int64,
+)  # fmt: skip
+_HITS = schema_of(
+    row=pl.Int64, line=pl.Int64, pattern=pl.String, label=pl.String, part=pl.String, generic=pl.Boolean,
+    captures=pl.String, chain=pl.Int64,
 )  # fmt: skip
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
@@ -116,8 +120,10 @@ class _Reading:
         own = literals >= 0
         said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
         found = blocks.find(chunk, said)
-        marks, left_out = self._marks(chunk, look, rows[own], literals[own], found.ends)
-        session = self.sessions.number(chunk, look, marks)
+        hits, placed = self._hits(chunk, rows[own], literals[own], found.ends)
+        session = self.sessions.number(chunk, look, hits)
+        hits, left_out = self._thinned(hits, session, chunk)
+        marks = self._described(hits, placed, look)
         self.blocks.add(self._placed(found.blocks, chunk, look, session))
         quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
         numbers = self.metrics.read(chunk, look, session, quotes=quotes)
@@ -160,46 +166,44 @@ class _Reading:
         kept = {**self.settled["kept"], "points": self.steps.kept}
         return Mark(self.place.offset, kept, state)
 
-    def _marks(
-        self, chunk: textlines.Chunk, look: Look, rows: patterns.Rows, literals: patterns.Rows, found: pl.DataFrame
+    def _hits(
+        self, chunk: textlines.Chunk, rows: patterns.Rows, literals: patterns.Rows, found: pl.DataFrame
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The matched rows with the columns of `_MARKS`, thinned, and the gaps that say so; `literals` were found in
+        """The matched rows with what their patterns say of them, and the same rows as text; `literals` were found in
         `rows`, `found` are tracebacks.
         """
         ends = self._numbered(found)
         hit = np.union1d(rows, ends["row"].to_numpy())
         if not len(hit):
-            return pl.DataFrame(schema=_MARKS), table("gaps")
+            return pl.DataFrame(schema=_HITS), pl.DataFrame()
         placed = chunk.rows(hit)
         hits = patterns.claims(placed["body"], np.searchsorted(hit, rows), literals, self.known)
         hits = hits.with_columns(row=placed["row"].gather(hits["row"]))
+        part, chain = pl.col("part"), pl.lit(None, pl.Int64).alias("chain")
         if ends.height:
             hits = hits.join(ends, on="row", how="full", coalesce=True).sort("row")
             hits = hits.with_columns(pl.col("pattern").fill_null("python-exception"), captures=_captures())
-        if not hits.height:
-            return pl.DataFrame(schema=_MARKS), table("gaps")
-        hits, left_out = self._thinned(hits, chunk)
-        return self._described(hits, placed, look), left_out
+            harmless = pl.col("harmless") & (pl.col("generic") | part.is_in(["peer", "cascade"]))
+            part, chain = pl.when(harmless).then(pl.lit("advice")).otherwise(part), pl.col("chain")
+        hits = hits.join(self._parts, on="pattern", how="left", maintain_order="left").with_columns(part, chain)
+        hits = hits.join(placed.select("row", "line"), on="row", how="left", maintain_order="left")
+        return hits.select(pl.col(name).cast(dtype) for name, dtype in _HITS.items()), placed
 
     def _described(self, hits: pl.DataFrame, placed: pl.DataFrame, look: Look) -> pl.DataFrame:
         """Matched rows with the columns of `_MARKS`; `placed` are the rows as text."""
+        if not hits.height:
+            return pl.DataFrame(schema=_MARKS)
         time = self.clock.at(look.time, hits["row"].to_numpy(), self.rows)
-        marks = hits.join(self._parts, on="pattern", how="left", maintain_order="left")
-        said = placed.rename({"node": "prefix_node", "rank": "prefix_rank"})
-        marks = marks.join(said, on="row", how="left", maintain_order="left")
-        part, block = pl.col("part"), pl.lit(None, pl.Int64)
-        if "chain" in hits.columns:
-            harmless = pl.col("harmless") & (pl.col("generic") | part.is_in(["peer", "cascade"]))
-            part, block = pl.when(harmless).then(pl.lit("advice")).otherwise(part), pl.col("chain")
+        said = placed.drop("line").rename({"node": "prefix_node", "rank": "prefix_rank"})
+        marks = hits.join(said, on="row", how="left", maintain_order="left")
         rank, node = owners.said(pl.col("body"))
         return marks.select(
-            "line", "offset", "pattern", "label", "generic", "captures",
+            "line", "offset", "pattern", "label", "part", "generic", "captures",
             time=pl.Series("time", time).dt.replace_time_zone("UTC"),
-            part=part,
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "prefix_rank", rank, pl.lit(self.rank)),
             node=pl.coalesce(_captured("node"), "prefix_node", node, pl.lit(self.node)),
             text=_shown(pl.col("text")),
-            block=block,
+            block=pl.col("chain"),
         ).select(_MARKS.names())  # fmt: skip
 
     @cached_property
@@ -237,12 +241,15 @@ class _Reading:
         lines = lines.with_columns(session, file=pl.lit(self.name))
         return lines.select(table("lines").columns).cast(SCHEMAS["lines"])
 
-    def _thinned(self, hits: pl.DataFrame, chunk: textlines.Chunk) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """At most KEPT matches of a pattern from either end, and the gaps that say so."""
+    def _thinned(
+        self, hits: pl.DataFrame, session: patterns.Rows, chunk: textlines.Chunk
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """At most KEPT matches of a pattern from either end of a session, and the gaps that say so."""
         if hits.height <= 2 * KEPT:
             return hits, table("gaps")
-        place = pl.int_range(pl.len()).over("pattern")
-        kept = hits.select((place < KEPT) | (place >= pl.len().over("pattern") - KEPT)).to_series()
+        hits = hits.with_columns(session=session[hits["row"].to_numpy()])
+        place = pl.int_range(pl.len()).over("session", "pattern")
+        kept = hits.select((place < KEPT) | (place >= pl.len().over("session", "pattern") - KEPT)).to_series()
         lost = hits.filter(~kept).group_by("pattern", maintain_order=True).agg(pl.len(), pl.col("row").first())
         why = [f"{n} more lines like {pattern!r} not listed" for pattern, n, _ in lost.iter_rows()]
         offset = None if chunk.offset is None else chunk.offset[lost["row"].to_numpy()]

@@ -22,6 +22,8 @@ _LATE = 80  # rows at the end of a batch: a block that opens in them may go on i
 _XLA = r"(?:Xla|Jax)RuntimeError$"
 _NOTE = "JaxStackTraceBeforeTransformation"
 _LAUNCHER = "ChildFailedError"
+_FRAME = b'File "'
+_SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, the code, the place in it
 
 
 class Found(NamedTuple):
@@ -70,7 +72,19 @@ def unfinished(chunk: Chunk) -> int:
     first = max(last - tracebacks.LONGEST, 0)
     if chunk.data.find(header, int(chunk.starts[first]), int(chunk.starts[last])) >= 0:
         last = first + tracebacks.unfinished(chunk.rows(np.arange(first, last)))
-    return last
+    return _frame(chunk) if last == len(chunk) else last
+
+
+def _frame(chunk: Chunk) -> int:
+    """The row of a frame without a header, whose SyntaxError may come in the next batch (their number if none)."""
+    first = max(len(chunk) - _SYNTAX, 0)
+    if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:
+        return len(chunk)
+    said = chunk.rows(np.arange(first, len(chunk)))["body"]
+    ends = [i for i, body in enumerate(said) if not body.startswith("  ")]
+    return next(
+        (first + i for i in range(max(ends, default=-1) + 1, len(said)) if said[i].startswith('  File "')), len(chunk)
+    )
 
 
 def _near(rows: int, said: Mapping[str, Rows]) -> Rows:

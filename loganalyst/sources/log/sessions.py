@@ -24,7 +24,14 @@ _STATUS: dict[str, RunStatus] = {
     "user_interrupt": "cancelled",
     "host_oom": "killed",
 }
-_KILLED = ("child-sigkill", "shell-killed", "exit-killed", "systemd-killed", "slurm-task-signalled", "stopped-by-signal")
+_KILLED = (
+    "child-sigkill",
+    "shell-killed",
+    "exit-killed",
+    "systemd-killed",
+    "slurm-task-signalled",
+    "stopped-by-signal",
+)
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _EPOCH = np.datetime64(0, "us")
