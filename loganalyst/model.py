@@ -59,8 +59,9 @@ SCHEMAS: dict[str, pl.Schema] = {
         reason=pl.String, origin=pl.String,
     ),
     "checkpoints": _schema(path=pl.String, step=pl.Int64, size=pl.Int64, time=Time, readable=pl.Boolean),
-    # a rank's last collective and point-to-point operations as its flight recorder has them; `state` is scheduled, started
-    # or completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts what was recorded
+    # a rank's last collective and point-to-point operations as its flight recorder has them; `state` is scheduled,
+    # started or completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts what was
+    # recorded
     "collectives": _schema(
         rank=pl.Int64, group=pl.String, sequence=pl.Int64, p2p=pl.Boolean, operation=pl.String, backend=pl.String,
         state=pl.String, input_sizes=pl.String, output_sizes=pl.String, input_elements=pl.Int64,

@@ -76,7 +76,9 @@ def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFram
 
 
 def _asks(catalogue: Catalogue) -> dict[tuple[str, str | int], Ask]:
-    """Every question once, by its place: ("symptom", id), ("note", id), (rule, -1) for when it applies, (rule, i) for its items."""
+    """Every question once, by its place: ("symptom", id), ("note", id), (rule, -1) for when it applies, (rule, i) for
+    its items.
+    """
     asks: dict[tuple[str, str | int], Ask] = {("symptom", s.id): s.ask for s in catalogue.symptoms.values()}
     asks |= {("note", note.id): note.ask for note in catalogue.notes.values()}
     for rule in catalogue.rules.values():

@@ -12,16 +12,18 @@ _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
 def outlived(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
     """The lines of one session with: row (UInt32), later (Int64: lines behind it in its file that hold a metric),
     alive (Boolean: training did not go on after it; a stop by the scheduler always is, and the end of a rank shortly
-    before one), over (Boolean: the program had
-    told its end before) and clock (String: month, day and time to the microsecond, NULL where the line has none).
+    before one), over (Boolean: the program had told its end before) and clock (String: month, day and time to the
+    microsecond, NULL where the line has none).
     """
     later = _later(lines, points)
     went_on = _elsewhere(lines, points) >= WENT_ON
+    numbered = lines.with_row_index("row").with_columns(later=later)
+    stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over("file", order_by="line")
+    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= GOING_DOWN).fill_null(value=False)
     ended = pl.when(pl.col("part") == "end").then("line").min().over("file")
-    return lines.with_row_index("row").with_columns(
-        later=later,
-        alive=(later < SURVIVED) & ~went_on | (lines["part"] == "stop"),
-        over=(pl.col("line") > ended).fill_null(value=False) & (later == 0),
+    return numbered.with_columns(
+        alive=(pl.col("later") < SURVIVED) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
+        over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
         clock=_clock(),
     )
 

@@ -23,7 +23,11 @@ def steps(first: int, last: int, prefix: str = "", minute: int | None = None) ->
     lines = []
     for step in range(first, last + 1):
         seconds = (minute or 0) * 60 + step
-        at = f"2024-05-01 {10 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02},000 INFO " if minute is not None else ""
+        at = (
+            f"2024-05-01 {10 + seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02},000 INFO "
+            if minute is not None
+            else ""
+        )
         lines.append(f"{prefix}{at}step {step} loss {2 + 1 / step:.4f} lr 0.001\n")
     return "".join(lines)
 

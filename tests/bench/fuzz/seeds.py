@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import math
+import pickle
 import sqlite3
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+
+from tests.recorders import dump, op
 
 T0 = 1_700_000_000
 
@@ -358,6 +361,17 @@ def compressed() -> list[Seed]:
     ]
 
 
+def flightrecorder() -> list[Seed]:
+    """A rank's dump as the watchdog pickles it, by two protocols, and as JSON."""
+    ops = [
+        op("all_reduce" if seq % 2 else "all_gather", state="completed" if seq < 9 else "started")
+        for seq in range(1, 11)
+    ]
+    told = dump(ops, {"0": [0, 1, 2, 3]})
+    pickles = [Seed(f"traces/nccl_trace_rank_{n}", pickle.dumps(told, protocol=n)) for n in (2, 4)]
+    return [*pickles, Seed("traces/rank_1.json", json.dumps(told).encode())]
+
+
 WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "tensorboard": tensorboard,
     "wandb": wandb,
@@ -371,4 +385,5 @@ WRITERS: dict[str, Callable[[], list[Seed]]] = {
     "mlflowdb": mlflowdb,
     "parquet": parquet,
     "compressed": compressed,
+    "flightrecorder": flightrecorder,
 }
