@@ -307,3 +307,13 @@ def test_batches_and_blocks_are_bounded(log: Path, monkeypatch: pytest.MonkeyPat
     assert max(len(chunk) for chunk, _ in textlines.batches(log)) == 700
     assert max(heights) <= 102
     assert read(log, data).points.equals(whole)
+
+
+def test_a_damaged_stamp_costs_its_line_only(tmp_path):
+    """The longest line of its kind too: the others keep their times."""
+    lines = [f"2026-03-01 10:{i:02}:00,123 INFO train: step={i} loss={i}.5\n" for i in range(30)]
+    lines[7] = "2026-03-01 1-01 10:07:00,123 INFO train: step=7 loss=7.55555555555\n"
+    points = read(tmp_path / "a.log", "".join(lines)).points
+
+    assert points["time"].is_null().arg_true().to_list() == [7]
+    assert points["time"][29] == datetime(2026, 3, 1, 10, 29, 0, 123_000, tzinfo=UTC)

@@ -110,11 +110,10 @@ class Kinds:
         self.hashes = np.concatenate([self.hashes, keys])[order]
         self.ids = np.concatenate([self.ids, ids])[order]
         self.near[_low(self.hashes)] = np.arange(len(self))
-        texts = chunk.some(long)
-        stamped = ~np.isnat(stamps.times(texts))
-        found = [stamps.column(text) if at else _NONE for text, at in zip(texts, stamped.tolist(), strict=True)]
-        self.columns = _extended(self.columns, np.array([_ANYWHERE if c is None else c for c in found], np.int64))
-        both = zip(_told(texts).items(), _told(chunk.some(short)).values(), strict=True)
+        texts = chunk.some(long), chunk.some(short)
+        columns = [_stamp_columns(some) for some in texts]  # one of the two may be damaged
+        self.columns = _extended(self.columns, np.where(columns[0] == _NONE, columns[1], columns[0]))
+        both = zip(_told(texts[0]).items(), _told(texts[1]).values(), strict=True)
         for (name, one), other in both:
             self.flags[name] = _extended(self.flags[name], one | other)
         self.fresh = dict(zip(ids.tolist(), zip(short.tolist(), long.tolist(), strict=True), strict=True))
@@ -129,6 +128,13 @@ class Kinds:
         if len(loose):
             time[loose] = stamps.times(chunk.some(loose))
         return time
+
+
+def _stamp_columns(lines: pl.Series) -> NDArray[np.int64]:
+    """Where the time of each line begins, _NONE or _ANYWHERE."""
+    stamped = ~np.isnat(stamps.times(lines))
+    found = [stamps.column(line) if has else _NONE for line, has in zip(lines, stamped.tolist(), strict=True)]
+    return np.array([_ANYWHERE if column is None else column for column in found], np.int64)
 
 
 def _low(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
