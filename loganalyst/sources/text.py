@@ -61,9 +61,10 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     """
     reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
     rest: textlines.Chunk | None = None
+    size = path.stat().st_size
     for chunk, place in textlines.batches(path, reading.place):
         rows = chunk.after(rest)
-        cut = blocks.unfinished(rows)
+        cut = len(rows) if place is None and rows.reaches(size) else blocks.unfinished(rows)
         rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
         if len(rows):
             yield reading.batch(rows)

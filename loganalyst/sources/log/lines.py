@@ -66,6 +66,12 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.line)
 
+    def reaches(self, size: int) -> bool:
+        """Whether the last row surely ends a file of `size` bytes."""
+        if self.offset is None or not len(self):
+            return False
+        return bool(self.offset[-1] + self.starts[-1] - self.starts[-2] >= size)
+
     @cached_property
     def texts(self) -> pl.Series:
         """The text of all rows."""
