@@ -1,7 +1,8 @@
 """The effective history of a run: one curve a metric, with what a restart did over again taken out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,22 @@ import polars as pl
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
+
+_KNOWN = pl.col("value").is_not_null()
+_STEP = pl.col("step").filter(_KNOWN)
+_TIME = pl.col("time").filter(_KNOWN).dt.epoch("us").cast(pl.Float64) / 1e6
+_COLUMNS = (  # of one metric, for the fields of a curve in their order
+    pl.when(_STEP.is_null().all())
+    .then(pl.int_range(_STEP.len()))
+    .otherwise(_STEP.forward_fill().fill_null(0))
+    .alias("step"),
+    pl.col("value").filter(_KNOWN),
+    _TIME.fill_null(float("nan")),
+    pl.col("epoch").filter(_KNOWN).fill_null(float("nan")),
+    pl.col("session").filter(_KNOWN).fill_null(0),
+    pl.col("line").filter(_KNOWN).fill_null(-1),
+    pl.col("source").filter(_KNOWN).last(),
+)
 
 
 def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.DataFrame:
@@ -36,8 +53,8 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
 def curves(run: Run, roles: Roles) -> list[Curve]:
     """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
     points = effective(run.points, {s.path: s.format for s in run.sources})
-    groups = points.group_by("metric", maintain_order=True)
-    return [_curve(str(name), part, roles[str(name)][0]) for (name,), part in groups]
+    columns = points.group_by("metric", maintain_order=True).agg(*_COLUMNS)
+    return [_curve(str(name), arrays, roles[str(name)][0]) for name, *arrays in zip(*columns, strict=True)]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a sum beyond the largest float is infinite
@@ -54,22 +71,11 @@ def total(found: list[Curve], role: Role) -> list[Curve]:
     return [replace(shared[0], metric=name, role=role, values=np.sum([c.weight * c.values for c in shared], axis=0))]
 
 
-def _curve(metric: str, part: pl.DataFrame, role: Role) -> Curve:
-    part = part.filter(pl.col("value").is_not_null())
-    n = part.height
-    stepped = part["step"].null_count() < n
-    steps = part["step"].fill_null(strategy="forward").fill_null(0) if stepped else pl.Series(np.arange(n))
-    return Curve(
-        metric=metric,
-        role=role,
-        steps=steps.cast(pl.Int64).to_numpy(),
-        values=part["value"].to_numpy(),
-        times=(part["time"].dt.epoch("us").cast(pl.Float64) / 1e6).fill_null(float("nan")).to_numpy(),
-        epochs=part["epoch"].fill_null(float("nan")).to_numpy(),
-        sessions=part["session"].fill_null(0).to_numpy(),
-        lines=part["line"].fill_null(-1).to_numpy(),
-        source=part["source"][-1] if n else None,
-    )
+def _curve(metric: str, arrays: Sequence[Any], role: Role) -> Curve:
+    """A curve of the values of `_COLUMNS` in one row."""
+    *columns, source = arrays
+    steps, values, times, epochs, sessions, lines = (c.to_numpy() for c in columns)
+    return Curve(metric, role, steps, values, times, epochs, sessions, lines, source)
 
 
 def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
