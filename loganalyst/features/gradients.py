@@ -1,10 +1,11 @@
-"""Features of gradient norms, over the whole model and by layer."""
+"""Features of the gradient norm over the whole model."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from loganalyst.features.context import Computed, Context, event, event_features, first_level, last_level, ratio, seen
+from loganalyst.features.schedule import CLIP
 from loganalyst.model import Curve, Feature
 
 ROLE = "grad_norm"
@@ -12,6 +13,8 @@ ROLES = ("grad_norm", "grad_norm_squared")
 USUAL = (
     10.0  # medians that the first gradients may have; more would hide a late excursion behind the base it is held to
 )
+FEWEST = 20  # norms of which some stand at the threshold
+CLOSE = 1e-3  # what rounding takes from a clipped norm
 
 FEATURES = (
     Feature("grad_norm_metric", "text", "", "name of the global gradient norm", ROLE),
@@ -28,19 +31,16 @@ FEATURES = (
     *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
     Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
     Feature("grad_norm_leads_loss_steps", "int", "steps", "how long before the training loss the gradient norm left its trend (negative: after)", ROLE),
+    Feature("grad_clipped_share", "float", "share", "share of norms at or above the clipping threshold of the config; where none is told, of norms that stand at the largest value, as they do where the clipped norm is logged", ROLE),
+    Feature("grad_clipped_late_share", "float", "share", "the same share in the second half of the run", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("grad_norm_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
-    Feature("layer_grad_count", "int", "layers", "layers with a gradient norm of their own", "layer_grad_norm"),
-    Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", "layer_grad_norm"),
-    Feature("layer_grad_min", "float", "norm", "smallest layer level at the end", "layer_grad_norm"),
-    Feature("layer_grad_min_metric", "text", "", "the layer with the smallest gradient", "layer_grad_norm"),
-    Feature("layer_grad_max_metric", "text", "", "the layer with the largest gradient", "layer_grad_norm"),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _global(context) | _layers(context)
+    return _global(context)
 
 
 def _global(context: Context) -> Computed:
@@ -55,6 +55,7 @@ def _global(context: Context) -> Computed:
         "grad_norm_nonfinite_share": float((~np.isfinite(curve.values)).mean()),
         "grad_norm_ends_nonfinite": bool(not np.isfinite(curve.values[-1])),
         **_levels(curve),
+        **_clipped(curve, context),
     }
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.found(name, *ROLES))
@@ -90,6 +91,19 @@ def _levels(curve: Curve) -> Computed:
     }
 
 
+def _clipped(curve: Curve, context: Context) -> Computed:
+    """Norms are logged before clipping (then they pass the threshold) or after it (then they stand at it)."""
+    x = curve.values[np.isfinite(curve.values)]
+    if x.size < FEWEST or not x.max() > 0:
+        return {}
+    told = context.number(*CLIP)
+    at = (told or float(x.max())) * (1 - CLOSE)
+    return {
+        "grad_clipped_share": float((x >= at).mean()),
+        "grad_clipped_late_share": float((x[x.size // 2 :] >= at).mean()),
+    }
+
+
 def _lead(context: Context) -> int | None:
     """Steps from the first trouble of the gradient norm to the first of the loss, where both had some."""
     onsets = []
@@ -98,19 +112,3 @@ def _lead(context: Context) -> int | None:
         onsets.append(min((int(s) for s in steps if isinstance(s, int)), default=None))
     first, then = onsets
     return None if first is None or then is None else then - first
-
-
-def _layers(context: Context) -> Computed:
-    levels = {
-        c.metric: level for c in context.of("layer_grad_norm") if (level := last_level(np.abs(c.values))) is not None
-    }
-    if len(levels) < 2:
-        return {}
-    low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
-    return {
-        "layer_grad_count": len(levels),
-        "layer_grad_ratio": ratio(levels[high], levels[low]),
-        "layer_grad_min": levels[low],
-        "layer_grad_min_metric": low,
-        "layer_grad_max_metric": high,
-    }

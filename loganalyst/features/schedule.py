@@ -27,7 +27,7 @@ FEATURES = (
 )  # fmt: skip
 
 _RATE = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
-_CLIP = (
+CLIP = (
     "max_grad_norm",
     "gradient_clip_val",
     "grad_clip",
@@ -104,6 +104,6 @@ def _settings(context: Context) -> Computed:
         "optimizer": lower(
             "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
         ),
-        "config_clip": context.number(*_CLIP),
+        "config_clip": context.number(*CLIP),
         "config_precision": lower(*_PRECISION),
     }

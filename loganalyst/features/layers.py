@@ -1,0 +1,147 @@
+"""Features of gradients by layer: which is smallest, how they change with depth, which vanished or exploded first."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.tensors import Layer, layers, main
+from loganalyst.model import Feature
+
+ROLE = "layer_grad_norm"
+FEATURES = (
+    Feature("layer_grad_count", "int", "layers", "layers with a gradient of their own (biases and normalisation left out where others are logged)", ROLE),
+    Feature("layer_grad_ratio", "float", "ratio", "largest against smallest layer at the end", ROLE),
+    Feature("layer_grad_first_ratio", "float", "ratio", "the same where the run began", ROLE),
+    Feature("layer_grad_min", "float", "norm", "smallest layer level at the end", ROLE),
+    Feature("layer_grad_min_metric", "text", "", "the layer with the smallest gradient", ROLE),
+    Feature("layer_grad_max_metric", "text", "", "the layer with the largest gradient", ROLE),
+    Feature("layer_grad_depth_decades", "float", "decades", "how the gradient changes from the last layer to the first at the end, by a line through the layers (below 0: shrinks towards the input)", ROLE),
+    Feature("layer_grad_depth_fit", "float", "share", "share of the differences between layers that this line explains (R²)", ROLE),
+    Feature("layer_grad_fall_ratio", "float", "ratio", "last against first level of the layer that fell most, against that of the middle layer", ROLE),
+    Feature("layer_grad_fall_metric", "text", "", "of the layers that fell most the one that fell first", ROLE),
+    Feature("layer_grad_fall_step", "int", "step", "where it had done half of its fall (in decades) for good", ROLE),
+    Feature("layer_grad_rise_ratio", "float", "ratio", "largest value of a layer against its median before that", ROLE),
+    Feature("layer_grad_rise_metric", "text", "", "of the layers that rose most the one that rose first", ROLE),
+    Feature("layer_grad_rise_step", "int", "step", "where it first was beyond half of its rise (in decades)", ROLE),
+    Feature("layer_grad_nonfinite_count", "int", "layers", "layers whose gradient was NaN or infinite at some step (0 = looked and none)", ROLE),
+    Feature("layer_grad_nonfinite_metric", "text", "", "the first of them", ROLE),
+    Feature("layer_grad_nonfinite_step", "int", "step", "where it first was", ROLE),
+)  # fmt: skip
+FEWEST = 4  # logged steps in which a layer can rise or fall, and layers through which a line says something
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES, where at least two layers were logged."""
+    found = main([layer for layer in layers(context, "gradient") if layer.size.size])
+    if len(found) < 2:
+        return {}
+    return _levels(found) | _depth(found) | _fall(found) | _rise(found) | _nonfinite(found)
+
+
+def _levels(found: Sequence[Layer]) -> Computed:
+    last = {layer.metric: layer.last for layer in found}
+    known = {metric: level for metric, level in last.items() if level is not None}
+    if len(known) < 2:
+        return {}
+    low, high = min(known, key=lambda m: known[m]), max(known, key=lambda m: known[m])
+    first = [layer.first for layer in found if layer.first is not None]
+    smallest = next(layer for layer in found if layer.metric == low)
+    return {
+        "layer_grad_count": len(known),
+        "layer_grad_ratio": (ratio(known[high], known[low]), smallest.seen()),
+        "layer_grad_first_ratio": ratio(max(first, default=None), min(first, default=None)),
+        "layer_grad_min": (known[low], smallest.seen()),
+        "layer_grad_min_metric": low,
+        "layer_grad_max_metric": high,
+    }
+
+
+def _depth(found: Sequence[Layer]) -> Computed:
+    """A straight line through log10 of the levels; layers without any gradient have no place on it."""
+    levels = np.array([layer.last or np.nan for layer in found])
+    at = np.flatnonzero(levels > 0)
+    if at.size < FEWEST:
+        return {}
+    y = np.log10(levels[at])
+    slope, offset = np.polyfit(at, y, 1)
+    spread = float(((y - y.mean()) ** 2).sum())
+    left = float(((y - slope * at - offset) ** 2).sum())
+    return {
+        "layer_grad_depth_decades": float(-slope * (at[-1] - at[0])),
+        "layer_grad_depth_fit": 1 - left / spread if spread > 0 else None,
+    }
+
+
+def _fall(found: Sequence[Layer]) -> Computed:
+    """Against the middle layer: that all fall together is what learning does."""
+    some = [layer for layer in found if layer.size.size >= FEWEST and (layer.first or 0) > 0]
+    if len(some) < 2:
+        return {}
+    fell = np.array([(layer.last or 0.0) / (layer.first or np.inf) for layer in some])
+    relative = fell / np.median(fell) if np.median(fell) > 0 else np.where(fell > 0, np.inf, 0.0)
+    worst = float(relative.min())
+    most = [some[i] for i in np.flatnonzero(relative <= np.sqrt(min(worst, 1.0)))] or [some[int(relative.argmin())]]
+    places = [_crossed(layer.size, layer.first or 0.0, layer.last or 0.0) for layer in most]
+    at, layer = min(zip(places, most, strict=True), key=lambda pair: int(pair[1].steps[pair[0]]))
+    witness = layer.seen(at)
+    return {
+        "layer_grad_fall_ratio": (worst, witness),
+        "layer_grad_fall_metric": layer.metric,
+        "layer_grad_fall_step": (witness.step, witness),
+    }
+
+
+def _crossed(size: NDArray[np.float64], start: float, end: float) -> int:
+    """The first point behind the last one above the middle (geometric) of start and end."""
+    middle = np.sqrt(start * max(end, 1e-12 * start))
+    above = np.flatnonzero(size > middle)
+    return min(int(above[-1]) + 1, size.size - 1) if above.size else 0
+
+
+def _rise(found: Sequence[Layer]) -> Computed:
+    some = [layer for layer in found if np.isfinite(layer.size).sum() >= FEWEST]
+    peaks = [(layer, *_peak(layer.size)) for layer in some]
+    rises = [top for _, top, _ in peaks]
+    if not rises or not max(rises) > 0:
+        return {}
+    most = [(layer, at) for layer, top, at in peaks if top >= np.sqrt(max(*rises, 1.0))]
+    layer, at = min(most or [(p[0], p[2]) for p in peaks], key=lambda pair: int(pair[0].steps[pair[1]]))
+    witness = layer.seen(at)
+    return {
+        "layer_grad_rise_ratio": (max(rises), witness),
+        "layer_grad_rise_metric": layer.metric,
+        "layer_grad_rise_step": (witness.step, witness),
+    }
+
+
+def _peak(size: NDArray[np.float64]) -> tuple[float, int]:
+    """The largest value against the median of what came before (the first values, where it came early); and the first
+    point that is beyond the middle (geometric) of both.
+    """
+    at = np.flatnonzero(np.isfinite(size))
+    x = size[at]
+    top = int(np.argmax(x))
+    usual = float(np.median(x[: max(top, 3)]))
+    if not usual > 0:
+        return 0.0, int(at[top])
+    first = int(np.flatnonzero(x >= np.sqrt(usual * x[top]))[0])
+    return float(x[top] / usual), int(at[max(first, 0)])
+
+
+def _nonfinite(found: Sequence[Layer]) -> Computed:
+    broken = [
+        (layer, int(np.flatnonzero(~np.isfinite(layer.size))[0]))
+        for layer in found
+        if not np.isfinite(layer.size).all()
+    ]
+    if not broken:
+        return {"layer_grad_nonfinite_count": 0}
+    layer, at = min(broken, key=lambda pair: int(pair[0].steps[pair[1]]))
+    witness = layer.seen(at)
+    return {
+        "layer_grad_nonfinite_count": (len(broken), witness),
+        "layer_grad_nonfinite_metric": layer.metric,
+        "layer_grad_nonfinite_step": (witness.step, witness),
+    }
