@@ -44,6 +44,13 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class FeatureFormat(StrEnum):
+    """How features are laid out."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml at or above the run)."),
@@ -158,8 +165,12 @@ def show(
         Path,
         typer.Argument(metavar="RUN", help="A run's directory or a single file.", show_default=False, readable=False),
     ],
+    *,
     metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="Show one metric.")] = None,
     features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
+    format_: Annotated[
+        FeatureFormat, typer.Option("--format", metavar="table|json", help="How features are laid out.")
+    ] = FeatureFormat.TABLE,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the main curves (.png, .svg or .pdf).")
     ] = None,
@@ -172,6 +183,8 @@ def show(
     from loganalyst import pipeline
     from loganalyst.report import show as report
 
+    if format_ is FeatureFormat.JSON and not features:
+        raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
     diagnosis = pipeline.diagnose(run, config=config)
     if plot is not None:
         from loganalyst.report.plot import save
@@ -180,11 +193,19 @@ def show(
     if metric is not None:
         _emit(report.render_metric(diagnosis, metric, **_screen()))
     if features:
-        from loganalyst.features import declared
-
-        _emit(report.render_features(diagnosis, declared(), **_screen()))
+        _emit(_features(diagnosis, format_))
     if plot is None and metric is None and not features:
         _emit(report.render(diagnosis, **_screen()))
+
+
+def _features(diagnosis: "Diagnosis", format_: FeatureFormat) -> str:
+    """The features of a run, as laid out by `format_`."""
+    from loganalyst.features import declared
+    from loganalyst.report import features, show
+
+    if format_ is FeatureFormat.JSON:
+        return features.render(diagnosis, declared())
+    return show.render_features(diagnosis, declared(), **_screen())
 
 
 @app.command()

@@ -241,9 +241,10 @@ def test_rules_check(capsys, tmp_path):
     assert "mine.yaml" in capsys.readouterr().err
 
 
-def test_the_page_of_the_command_line_is_current():
-    """docs/cli.md is what `python docs/generate_cli.py` writes."""
-    spec = importlib.util.spec_from_file_location("generate_cli", DOCS / "generate_cli.py")
+@pytest.mark.parametrize("name", ["cli", "features"])
+def test_a_generated_page_is_current(name):
+    """docs/NAME.md is what `python docs/generate_NAME.py` writes."""
+    spec = importlib.util.spec_from_file_location(f"generate_{name}", DOCS / f"generate_{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
@@ -303,6 +304,7 @@ def test_a_closed_pipe_is_no_error():
         ([], ["Sources", "metrics.csv", "Metrics", "train_loss", "320"]),
         (["--metric", "loss"], ["Statistics", "not finite  20", "step 319", "NaN"]),
         (["--features"], ["Known (", "train_loss_points", "Not known ("]),
+        (["--features", "--format", "json"], ['"schema": "loganalyst/features/1"', '"name": "train_loss_points"']),
     ],
 )
 def test_show(losses, options, words):
@@ -312,6 +314,12 @@ def test_show(losses, options, words):
     assert told.returncode == 0, told.stderr
     for word in words:
         assert word in told.stdout.decode()
+
+
+def test_show_has_json_for_features_only(losses, capsys):
+    """Another layout without features is wrong usage, and the message says what to add."""
+    assert run("show", str(losses), "--format", "json") == 2
+    assert "json is a format of --features" in capsys.readouterr().err
 
 
 def test_show_names_the_nearest_metric(losses):

@@ -35,6 +35,8 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
     steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
     first step of the one before it is a fresh start and replaces it.
     """
+    if points["session"].n_unique() < 2 and len({sources.get(s) for s in points["source"].unique()}) < 2:
+        return points
     kinds = pl.col("source").replace_strict(sources, default=None, return_dtype=pl.String)
     points = points.with_columns(format=kinds)
     sizes = points.group_by("metric", "format").len().sort("len", "format", descending=True)

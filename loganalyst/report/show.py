@@ -8,6 +8,7 @@ import polars as pl
 
 from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
+from loganalyst.report import features
 from loganalyst.report.document import Document, document
 from loganalyst.report.layout import MAX_WIDTH, bars, printed, shortened, text, wrapped
 from loganalyst.report.series import chart
@@ -61,16 +62,16 @@ def render_features(
     colour: bool = False,
     ascii_only: bool = False,
 ) -> str:
-    """Every feature with its value, unit and meaning; what is not known names what to log."""
+    """Every feature with its value, unit and where it comes from; what is not known names what to log."""
     width = max(min(width, MAX_WIDTH), 40)
-    values = diagnosis.features.values
+    listed = list(features.rows(diagnosis, declared))
     known = [
-        (name, f"{_value(values[name])} {clean(f.unit)}".rstrip(), clean(f.meaning))
-        for name, f in declared.items()
-        if values.get(name) is not None
+        (r.feature.name, f"{_value(r.value)} {clean(r.feature.unit)}".rstrip(), r.origin())
+        for r in listed
+        if r.value is not None
     ]
     unknown = [
-        (name, f"needs {clean(f.needs)}", clean(f.meaning)) for name, f in declared.items() if values.get(name) is None
+        (r.feature.name, f"needs {clean(r.feature.needs)}", clean(r.feature.meaning)) for r in listed if r.value is None
     ]
     lines = _section(f"Known ({len(known)})", _table(known, width))[1:]
     lines += _section(f"Not known ({len(unknown)})", _table(unknown, width))
