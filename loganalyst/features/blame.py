@@ -4,14 +4,13 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.features.limits import limit
 from loganalyst.features.peers import explained
 from loganalyst.features.places import first_failure, place
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
-SILENT = 20  # lines: a start that printed fewer, none of them known, has told nothing
 TABLED = 3  # tier of what torchrun's table says
-FLUSHED = 150  # lines with metrics that the buffer of a program may still hold when its traceback is out
 
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
 _OWN = _PART.is_in(["root", "stop"])
@@ -28,11 +27,11 @@ def session_roots(run: Run) -> dict[int, dict[str, Any] | None]:
     of it, and the rank and node that failed first.
     """
     numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
-    return {n: _told(run.lines.filter(session=n), run.points.filter(session=n)) for n in numbers}
+    return {n: _told(outlived(run.lines.filter(session=n), run.points.filter(session=n))) for n in numbers}
 
 
-def _told(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
-    row = root(lines, points)
+def _told(lines: pl.DataFrame) -> dict[str, Any] | None:
+    row = root(lines)
     if row is None:
         return None
     rank, node = place(row, lines)
@@ -46,27 +45,26 @@ def judged_session(run: Run) -> int:
     )
     numbers = rows["session"].drop_nulls().unique().sort(descending=True)
     spoken = pl.concat([run.lines["session"], run.points["session"]]).unique()
-    long = rows.filter(pl.col("last_line") - pl.col("first_line") >= SILENT)["session"]
+    long = rows.filter(pl.col("last_line") - pl.col("first_line") >= limit("said_nothing"))["session"]
     said = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
     return int(said[0] if len(said) else numbers[0]) if len(numbers) else 0
 
 
-def root(lines: pl.DataFrame, points: pl.DataFrame) -> dict[str, Any] | None:
-    """The row of `lines` that states the root cause of one session, or None.
+def root(lines: pl.DataFrame) -> dict[str, Any] | None:
+    """The row of `lines` (those of one session, as `outlived` gives them) that states its root cause, or None.
 
     The first fault or stop that no later metric survived. What a rank says of its peers goes behind a rank's own fault;
     a line that follows from a fault counts only where there is no fault, and then the failed exit before the mere
     consequence. Within a chain of exceptions a known fault goes before a general exception.
     """
-    told = outlived(lines, points)
-    judged = _tiers(told)
+    judged = _tiers(lines)
     if not judged.height:
         return None
     chosen = _first(judged.filter(pl.col("tier") == pl.col("tier").min()), lines)
     if chosen["general"] and chosen["block"] is not None:
         known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
         chosen = known.row(0, named=True) if known.height else chosen
-    return _first_time(chosen, told)
+    return _first_time(chosen, lines)
 
 
 def _first_time(chosen: dict[str, Any], lines: pl.DataFrame) -> dict[str, Any]:
@@ -113,7 +111,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     tiers = (
         (_OWN & alive & ~left_over, 0),
         ((_PART == "peer") & alive & ~led_to, 0),
-        (last_fault & (pl.col("later") <= FLUSHED) & failed, 1),
+        (last_fault & (pl.col("later") <= limit("flushed")) & failed, 1),
         ((_PART == "aside") & alive, 2),
         (told & tabled, TABLED),
         (told, 4),

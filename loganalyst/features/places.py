@@ -1,9 +1,11 @@
 """Which rank and node a fault befell, where its own line does not say: the launcher's words, then other lines."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+
+from loganalyst.features.silence import silence
 
 _rank, _node, _line, _pattern = pl.col("rank"), pl.col("node"), pl.col("line"), pl.col("pattern")
 _complaint = pl.col("part").is_in(["peer", "cascade"])
@@ -11,7 +13,12 @@ Place = tuple[int | None, str | None]
 
 
 def place(row: Mapping[str, Any], lines: pl.DataFrame) -> Place:
-    """Rank and node that failed first, by the root-cause line `row` of one session and its other `lines`."""
+    """Rank and node that failed first, by the root-cause line `row` of one session and its `lines`, as `outlived` gives
+    them. Where ranks gave up waiting and others never spoke, these are the ones: of several none is named.
+    """
+    found = silence(lines) if row["part"] == "peer" else None
+    if found and found.silent:
+        return _common(found.silent, lines)
     rank, node = row["rank"], row["node"]
     if row["part"] == "cascade":  # whoever complained first is named, whichever complaint says most
         complaints = lines.filter(_complaint, _rank.is_not_null(), _line <= row["line"], file=row["file"])
@@ -45,6 +52,13 @@ def first_failure(lines: pl.DataFrame) -> Place | None:
         _rank.drop_nulls().first(), _node.drop_nulls().first(), pl.col("time").first(), _line.first()
     )
     return _first(told.filter(_rank.is_not_null()))
+
+
+def _common(ranks: Sequence[int], lines: pl.DataFrame) -> Place:
+    """The rank, if it is one, and the node of all of them, if it is known."""
+    nodes = lines.filter(_rank.is_in(ranks), _node.is_not_null()).unique("rank")["node"]
+    same = len(nodes) == len(ranks) and nodes.n_unique() == 1
+    return ranks[0] if len(ranks) == 1 else None, nodes[0] if same else None
 
 
 def _first(lines: pl.DataFrame) -> Place | None:

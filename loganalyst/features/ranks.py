@@ -1,12 +1,12 @@
 """Ranks and nodes beside each other, and what the last session outlived: who never reported, who is not like the rest."""
 
-import re
 from collections.abc import Iterable
 
 import polars as pl
 
 from loganalyst.features.blame import judged_session
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.silence import silence
 from loganalyst.features.survival import outlived
 from loganalyst.model import Feature, Run, Witness
 
@@ -70,28 +70,15 @@ def _survived(lines: pl.DataFrame) -> Computed:
 
 
 def _silent(lines: pl.DataFrame) -> Computed:
-    """Ranks of the job are those that any line names, and as many as NCCL says there are."""
-    complaints = lines.filter(pl.col("alive"), part="peer").sort("row")
-    waiting: list[int] = complaints["rank"].drop_nulls().unique().sort().to_list()
-    if not waiting:
+    found = silence(lines)
+    if found is None:
         return {}
-    named = complaints.filter(pattern="monitored-barrier")["captures"].str.json_path_match("$.ranks").drop_nulls()
-    world = _world(lines)
-    silent: list[int] = []
-    if len(named):
-        silent = sorted({int(n) for n in re.findall(r"\d{1,9}", named[0])})
-    elif world < 2 * len(waiting):  # else an excerpt: most ranks are not in it
-        silent = sorted({*range(world)} - {*waiting})
-    witness = _witness(complaints.row(0, named=True))
-    told: Computed = {"log_ranks_waiting": (_spans(waiting), witness), "log_ranks_silent_count": len(silent)}
-    return told | ({"log_ranks_silent": (_spans(silent), witness)} if silent else {})
-
-
-def _world(lines: pl.DataFrame) -> int:
-    stated = (
-        lines.filter(pattern="rank-on-host")["captures"].str.json_path_match("$.ranks").cast(pl.Int64, strict=False)
-    )
-    return max([*stated.drop_nulls(), *(lines["rank"].drop_nulls() + 1)], default=0)
+    witness = _witness(found.first)
+    told: Computed = {
+        "log_ranks_waiting": (_spans(found.waiting), witness),
+        "log_ranks_silent_count": len(found.silent),
+    }
+    return told | ({"log_ranks_silent": (_spans(found.silent), witness)} if found.silent else {})
 
 
 def _odd(lines: pl.DataFrame) -> Computed:

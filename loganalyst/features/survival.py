@@ -3,9 +3,8 @@
 import numpy as np
 import polars as pl
 
-SURVIVED = 2  # later lines with metrics that show training went on (one may be the dump of what went wrong)
-WENT_ON = 100  # lines with metrics of a later time that, standing in other files, show the same
-GOING_DOWN = 50  # lines with metrics that other ranks may print between the end of one and the scheduler's stop
+from loganalyst.features.limits import limit
+
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
 
 
@@ -16,13 +15,13 @@ def outlived(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
     microsecond, NULL where the line has none).
     """
     later = _later(lines, points)
-    went_on = _elsewhere(lines, points) >= WENT_ON
+    went_on = _elsewhere(lines, points) >= limit("survived_elsewhere")
     numbered = lines.with_row_index("row").with_columns(later=later)
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over("file", order_by="line")
-    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= GOING_DOWN).fill_null(value=False)
+    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
     ended = pl.when(pl.col("part") == "end").then("line").min().over("file")
     return numbered.with_columns(
-        alive=(pl.col("later") < SURVIVED) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
+        alive=(pl.col("later") < limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
         clock=_clock(),
     )

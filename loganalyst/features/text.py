@@ -10,6 +10,7 @@ import polars as pl
 from loganalyst.features.blame import judged_session, root, session_labels
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.places import place
+from loganalyst.features.survival import outlived
 from loganalyst.model import Feature, FeatureValue, Run, Witness
 
 __all__ = ["FEATURES", "compute", "session_labels"]
@@ -22,7 +23,8 @@ _ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_message", "text", "", "what the root-cause line says"),
     ("log_root_exception", "text", "", "exception class on the root-cause line"),
     ("log_root_frame", "text", "", "innermost frame of the user's own code above it, file:line in function"),
-    ("log_root_rank", "int", "", "rank that failed first"),
+    ("log_root_rank", "int", "", "rank that failed first; where ranks gave up waiting, the only one that never spoke"),
+    ("log_root_teller", "int", "", "rank that printed the root-cause line"),
     ("log_root_node", "text", "", "node that failed first"),
     ("log_root_ranks", "int", "ranks", "ranks that printed the traceback or stack of the root cause"),
     ("log_root_module", "text", "", "package that could not be imported"),
@@ -68,10 +70,10 @@ def compute(context: Context) -> Computed:
     sessions = run.sessions.filter(pl.col("source").is_in(logs))
     last = judged_session(replace(run, sessions=sessions))
     lines = run.lines.filter(pl.col("session") == last)
-    points = run.points.filter(pl.col("session") == last)
+    told = outlived(lines, run.points.filter(pl.col("session") == last))
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines), **_described(run, root(lines, points), lines)}
+    return {"log_lines_read": read, **_counted(lines), **_described(run, root(told), told)}
 
 
 def _counted(lines: pl.DataFrame) -> Computed:
@@ -92,7 +94,8 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
     words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
     told = {**said, **{name: block[name] for name in words if block.get(name)}}
     rank, node = place(row, lines)
-    rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
+    if row["part"] != "peer":  # of a complaint it is who complains
+        rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
     values = {
         "log_root_label": row["label"] or "other",
         "log_root_pattern": row["pattern"],
@@ -101,6 +104,7 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
         "log_root_exception": told.get("exception"),
         "log_root_frame": told.get("frame"),
         "log_root_rank": rank,
+        "log_root_teller": row["rank"],
         "log_root_node": node,
         "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first(said, "module", "old_module", "run_module", "library"),

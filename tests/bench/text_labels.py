@@ -15,6 +15,7 @@ import polars as pl
 from loganalyst.errors import SourceError
 from loganalyst.features.blame import judged_session, root
 from loganalyst.features.places import place
+from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 from loganalyst.sources.ingest import ingest
 
@@ -77,8 +78,8 @@ def blamed(run: Run | None, first: int = 1, last: int = 10**12) -> Blame:
     within = pl.col("line").is_between(first, last)
     part = Run(sessions=inside, lines=run.lines.filter(within), points=run.points.filter(within))
     number = judged_session(part)
-    lines = part.lines.filter(session=number)
-    row = root(lines, part.points.filter(session=number))
+    lines = outlived(part.lines.filter(session=number), part.points.filter(session=number))
+    row = root(lines)
     return Blame(row["label"] or "other", row["line"], *place(row, lines), row["part"]) if row else Blame()
 
 

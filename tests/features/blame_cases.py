@@ -51,6 +51,14 @@ def watchdog(rank: int, clock: str = "10:20:00.100000000", seq: int = 812) -> st
     )
 
 
+def placed(ranks: int) -> str:
+    """What NCCL says of each rank as it starts: all on nodes of their own."""
+    comm = "NCCL INFO comm 0x5"
+    return "".join(
+        f"n{r}:7:9 [0] {comm} rank {r} nranks {ranks} cudaDev 0 busId 1 - Init START\n" for r in range(ranks)
+    )
+
+
 def down(rank: int, clock: str = "10:20:01.200000000") -> str:
     """What follows from it."""
     return (
@@ -167,7 +175,32 @@ CASES = (
     Case(
         "a barrier that names who did not come",
         {"job.out": steps(1, 9) + trace("RuntimeError: [Rank 0]: Ranks 2 failed to pass monitoredBarrier in 1800000 ms" + ROOT)},
-        "nccl_timeout", 0,
+        "nccl_timeout", 2,
+    ),
+    Case(
+        "three of four gave up waiting: the fourth hangs, and its node is known",
+        {"job.out": placed(4) + steps(1, 9) + watchdog(0) + ROOT + "\n" + watchdog(1) + "\n" + watchdog(3) + "\n" + down(0)},
+        "nccl_timeout", 2, "n2",
+    ),
+    Case(
+        "one of two gave up waiting: the other hangs",
+        {"job.out": placed(2) + steps(1, 9) + watchdog(0) + ROOT + "\n" + down(0)},
+        "nccl_timeout", 1, "n1",
+    ),
+    Case(
+        "two of six never spoke: which of them hangs is not known",
+        {"job.out": placed(6) + steps(1, 9) + watchdog(0) + ROOT + "\n" + "".join(watchdog(r) + "\n" for r in (1, 3, 4))},
+        "nccl_timeout", None, None,
+    ),
+    Case(
+        "all gave up waiting: the first is named",
+        {"job.out": placed(2) + steps(1, 9) + watchdog(1) + ROOT + "\n" + watchdog(0, "10:20:00.200000000") + "\n"},
+        "nccl_timeout", 1, "n1",
+    ),
+    Case(
+        "an excerpt that lacks two ranks: the first of the others is named",
+        {"job.out": steps(1, 9) + watchdog(0) + ROOT + "\n" + watchdog(4) + "\n" + watchdog(5) + "\n" + watchdog(2) + "\n"},
+        "nccl_timeout", 0, None,
     ),
     Case(
         "gloo's resets with no other word",
