@@ -143,7 +143,7 @@ def _blank(name: str) -> pl.DataFrame:
 
 
 def _empty(name: str) -> Any:
-    return field(default_factory=lambda: _blank(name).clone())
+    return field(default_factory=lambda: _blank(name))
 
 
 @dataclass(frozen=True)

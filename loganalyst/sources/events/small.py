@@ -59,9 +59,10 @@ class Small(NamedTuple):
     def tables(self, source: str) -> Tables:
         """The rows of `points` in the file's order, and that of `sessions`."""
         rows = len(self.steps)
-        sources = pl.Series("source", [source] * rows, pl.String)
+        texts = pl.Series("metric", [*self.metrics, source], pl.String)  # one Series, as each costs more than its rows
+        sources = texts.new_from_index(rows, rows).alias("source")
         points, sessions = _blank("points").head(rows), _blank("sessions").head(1)
-        points.replace_column(1, pl.Series("metric", self.metrics, pl.String))
+        points.replace_column(1, texts.head(rows))
         points.replace_column(2, pl.Series("step", self.steps, pl.Int64))
         points.replace_column(4, self.times.slice(1).alias("time"))
         points.replace_column(5, pl.Series("value", self.values, pl.Float64))
@@ -83,8 +84,8 @@ def read(path: Path) -> Small | None:
     """The scalars of a small file, None where it is none. Raises OSError."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        data = os.read(file, MOST)
-        return None if os.read(file, 1) else _scalars(data)
+        data = os.read(file, MOST + 1)
+        return _scalars(data) if len(data) <= MOST else None
     finally:
         os.close(file)
 
@@ -106,20 +107,18 @@ def _scalars(data: bytes) -> Small | None:
     times = from_seconds(walls)
     if times.null_count():
         return None
-    form, names = found.form, [tag.decode(errors="replace") for tag in found.tags]
-    values = at(raw, ends[1:] - len(form.behind) - 4, "<f4").tolist()
-    metrics = [names[code] for code in found.codes]
+    values = at(raw, ends[1:] - len(found.form.behind) - 4, "<f4").tolist()
     span = [float(walls[0]), float(walls[-1])]
-    return Small(len(data), names, form.plugin, metrics, found.steps, times, values, span)
+    return Small(len(data), found.tags, found.form.plugin, found.metrics, found.steps, times, values, span)
 
 
 class _Events(NamedTuple):
-    """Where the payloads end, the version's first; step and tag (position in `tags`) of the others."""
+    """Where the payloads end, the version's first; step and tag of the others; the tags in order of appearance."""
 
     ends: list[int]
     steps: list[int]
-    codes: list[int]
-    tags: list[bytes]
+    metrics: list[str]
+    tags: list[str]
     form: Form
 
 
@@ -127,9 +126,9 @@ def _events(data: bytes) -> _Events | None:
     """Walk the records; the checksums of their payloads are not proved yet. KeyError, IndexError or ValueError where
     there is something else.
     """
-    known, lengths, size = dict[bytes, int](), headers(), len(data)
+    known, lengths, size = dict[bytes, str](), headers(), len(data)
     end = _version(data, lengths)
-    ends, steps, codes, tags = [end], list[int](), list[int](), list[bytes]()
+    ends, steps, metrics = [end], list[int](), list[str]()
     form = FORMS[0]
     behind, cut = form.behind, 4
     end += 4
@@ -143,19 +142,18 @@ def _events(data: bytes) -> _Events | None:
                 step, body = step + (data[body] << 7) - 0x80, body + 1
                 if step > 0x3FFF:
                     step, body = varint(data, begin + 10)
-        code = known.get(data[body : end - cut])
-        if code is None:
+        metric = known.get(data[body : end - cut])
+        if metric is None:
             tag, form = _learned(data, body, end, [form] if known else FORMS)
-            code, behind, cut = len(tags), form.behind, len(form.behind) + 4
-            known[data[body : end - cut]] = code
-            tags.append(tag)
+            behind, cut = form.behind, len(form.behind) + 4
+            metric = known[data[body : end - cut]] = tag.decode(errors="replace")
         if data[begin] != WALL_TIME or data[end - cut + 4 : end] != behind or step >= LATEST:
             return None
         ends.append(end)
         steps.append(step)
-        codes.append(code)
+        metrics.append(metric)
         end += 4
-    return _Events(ends, steps, codes, tags, form) if end == size and codes else None
+    return _Events(ends, steps, metrics, list(known.values()), form) if end == size and metrics else None
 
 
 def _version(data: bytes, lengths: dict[bytes, int]) -> int:
