@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from loganalyst.model import ChangePoint, Curve, Role, table
+from loganalyst.signals.convergence import Convergence, convergence
 from loganalyst.signals.direction import Worse, direction
 from loganalyst.signals.divergence import divergence
 from loganalyst.signals.gap import Gap, gap
@@ -16,6 +17,7 @@ from loganalyst.signals.nonfinite import nonfinite
 from loganalyst.signals.periodic import periodic
 from loganalyst.signals.plateau import plateau
 from loganalyst.signals.prepared import Prepared, prepare
+from loganalyst.signals.rate_drop import drops, explained, rate_drop
 from loganalyst.signals.restart import restart
 from loganalyst.signals.robust import as_floats
 from loganalyst.signals.schedule import Schedule, schedule
@@ -25,20 +27,21 @@ from loganalyst.signals.slope import slope
 from loganalyst.signals.spikes import spikes
 from loganalyst.signals.variance import variance
 
-__all__ = ["Gap", "Schedule", "Shape", "change_points", "find", "gap", "schedule", "shape"]
+__all__ = ["Convergence", "Gap", "Schedule", "Shape", "change_points", "convergence", "find", "gap", "schedule", "shape"]
 
 LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
 FULL = 40  # curves of a run that get the full pipeline whatever the screen says
 
 
 def change_points(
-    values: ArrayLike, steps: ArrayLike | None = None, role: str | Role | None = None, *, worse: Worse = None
+    values: ArrayLike, steps: ArrayLike | None = None, role: str | Role | None = None, *, worse: Worse = None, rate: ArrayLike | None = None
 ) -> list[ChangePoint]:
     """All changes in one curve, in order of their index.
 
     `values`: n numbers of any kind (NaN and ±Inf are findings, not errors); `steps`: n numbers, only to see them go
-    back; `role`: a role name of rules/roles.yaml or a Role; `worse` ("up" or "down") overrides its direction of harm.
-    Same result for a·values with a > 0. ValueError for an unknown role name or direction.
+    back; `role`: a role name of rules/roles.yaml or a Role; `worse` ("up" or "down") overrides its direction of harm;
+    `rate`: the learning rate at each of the n points, only to see it drop. Same result for a·values with a > 0.
+    ValueError for an unknown role name or direction.
     """
     towards = direction(role, worse)
     x = as_floats(values)
@@ -46,11 +49,12 @@ def change_points(
     if steps is not None:
         found += restart(as_floats(steps)[: x.size])
     p = prepare(x, -1 if towards == "down" else 1)
-    found += [_placed(c, p) for c in _shapes(p, judged=towards is not None)]
+    lowered = () if rate is None else np.searchsorted(p.where, drops(as_floats(rate)[: x.size])).tolist()
+    found += [_placed(c, p) for c in _shapes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)]
     return sorted(found, key=lambda c: (c.index, c.kind))
 
 
-def _shapes(p: Prepared, *, judged: bool) -> list[ChangePoint]:
+def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[ChangePoint]:
     """What the detectors find among the finite points, each change told once."""
     peaks = spikes(p)
     found = peaks + periodic(peaks)
@@ -59,12 +63,15 @@ def _shapes(p: Prepared, *, judged: bool) -> list[ChangePoint]:
     shifts = [c for c in levels(p) + variance(p) if c.index < limit]
     busy = [(s.index - 3 * p.size, (s.end or 0) + 3 * p.size) for s in peaks if (s.end or 0) > s.index]
     found += [c for c in shifts if not any(low <= c.index <= high for low, high in busy)]
+    gains = rate_drop(p, lowered)
+    found = gains + [c for c in found if not explained(c, gains, p.y.size)]
     if not judged:
         return found
     near = p.y.size // 10
     known = [c.index for c in found + end if c.kind in ("level_up", "level_down", "divergence")]
     bends = [c for c in slope(p) if c.index < limit and all(abs(c.index - i) > near for i in known)]
-    return found + bends + (end or plateau(p))
+    rest = bends + (end or plateau(p))
+    return found + [c for c in rest if not explained(c, gains, p.y.size)]
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:

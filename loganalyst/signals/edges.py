@@ -15,7 +15,7 @@ from loganalyst.signals.robust import TINY, Array, lag1, spread
 
 WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
 NARROWEST = 5  # points on each side
-FLAT = 0.35  # trend across a flat side, at most this share of the step
+FLAT = 0.35  # mean trend across two flat sides, at most this share of the step
 WITNESSES = 2  # widths that must reach a point to judge it
 MOST = 100  # candidates looked at, the strongest first
 SEEN = 2.0  # standard errors at the narrowest width
@@ -95,7 +95,8 @@ def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
         error = max(spread(rest), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides)))
         if abs(steps[k]) < z * error:
             break
-        if all(abs(trend(side)) * side.size <= FLAT * abs(steps[k]) for side in sides):
+        bend = sum(trend(side) * side.size for side in sides) / 2  # of the difference, what the sides' own trends make
+        if abs(bend) <= FLAT * abs(steps[k]):
             found.append(Edge(int(at[k]), float(steps[k]), abs(float(steps[k])) / error))
         strength[max(0, k - width // 2) : k + width // 2 + 1] = 0
     return found

@@ -8,21 +8,21 @@ SHORTEST = 0.2  # share of the curve that must be flat
 STILL = 3.0  # standard errors of a rest's trend that still count as none
 
 
-def flat_from(x: Array) -> tuple[int, float] | None:
-    """First point of `x` from which no rest of it has a trend, and the long-run noise of one point; None if it moves.
+def flat_from(x: Array, still: float = STILL) -> int | None:
+    """First point of `x` from which no rest of it has a trend of `still` standard errors; None if it moves.
 
     Give some 200 block medians: every rest is tested, and the error takes autocorrelation into account.
     """
     if x.size < 20:
         return None
-    noise = _long_run_noise(x[-max(10, int(x.size * SHORTEST)) :])
+    noise = long_run_noise(x[-max(10, int(x.size * SHORTEST)) :])
     last = int(x.size * (1 - SHORTEST))
-    moving = np.flatnonzero(np.abs(_trends(x)[: last + 1]) > STILL * noise)
+    moving = np.flatnonzero(np.abs(_trends(x)[: last + 1]) > still * noise)
     first = int(moving[-1]) + 1 if moving.size else 0
-    return (first, noise) if first <= last else None
+    return first if first <= last else None
 
 
-def _long_run_noise(tail: Array) -> float:
+def long_run_noise(tail: Array) -> float:
     """Robust sd around the tail's own straight line, widened for autocorrelation."""
     t = np.linspace(-1, 1, tail.size)
     rest = tail - tail.mean() - t * (np.dot(t, tail) / np.dot(t, t))

@@ -3,29 +3,61 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import hinge
-from loganalyst.signals.flatness import flat_from
+from loganalyst.signals.edges import hinge, trend
+from loganalyst.signals.flatness import flat_from, long_run_noise
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import blocks
+from loganalyst.signals.robust import Array, blocks
 
 PROGRESS = 8.0  # standard errors the curve moved before, and
 MOVED = 1.0  # so many times the noise of single points
 BLOCKS = 200
+STILL = 4.0  # standard errors of a rest's trend that still count as none while its start is looked for
+MOVING = 3.0  # standard errors at which a knee goes on falling
+CREEP = 0.25  # of the slope before, which the slope after is below
+FEWEST = 10  # blocks that tell a trend
+SHORTEST = 0.1  # share of the curve that must be flat
+SURE = 2.0  # standard errors that are given to the slope after
 
 
 def plateau(p: Prepared) -> list[ChangePoint]:
     """At most one; `index` is the first flat point, `effect` the progress before it in units of the noise."""
     fold = max(1, p.level.size // BLOCKS)
     x = blocks(p.level, fold)
-    flat = flat_from(x)
-    if flat is None or flat[0] < 3:
+    flat = flat_from(x, still=STILL)
+    if flat is None or flat < 3:
         return []
-    first, noise = flat
+    first = _bend(x, flat)
+    if first is None:
+        return []
+    noise, single = long_run_noise(x[first:]), float(np.median(p.noise))
     progress = float(np.median(x[: max(3, first // 10)]) - np.median(x[first:]))
-    single = float(np.median(p.noise))
     if progress < max(PROGRESS * noise, MOVED * single):
         return []
-    low, reach = max(0, first - x.size // 8), x.size // 8
-    bend = low + hinge(x[low : first + reach])[0]
     z = progress / noise
-    return [ChangePoint(p.index(max(bend, first) * fold), None, "plateau", progress / single, 1 - 0.5 * PROGRESS / z)]
+    return [ChangePoint(p.index(first * fold), None, "plateau", progress / single, 1 - 0.5 * PROGRESS / z)]
+
+
+def _bend(x: Array, flat: int) -> int | None:
+    """Where the fall stops; None if the curve only slows down, or may still be falling."""
+    before = max(0, flat - (x.size - flat) // 2)
+    knee = before + hinge(x[before:])[0]
+    fall = -trend(x[max(0, knee - max(5, (x.size - knee) // 2)) : knee])
+    first = _settled(x, knee)
+    rest = x[first:]
+    if rest.size < max(FEWEST, SHORTEST * x.size):
+        return None
+    return first if abs(trend(rest)) + SURE * _error(rest) <= CREEP * fall else None
+
+
+def _settled(x: Array, knee: int) -> int:
+    """The end of a rounded knee: from there on the next tenth of the curve does not fall any more."""
+    step = max(FEWEST, x.size // 10)
+    first = knee
+    while first + step <= x.size and trend(x[first : first + step]) < -MOVING * _error(x[first : first + step]):
+        first += max(1, step // 4)
+    return first
+
+
+def _error(x: Array) -> float:
+    """Standard error of the trend of `x`."""
+    return long_run_noise(x) * float(np.sqrt(12.0 / x.size**3))

@@ -112,3 +112,14 @@ def lag1(r: Array) -> float:
     r = r - r.mean()
     power = float(np.dot(r, r))
     return float(np.clip(np.dot(r[1:], r[:-1]) / power, 0.0, 0.98)) if power > 0 else 0.0
+
+
+def long_run(x: Array) -> float:
+    """Square root of the long-run variance of an AR(1) series, from its differences at lags 1 and 2: neither a trend
+    nor some steps disturb it (Chakar, Lebarbier, Lévy-Leduc, Robin, Bernoulli 23, 2017). 0 below 30 points.
+    """
+    if x.size < 30:
+        return 0.0
+    one, two = (float(np.median(np.abs(x[k:] - x[:-k]))) for k in (1, 2))
+    rho = float(np.clip((two / one) ** 2 - 1, 0.0, 0.95)) if one > 0 else 0.0
+    return one * MAD_TO_SD * float(np.sqrt((1 + rho) / 2)) / (1 - rho)

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from loganalyst.signals.flatness import flat_from
 from loganalyst.signals.robust import Array, as_floats, blocks, lag1, residual_noise, running_median, smooth, spread
 
+FEWEST = 3  # points of a third of the tail that tell its trend
+MOVES = 3.0  # standard errors that are a trend
 LIMIT = 1e9  # ratios and noise multiples are clipped here
 
 
@@ -17,7 +19,7 @@ class Shape:
     """One curve of n values, lower = better (negate a reward first). None = not tellable from so few points.
 
     - `n`, `finite`, `nonfinite`: counts; `first_nonfinite`: position of the first NaN or ±Inf.
-    - `first`, `last`: median of the first 5 % (3 points at least) and of the last 10 %.
+    - `first`: median of the first 5 % (3 points at least); `last`: of the last 10 %, or where their trend ends.
     - `best`, `best_index`: lowest value of the smoothed curve and its position in the given array.
     - `noise`: robust sd around a local median. `minimum`, `maximum`: of the finite values.
     - `tail_slope`: change over the last 30 % as a fraction of its |level| (negative = falling); `tail_slope_z`: the
@@ -72,7 +74,7 @@ def shape(values: ArrayLike) -> Shape:
     curve = smooth(x, half=1 if x.size < 30 else 3)
     noise = residual_noise(x)
     unit = max(noise, 1e-9 * float(np.median(np.abs(x))), 1e-300)
-    first, last = float(np.median(x[: max(3, x.size // 20)])), float(np.median(x[-max(1, x.size // 10) :]))
+    first, last = float(np.median(x[: max(3, x.size // 20)])), _end(x[-max(1, x.size // 10) :])
     best = int(np.argmin(curve))
     low = float(curve[best])
     return Shape(
@@ -101,6 +103,18 @@ def shape(values: ArrayLike) -> Shape:
 
 def _bounded(x: float) -> float:
     return float(np.clip(x, -LIMIT, LIMIT))
+
+
+def _end(tail: Array) -> float:
+    """Level at the end of `tail` without the lag of a median: a line through the medians of its thirds, if it moves."""
+    size = tail.size // 3
+    if size < FEWEST:
+        return float(np.median(tail))
+    low, middle, high = np.median(tail[-3 * size :].reshape(3, size), axis=1)
+    trend = float(high - low) / 2
+    rest = tail[-3 * size :] - middle - trend * np.linspace(-1.5, 1.5, 3 * size)
+    error = spread(rest) * np.sqrt(np.pi / size) / 2  # of half the difference of two medians
+    return float(middle) + 1.5 * trend if abs(trend) > MOVES * error else float(np.median(tail))
 
 
 def _tail(x: Array, unit: float) -> dict[str, Any]:
@@ -136,7 +150,7 @@ def _plateau(x: Array) -> int | None:
     """First position from which the rest is flat; on some 200 block medians."""
     size = max(1, x.size // 200)
     flat = flat_from(blocks(x, size))
-    return None if flat is None else flat[0] * size
+    return None if flat is None else flat * size
 
 
 def _spikes(x: Array, unit: float) -> dict[str, Any]:

@@ -5,9 +5,11 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import contrast, hinge, trend
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, spread
+from loganalyst.signals.robust import Array, long_run, spread
 
-REACH = 6.0  # standard errors of the change of slope, at both widths
+REACH = 4.5  # standard errors of the change of slope at the wider width, and
+SEEN = 0.5  # of as many at the narrower
+CLIMB = 4.0  # standard errors of the slope after
 RISE = 3.0  # noise units of single points gained within the wider window
 BEFORE = 0.3  # slope before, at most this share of the slope after
 USUAL = 0.7  # bends of this many robust sd of all bends are usual
@@ -21,12 +23,14 @@ def slope(p: Prepared) -> list[ChangePoint]:
     narrow, wide = (max(NARROWEST, round(w * m)) for w in WIDTHS)
     if m < 4 * wide:
         return []
-    score = np.fmin(_scores(p, narrow), _scores(p, wide))
+    drift = max(p.stretch, long_run(p.level / p.level_noise))
+    score = np.fmin(_scores(p, narrow, drift) / SEEN, _scores(p, wide, drift))
     found: list[ChangePoint] = []
     while (block := int(np.argmax(score))) and score[block] >= REACH:  # one turn a bend
         before, after = trend(p.level[block - wide : block]), trend(p.level[block : block + wide])
         effect = after * wide / float(p.noise[p.index(block)])
-        if effect >= RISE and before <= BEFORE * after:
+        error = float(p.level_noise[block]) * drift * float(np.sqrt(12.0 / wide**3))
+        if effect >= RISE and before <= BEFORE * after and after >= CLIMB * error:
             low = block - wide
             at = p.index(low + hinge(p.level[low : block + wide])[0])
             found.append(ChangePoint(at, None, "slope", effect, 1 - 0.5 * REACH / float(score[block])))
@@ -34,10 +38,10 @@ def slope(p: Prepared) -> list[ChangePoint]:
     return sorted(found, key=lambda c: c.index)
 
 
-def _scores(p: Prepared, width: int) -> Array:
+def _scores(p: Prepared, width: int, drift: float) -> Array:
     """Change of slope at every block in standard errors (of autocorrelated noise, or of the curve's usual bends); -inf
     where it cannot be told.
     """
     bend = contrast(p.level, width, slopes=True) / p.level_noise
-    error = max(float(np.sqrt(24.0 / width**3)) * p.stretch, USUAL * spread(bend[np.isfinite(bend)]))
+    error = max(float(np.sqrt(24.0 / width**3)) * drift, USUAL * spread(bend[np.isfinite(bend)]))
     return np.nan_to_num(bend / error, nan=-np.inf)

@@ -4,14 +4,16 @@ import numpy as np
 
 from loganalyst.model import ChangePoint
 from loganalyst.signals.prepared import Prepared, local_noise
+from loganalyst.signals.rhythm import rhythm
 from loganalyst.signals.robust import Array, blocks, running_median
 
 REACH = 8.0  # noise units an excursion has at least
 OPPOSITE = 1.6  # and so many times the largest excursion the other way
-CHANCE = 0.3  # excursions by chance that a curve may have
+CHANCE = 0.1  # excursions by chance that a curve may have
 FOLD = 8  # each coarser look takes medians of this many points of the finer one
 WARM = 0.05  # share of the curve whose slow excursions are warm-up
 FEWEST = 100  # points a coarser look needs
+TRAIN = 6  # excursions at a steady interval that are no chance
 MOST = 1000  # spikes reported at most, the largest first
 
 Span = tuple[int, int, float, float]  # first point, last point, height in noise units, threshold
@@ -22,7 +24,7 @@ def spikes(p: Prepared) -> list[ChangePoint]:
     n = p.y.size
     if n < 7:
         return []
-    spans = _spans(p.y, p.trend, p.noise, 1)
+    spans = _train(p) or _spans(p.y, p.trend, p.noise, 1)
     size = FOLD
     while n // size >= FEWEST:
         coarse = blocks(p.y, size)
@@ -35,10 +37,17 @@ def spikes(p: Prepared) -> list[ChangePoint]:
     return [ChangePoint(s, min(e, n - 1), "spike", z, 1 - 0.5 * limit / z) for s, e, z, limit in sorted(largest)]
 
 
-def _spans(x: Array, base: Array, noise: Array, size: int) -> list[Span]:
+def _train(p: Prepared) -> list[Span]:
+    """Excursions that come at a steady interval: it tells them from a heavy tail on this side, which they look like."""
+    spans = _spans(p.y, p.trend, p.noise, 1, own=False)
+    steady = len(spans) >= TRAIN and rhythm(np.array([s[0] for s in spans], np.intp)) is not None
+    return spans if steady else []
+
+
+def _spans(x: Array, base: Array, noise: Array, size: int, *, own: bool = True) -> list[Span]:
     """Runs of points of `x` (each of `size` points of the curve) far above `base`; gaps of two points are bridged."""
     z = (x - base) / noise
-    limit = _limit(z)
+    limit = _limit(z, own=own)
     high = np.flatnonzero(z > limit)
     if not high.size:
         return []
@@ -46,9 +55,9 @@ def _spans(x: Array, base: Array, noise: Array, size: int) -> list[Span]:
     return [(int(g[0]) * size, int(g[-1] + 1) * size - 1, float(z[g].max()), limit) for g in groups]
 
 
-def _limit(z: Array) -> float:
+def _limit(z: Array, *, own: bool) -> float:
     """How far chance alone might reach: never below REACH; from the other side's tail, read as a power law (Hill), with
-    its largest excursion; and from the bulk of this side, read as an exponential tail.
+    its largest excursion; and from the bulk of this side (if `own`), read as an exponential tail.
     """
     n = z.size
     many, few = max(10, n // 100), max(3, n // 1000)
@@ -59,7 +68,7 @@ def _limit(z: Array) -> float:
     other = float(tail[0] * (few / CHANCE) ** power)
     near, far = np.quantile(z, (0.9, 0.97))
     same = float(far + (far - near) / np.log(0.1 / 0.03) * np.log(0.03 * n / CHANCE))
-    return max(REACH, other, OPPOSITE * same, float(-z.min()))
+    return max(REACH, other, OPPOSITE * same if own else 0.0, float(-z.min()))
 
 
 def _onset(p: Prepared, start: int, size: int) -> int:

@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import edges
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import running_median, spread
+from loganalyst.signals.robust import TINY, Array, running_median, spread
 
 REACH = 4.5  # standard errors
 RATIO = 1.6  # smallest change of the noise that counts
@@ -19,12 +19,25 @@ def variance(p: Prepared) -> list[ChangePoint]:
     size = max(10, -(-n // BLOCKS))
     if n < 20 * size:
         return []
-    rest = np.abs(p.y - p.trend)[: n // size * size].reshape(-1, size)
+    bare = np.abs(np.diff(p.y, n=2, append=p.y[-2:]))
+    rest = bare[: n // size * size].reshape(-1, size)
     floor = 1e-3 * float(np.median(p.noise))
     scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * np.median(rest, axis=1, keepdims=True)), axis=1), floor))
     noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
     return [
-        ChangePoint(e.index * size, None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z)
+        ChangePoint(_place(bare, e.index * size, size), None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z)
         for e in edges(scale, noise, REACH, WIDTHS)
         if abs(e.size) >= np.log(RATIO)
     ]
+
+
+def _place(bare: Array, near: int, size: int) -> int:
+    """The point within three blocks that parts `bare` into two stretches of one scale each best."""
+    low, high = max(0, near - 6 * size), min(bare.size, near + 6 * size)
+    x = np.maximum(np.minimum(bare[low:high], 4 * np.median(bare[low:high])), TINY)
+    total = np.cumsum(x)
+    at = np.arange(3 * size, x.size - 3 * size)
+    if not at.size:
+        return near
+    left, right = total[at - 1] / at, (total[-1] - total[at - 1]) / (x.size - at)
+    return low + int(at[np.argmin(at * np.log(left) + (x.size - at) * np.log(right))])

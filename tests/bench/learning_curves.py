@@ -1,6 +1,6 @@
-"""Seeded synthetic training curves with known truth: healthy kinds and curves with one injected fault."""
+"""Seeded synthetic training curves with known truth: the healthy kinds. Those with faults: `faulty_curves`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Labelled:
-    """A curve, its noise-free form, the (index, kind) events in it, and indexes at which a change is benign."""
+    """A curve, its noise-free form, the (index, kind) events in it, and indexes at which a change is benign.
+
+    `steps` where they are not 0, 1, 2 …; `rate` where the learning rate was logged.
+    """
 
     name: str
     values: Array
@@ -20,6 +23,8 @@ class Labelled:
     events: tuple[tuple[int, str], ...] = ()
     benign: tuple[int, ...] = ()
     worse: str = "up"
+    steps: Array | None = None
+    rate: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def decay(n: int, rng: np.random.Generator) -> Array:
     return 0.3 + 2.7 * (1 + t / t0) ** -rng.uniform(0.3, 1.0)
 
 
-def _noisy(clean: Array, rng: np.random.Generator, noise: Noise) -> tuple[Array, Array, float]:
+def noisy(clean: Array, rng: np.random.Generator, noise: Noise) -> tuple[Array, Array, float]:
     """Values, the unit noise used, and the sd relative to the level (multiplicative noise)."""
     sigma = float(np.exp(rng.uniform(np.log(0.01), np.log(0.15))))
     unit = noise.draw(clean.size, rng)
@@ -61,7 +66,7 @@ def _noisy(clean: Array, rng: np.random.Generator, noise: Noise) -> tuple[Array,
 
 def smooth_decay(n: int, rng: np.random.Generator) -> Labelled:
     clean = decay(n, rng)
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
+    values, _, sigma = noisy(clean, rng, any_noise(rng))
     return Labelled("decay", values, clean, sigma)
 
 
@@ -79,7 +84,7 @@ def small_batch(n: int, rng: np.random.Generator) -> Labelled:
 def warmup_bump(n: int, rng: np.random.Generator) -> Labelled:
     t, at = np.arange(n), n * rng.uniform(0.01, 0.04)
     clean = decay(n, rng) + rng.uniform(0.3, 1.5) * np.exp(-0.5 * ((t - at) / (at / 3)) ** 2)
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
+    values, _, sigma = noisy(clean, rng, any_noise(rng))
     return Labelled("warmup_bump", values, clean, sigma, benign=(int(at * 0.3), int(at), int(at * 1.5)))
 
 
@@ -87,7 +92,7 @@ def lr_drop(n: int, rng: np.random.Generator) -> Labelled:
     t, at = np.arange(n), int(n * rng.uniform(0.3, 0.8))
     fall = np.where(t < at, 1.0, 1 - rng.uniform(0.1, 0.4) * (1 - np.exp(-(t - at) / (0.01 * n))))
     clean = decay(n, rng) * fall
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
+    values, _, sigma = noisy(clean, rng, any_noise(rng))
     return Labelled("lr_drop", values, clean, sigma, benign=(at, at + n // 100, at + n // 33))
 
 
@@ -109,73 +114,20 @@ def accuracy(n: int, rng: np.random.Generator) -> Labelled:
     return Labelled("accuracy", values, clean, 0.05, worse="down")
 
 
-# --- one fault
-
-
-def divergence(n: int, rng: np.random.Generator) -> Labelled:
-    t, at = np.arange(n), int(n * rng.uniform(0.15, 0.92))
+def oscillation(n: int, rng: np.random.Generator) -> Labelled:
+    """A swing that lasts all run long, as a momentum near its limit or a replayed buffer makes it."""
     clean = decay(n, rng)
-    rise = (t - at).clip(0) / (n * rng.uniform(0.02, 0.15))
-    clean = clean * (np.exp(np.minimum(rise, 8)) if rng.random() < 0.5 else 1 + 1.5 * rise)
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
-    return Labelled("divergence", values, clean, sigma, ((at, "divergence"),))
+    values, _, sigma = noisy(clean, rng, any_noise(rng))
+    swing = rng.uniform(1, 5) * sigma * np.sin(2 * np.pi * np.arange(n) / (n * rng.uniform(0.002, 0.03)))
+    return Labelled("oscillation", values * np.exp(swing), clean, sigma)
 
 
-def spikes(n: int, rng: np.random.Generator) -> Labelled:
-    clean = decay(n, rng)
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
-    places = np.sort(rng.choice(np.arange(n // 20, n - n // 20, n // 25), int(rng.integers(1, 5)), replace=False))
-    for at in places:
-        _add_spike(values, int(at), rng.uniform(15, 50) * sigma, float(rng.choice([0.3, 2, 10, 40])))
-    return Labelled("spikes", values, clean, sigma, tuple((int(at), "spike") for at in places))
-
-
-def _add_spike(values: Array, at: int, height: float, fade: float) -> None:
-    tail = np.arange(min(values.size - at, int(8 * fade) + 1))
-    values[at : at + tail.size] *= np.exp(height * np.exp(-tail / fade))
-
-
-def periodic(n: int, rng: np.random.Generator) -> Labelled:
-    clean = decay(n, rng)
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
-    places = np.arange(int(n * rng.uniform(0.03, 0.1)), n - 10, int(n * rng.uniform(0.03, 0.12)))
-    for at in places:
-        _add_spike(values, int(at), rng.uniform(20, 40) * sigma, 2.0)
-    return Labelled("periodic", values, clean, sigma, ((int(places[0]), "periodic"),), benign=tuple(map(int, places)))
-
-
-def level(n: int, rng: np.random.Generator) -> Labelled:
-    t, at = np.arange(n), int(n * rng.uniform(0.15, 0.85))
-    noise = any_noise(rng)
-    clean = decay(n, rng)
-    values, _, sigma = _noisy(clean, rng, noise)
-    shift = rng.choice([-1, 1]) * sigma * rng.uniform(3, 10)
-    values = values * np.exp(shift * (t >= at))
-    return Labelled("level", values, clean, sigma, ((at, "level_up" if shift > 0 else "level_down"),))
-
-
-def variance(n: int, rng: np.random.Generator) -> Labelled:
-    t, at = np.arange(n), int(n * rng.uniform(0.15, 0.85))
-    clean = decay(n, rng)
-    _, unit, sigma = _noisy(clean, rng, any_noise(rng))
-    factor = float(rng.uniform(2.5, 5))
-    values = clean * np.exp(sigma * unit * np.where(t >= at, factor, 1.0))
-    return Labelled("variance", values, clean, sigma * factor, ((at, "variance"),))
-
-
-def not_a_number(n: int, rng: np.random.Generator) -> Labelled:
-    base = smooth_decay(n, rng)
-    at = int(n * rng.uniform(0.1, 0.95))
-    values = base.values.copy()
-    values[at : None if rng.random() < 0.6 else at + 3] = rng.choice([np.nan, np.inf])
-    return Labelled("nonfinite", values, base.clean, base.sigma, ((at, "nonfinite"),))
-
-
-def plateau(n: int, rng: np.random.Generator) -> Labelled:
-    t, at = np.arange(n), int(n * rng.uniform(0.25, 0.65))
-    clean = 3 * np.exp(-np.minimum(t, at) / at * rng.uniform(0.8, 2.3))
-    values, _, sigma = _noisy(clean, rng, any_noise(rng))
-    return Labelled("plateau", values, clean, sigma, ((at, "plateau"),))
+def epochs(n: int, rng: np.random.Generator) -> Labelled:
+    """A loss that falls a little at once whenever the data begin anew, and lies still between."""
+    count = int(rng.integers(4, 12))
+    clean = 2.5 * np.exp(-np.floor(np.arange(n) * count / n) * rng.uniform(0.005, 0.02) - np.arange(n) / n)
+    values, _, sigma = noisy(clean, rng, Noise(0, False))
+    return Labelled("epochs", values, clean, max(sigma, 0.05), benign=tuple(n * k // count for k in range(1, count)))
 
 
 HEALTHY: tuple[Callable[[int, np.random.Generator], Labelled], ...] = (
@@ -187,20 +139,6 @@ HEALTHY: tuple[Callable[[int, np.random.Generator], Labelled], ...] = (
     negative_loss,
     reward,
     accuracy,
+    oscillation,
+    epochs,
 )
-FAULTY: tuple[Callable[[int, np.random.Generator], Labelled], ...] = (
-    divergence,
-    spikes,
-    periodic,
-    level,
-    variance,
-    not_a_number,
-    plateau,
-)
-
-
-def suite(each: int, n: int = 10_000, seed: int = 0) -> Iterator[Labelled]:
-    """`each` curves of every kind, reproducible curve by curve."""
-    for k, make in enumerate(HEALTHY + FAULTY):
-        for i in range(each):
-            yield make(n, np.random.default_rng([seed, k, i]))

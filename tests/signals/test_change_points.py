@@ -8,7 +8,8 @@ from hypothesis.extra import numpy as arrays
 
 from loganalyst.model import Role
 from loganalyst.signals import change_points
-from tests.bench.learning_curves import HEALTHY, Noise, smooth_decay, suite
+from tests.bench.faulty_curves import suite
+from tests.bench.learning_curves import HEALTHY, Noise, smooth_decay
 
 N = 4000
 T = np.arange(N)

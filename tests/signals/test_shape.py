@@ -28,6 +28,13 @@ def test_decay_in_numbers():
     assert s.rise_ratio == pytest.approx(1.0, abs=0.05)
 
 
+def test_the_last_level_has_no_lag():
+    """Of a straight fall it is the value at the end, not that of the middle of the last tenth; noise has no trend."""
+    assert shape(2 - T / 2000 + 0.5 * NOISE).last == pytest.approx(1.0, abs=0.005)
+    assert shape(2 - T[:12] / 12).last == pytest.approx(2 - 11 / 12)
+    assert shape(1 + NOISE).last == pytest.approx(float(np.median((1 + NOISE)[-200:])))
+
+
 def test_tail_slope_has_sign_size_and_significance():
     """A line that falls by 3 % of its level over the last 30 % says so, far beyond its error."""
     s = shape(1 - 0.1 * T / 2000 + 0.01 * NOISE)

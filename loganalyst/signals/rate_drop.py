@@ -1,0 +1,48 @@
+"""A gain just where the learning rate was lowered at once: benign, and to be told from a level shift without a reason."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.model import ChangePoint
+from loganalyst.signals.edges import contrast
+from loganalyst.signals.prepared import Prepared
+from loganalyst.signals.robust import TINY, Array, spread
+
+LOWERED = 0.7  # share of the rate before that is left, at most
+REACH = 3.0  # standard errors at a place that is known beforehand
+WIDTHS = (0.01, 0.03)  # of the curve, on each side
+NARROWEST = 6  # blocks on each side
+NEAR = 0.02  # share of the curve after the drop in which its gain happens
+
+
+def drops(rate: Array) -> NDArray[np.intp]:
+    """Where the learning rate falls by 30 % or more from one point to the next."""
+    known = np.flatnonzero(np.isfinite(rate))
+    at = rate[known]
+    return known[1:][(at[1:] <= LOWERED * at[:-1]) & (at[:-1] > 0)]
+
+
+def rate_drop(p: Prepared, lowered: Sequence[int]) -> list[ChangePoint]:
+    """`lr_drop` at each of the points `lowered` at which the curve falls; `effect` is the fall in units of the noise."""
+    best: dict[int, tuple[float, float]] = {}
+    for width in {max(NARROWEST, round(share * p.level.size)) for share in WIDTHS}:
+        falls = -contrast(p.level, width)
+        known = falls[np.isfinite(falls)]
+        if not known.size:
+            continue
+        error = max(spread(known), TINY)
+        for at in lowered:
+            fall = float(np.nanmax(np.append(falls[at // p.size : at // p.size + 3], 0.0)))
+            best[at] = max(best.get(at, (0.0, 0.0)), (fall / error, fall))
+    return [
+        ChangePoint(at, None, "lr_drop", fall / float(p.noise[at]), 1 - 0.5 * REACH / z)
+        for at, (z, fall) in sorted(best.items())
+        if z >= REACH
+    ]
+
+
+def explained(c: ChangePoint, drops: Sequence[ChangePoint], n: int) -> bool:
+    """Whether a change is the gain after one of the drops told."""
+    return c.kind in ("level_down", "slope", "plateau") and any(0 <= c.index - d.index + 1 <= NEAR * n for d in drops)
