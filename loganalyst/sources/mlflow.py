@@ -24,6 +24,7 @@ LARGEST = 1 << 20  # bytes of a parameter, a tag or the meta.yaml
 _KINDS = {"metrics", "params", "tags"}
 _LINE = re.compile(rb"-?\d{1,19} \S{1,40}( -?\d{1,19}( \S+ \S+)?)?\r?\n")
 _META = re.compile(rb"^(run_id|run_uuid):", re.MULTILINE)
+_PLAIN = b"0123456789+-.eE \nNaInfity"  # all that stands in lines which the CSV reader takes as they are meant
 _FIELDS = {"ms": pl.Int64, "value": pl.Float64, "step": pl.Int64}
 
 
@@ -172,18 +173,26 @@ def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
 
 def _parsed(data: bytes) -> pl.DataFrame:
     """A row a line: ms, value, step; NULL what is none."""
-    try:
-        rows = pl.read_csv(
-            data, has_header=False, separator=" ", quote_char=None, schema=_FIELDS, truncate_ragged_lines=True
-        )
-        nulls = rows.null_count().row(0)
-        if rows.height == data.count(b"\n") and nulls in ((0, 0, 0), (0, 0, rows.height)):  # no line has a step, or all
-            return rows
-    except pl.exceptions.PolarsError:
-        pass
+    rows = _at_once(data)
+    if rows is not None:
+        return rows
     lines = pl.Series(data.decode("utf-8", "replace").removesuffix("\n").split("\n"))
     fields = lines.str.strip_chars().str.split(" ").list
     texts = pl.DataFrame({name: fields.get(i, null_on_oob=True) for i, name in enumerate(_FIELDS)})
     rows = texts.select(pl.col(name).cast(kind, strict=False) for name, kind in _FIELDS.items())
     odd_step = rows["step"].is_null() & texts["step"].is_not_null()
     return rows.with_columns(ms=pl.when(~odd_step).then("ms"))
+
+
+def _at_once(data: bytes) -> pl.DataFrame | None:
+    """The rows of lines of which all or none have a step, and nothing else; None of any others."""
+    if data.translate(None, _PLAIN):
+        return None
+    try:
+        rows = pl.read_csv(
+            data, has_header=False, separator=" ", quote_char=None, schema=_FIELDS, truncate_ragged_lines=True
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    nulls = rows.null_count().row(0)
+    return rows if rows.height == data.count(b"\n") and nulls in ((0, 0, 0), (0, 0, rows.height)) else None

@@ -96,9 +96,10 @@ def test_a_damaged_line_gives_no_steps(tmp_path):
     assert points(run / "metrics/acc") == [("acc", 0, 0.5), ("acc", 1, 0.4)]
 
 
+@pytest.mark.parametrize("damaged", ["1700000000000 0.6  8\n", "1700000000000 \t6 8\n"])
 @pytest.mark.parametrize("other", ["", "rubbish\n"])
-def test_a_blank_too_many_is_damage_whatever_else_is_in_the_file(tmp_path, other):
-    run = write(tmp_path, {"metrics/acc": "1700000000000 0.5 7\n" + other + "1700000000000 0.6  8\n"})
+def test_a_blank_too_many_is_damage_whatever_else_is_in_the_file(tmp_path, other, damaged):
+    run = write(tmp_path, {"metrics/acc": "1700000000000 0.5 7\n" + other + damaged})
 
     assert points(run / "metrics/acc") == [("acc", 7, 0.5)]
 
