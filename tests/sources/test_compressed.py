@@ -37,12 +37,13 @@ def content(path: Path, data: bytes) -> tuple[bytes, pl.DataFrame]:
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
-def test_a_packed_log_is_the_log(tmp_path, suffix):
+def test_a_packed_log_is_the_log(tmp_path, monkeypatch, suffix):
     """The same points by the same reader; the source is the packed file, and nothing else is left or written."""
     for folder, name, data in (("a", "metrics.csv", CSV), ("b", f"metrics.csv{suffix}", PACKERS[suffix](CSV))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_bytes(data)
-    before = set(os.listdir(tempfile.gettempdir()))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     plain, packed = ingest(tmp_path / "a" / "metrics.csv"), ingest(tmp_path / "b" / f"metrics.csv{suffix}")
 
     assert_frame_equal(plain.points.drop("source"), packed.points.drop("source"))
@@ -50,7 +51,7 @@ def test_a_packed_log_is_the_log(tmp_path, suffix):
     assert packed.sources[0].format == "csv"
     assert packed.gaps.height == 0
     assert os.listdir(tmp_path / "b") == [f"metrics.csv{suffix}"]
-    assert not {n for n in set(os.listdir(tempfile.gettempdir())) - before if n.startswith("loganalyst-")}
+    assert not os.listdir(tmp_path / "temporary")
 
 
 def test_the_first_bytes_tell_whatever_the_name(tmp_path):
