@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
-    from loganalyst.signals import Gap, Schedule, Shape
+    from loganalyst.signals import Convergence, Gap, Schedule, Shape
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
@@ -31,6 +31,10 @@ class Measures(Protocol):
     @property
     def schedule(self) -> Any:
         """`loganalyst.signals.schedule`."""
+
+    @property
+    def convergence(self) -> Any:
+        """`loganalyst.signals.convergence`."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,11 @@ class Context:
     def schedule(self, curve: Curve) -> "Schedule":
         """What the learning-rate curve does."""
         found: Schedule = self.measures.schedule(curve.steps, curve.values)
+        return found
+
+    def convergence(self, curve: Curve) -> "Convergence | None":
+        """How a falling curve converges, or None where it does not fall."""
+        found: Convergence | None = self.measures.convergence(curve.steps, curve.values)
         return found
 
     def of(self, *roles: str) -> list[Curve]:

@@ -8,7 +8,6 @@ from loganalyst.features.context import Computed, Context, Value, event, event_f
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
-FEW_CLASSES = 5  # for more, ln K and ln (K + 1) are so close that only a loss that never left it tells
 FEWEST = 4  # points that have a shape
 
 FEATURES = (
@@ -43,7 +42,6 @@ FEATURES = (
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
-    Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20); 0 if not", ROLE),
     Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level", ROLE),
 )  # fmt: skip
 
@@ -149,7 +147,6 @@ def _levels(curve: Curve) -> Computed:
     witness = seen(curve, int(finite[early]))
     return {
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
-        "train_loss_chance_classes": _chance(x),
         "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
         "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first),
     }
@@ -168,20 +165,3 @@ def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value
     ratios[: max(x.size // 5 - 10, 0)] = 0.0
     top = int(np.argmax(ratios))
     return float(ratios[top]), seen(curve, int(finite[top + 10]))
-
-
-def _chance(x: NDArray[np.float64]) -> int:
-    """K where half of the last 30 % lies within 4 % of ln K and their median within 1 %, else 0.
-
-    A loss that came down to ln K step by step is no guess: an untrained model guesses, so the loss begins there or,
-    thrown away at once, lies there from the second fifth of the run on.
-    """
-    n = x.size
-    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 5 : 2 * n // 5]))
-    classes = np.arange(2, 21)
-    level = float(np.median(tail))
-    k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
-    chance = float(np.log(k))
-    pinned = abs(level - chance) < 0.01 * chance and np.median(np.abs(tail - chance)) < 0.04 * chance
-    never_left = start < (1.35 if k <= FEW_CLASSES else 1.1) * chance or abs(early - chance) < 0.04 * chance
-    return k if pinned and never_left else 0

@@ -43,7 +43,6 @@ FEATURES = (
     Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
-    Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20); 0 if not", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
@@ -144,7 +143,6 @@ def _score(curve: Curve) -> Computed:
         "val_score_gain": gain,
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
-        "val_score_chance_classes": _chance(x) if curve.role.name == "val_accuracy" and len(x) >= 3 else None,
     }
 
 
@@ -153,10 +151,3 @@ def _share(curve: Curve) -> NDArray[np.float64]:
     accuracy = curve.role.name in ("train_accuracy", "val_accuracy")
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
     return curve.values / 100 if accuracy and most > 1.5 else curve.values
-
-
-def _chance(values: NDArray[np.float64]) -> int:
-    """K where all `values` (shares) lie within 0.03 of 1/K and most within 0.01, else 0."""
-    k = int(np.clip(np.round(1 / max(float(np.median(values)), 1e-9)), 2, 20))
-    off = np.abs(values - 1 / k)
-    return k if off.max() < 0.03 and np.median(off) < 0.01 else 0

@@ -84,21 +84,6 @@ def test_lasting_zero(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [*DECAY[:50], 0.0, *DECAY[51:]]}).values["train_loss_zero_count"] == 0
 
 
-def test_loss_of_guessing(features_of: FeaturesOf) -> None:
-    """A loss pinned at ln K gives K, any other 0."""
-    noise = np.random.default_rng(0).normal(0, 0.005, 300)
-
-    assert features_of({"loss": (np.log(10) + noise).tolist()}).values["train_loss_chance_classes"] == 10
-    assert features_of({"loss": (0.9 + noise).tolist()}).values["train_loss_chance_classes"] == 0
-
-
-def test_accuracy_of_guessing(features_of: FeaturesOf) -> None:
-    """An accuracy that stays at 1/K gives K, as a share or per cent."""
-    assert features_of({"val_acc": [0.5] * 5}).values["val_score_chance_classes"] == 2
-    assert features_of({"val_acc": [10.0] * 5}).values["val_score_chance_classes"] == 10
-    assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
-
-
 def test_masked_nan(features_of: FeaturesOf) -> None:
     """The gradient norm may be NaN while the loss is clean."""
     row = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 150, *[NAN] * 50]})

@@ -1,0 +1,88 @@
+"""Features of guessing: does a loss begin or end at ln K, or an accuracy stay at 1/K, as a model that knows nothing has?"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Feature
+
+FEATURES = (
+    Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
+    Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20, 100, 1000, or as told by the config); 0 if not", "train_loss"),
+    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the only loss against ln K, K from the config", "train_loss"),
+    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of it against the same", "train_loss"),
+    Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
+)  # fmt: skip
+
+FEW_CLASSES = 5  # for more, ln K and ln (K + 1) are so close that only a loss that never left it tells
+ANY = tuple(range(2, 21))  # classes that are tried where none are told
+COMMON = (100, 1000)  # and of the usual data sets, where the loss begins there, too
+KEYS = (
+    "num_classes",
+    "n_classes",
+    "nb_classes",
+    "nclasses",
+    "num_labels",
+    "vocab_size",
+    "n_vocab",
+    "padded_vocab_size",
+)
+FEWEST = 8  # values of a loss that tell
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    told = [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
+    out: Computed = {"config_classes": max(told, default=None)}
+    return out | _loss(context, told) | _score(context, told)
+
+
+def _loss(context: Context, told: list[int]) -> Computed:
+    curves = context.of("train_loss")
+    if not curves:
+        return {}
+    x = curves[0].values[np.isfinite(curves[0].values)]
+    out: Computed = {"train_loss_chance_classes": _pinned(x, told)} if x.size >= FEWEST else {}
+    if told and not context.of("loss_component"):  # a sum of terms is no cross-entropy
+        chance = float(np.log(max(told)))
+        out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), seen(curves[0]))
+        out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), seen(curves[0]))
+    return out
+
+
+def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
+    """K where half of the last 30 % lies within 4 % of ln K and their median within 1 %, else 0.
+
+    A loss that came down to ln K step by step is no guess: an untrained model guesses, so the loss begins there or,
+    thrown away at once, lies there from the second fifth of the run on.
+    """
+    n = x.size
+    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 5 : 2 * n // 5]))
+    classes = np.array([*ANY, *COMMON, *told])
+    level = float(np.median(tail))
+    k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
+    chance = float(np.log(k))
+    pinned = abs(level - chance) < 0.01 * chance and np.median(np.abs(tail - chance)) < 0.04 * chance
+    if k in COMMON and k not in told:
+        return k if pinned and abs(start - chance) < 0.01 * chance else 0
+    never_left = start < (1.35 if k <= FEW_CLASSES else 1.1) * chance or abs(early - chance) < 0.04 * chance
+    return k if pinned and never_left else 0
+
+
+def _score(context: Context, told: list[int]) -> Computed:
+    curves = [c for c in context.of("val_accuracy") if np.isfinite(c.values).any()]
+    if not curves:
+        return {}
+    x = curves[0].values[np.isfinite(curves[0].values)]
+    return {"val_score_chance_classes": _guessed(x / 100 if x.max() > 1.5 else x, told)} if x.size >= 3 else {}
+
+
+def _guessed(shares: NDArray[np.float64], told: list[int]) -> int:
+    """K where all `shares` lie within 0.03 of 1/K and most within 0.01 (of a told K above 20: 1/K and half of it)."""
+    level = float(np.median(shares))
+    for k in (k for k in told if k > max(ANY)):
+        if abs(shares - 1 / k).max() < 1 / k and abs(level - 1 / k) < 0.5 / k:
+            return k
+    k = int(np.clip(np.round(1 / max(level, 1e-9)), min(ANY), max(ANY)))
+    off = np.abs(shares - 1 / k)
+    return k if off.max() < 0.03 and np.median(off) < 0.01 else 0

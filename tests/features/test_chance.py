@@ -1,0 +1,60 @@
+"""Losses and accuracies of guessing."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NOISE = np.random.default_rng(0).normal(0, 0.005, 300)
+
+
+def pinned(classes: int) -> list[float]:
+    return list(np.log(classes) * (1 + NOISE))
+
+
+def test_loss_of_guessing(features_of: FeaturesOf) -> None:
+    """A loss pinned at ln K gives K, any other 0."""
+    assert features_of({"loss": pinned(10)}).values["train_loss_chance_classes"] == 10
+    assert features_of({"loss": (0.9 + NOISE).tolist()}).values["train_loss_chance_classes"] == 0
+
+
+def test_accuracy_of_guessing(features_of: FeaturesOf) -> None:
+    """An accuracy that stays at 1/K gives K, as a share or per cent."""
+    assert features_of({"val_acc": [0.5] * 5}).values["val_score_chance_classes"] == 2
+    assert features_of({"val_acc": [10.0] * 5}).values["val_score_chance_classes"] == 10
+    assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
+
+
+def test_many_classes_count_where_they_are_told(features_of: FeaturesOf) -> None:
+    """A loss of ln 50257 says nothing by itself, nor does an accuracy of 1/200; with the config both are guessing."""
+    logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}
+    alone, told = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
+
+    assert alone.values["train_loss_chance_classes"] == 0
+    assert told.values["train_loss_chance_classes"] == 50_257
+    assert told.values["val_score_chance_classes"] == 200
+    assert told.values["config_classes"] == 50_257
+
+
+def test_a_thousand_classes_need_no_telling(features_of: FeaturesOf) -> None:
+    """A loss that begins and ends at ln 1000 is guessing; one that came down to it is not."""
+    falling = np.linspace(7.6, np.log(1000), 300) + NOISE
+    falling[90:] = np.log(1000) + NOISE[90:]
+
+    assert features_of({"loss": pinned(1000)}).values["train_loss_chance_classes"] == 1000
+    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
+
+
+def test_the_first_loss_beside_that_of_guessing(features_of: FeaturesOf) -> None:
+    """Three times ln K at the start is told where K is, and not where the loss is a sum of terms."""
+    loss = np.geomspace(3 * np.log(100), 1.0, 50).tolist()
+    row = features_of({"loss": loss}, {"num_classes": 100})
+
+    assert row.values["train_loss_first_chance_ratio"] == pytest.approx(3.0, rel=0.06)
+    assert row.values["train_loss_last_chance_ratio"] == pytest.approx(1 / np.log(100), rel=0.15)
+    assert features_of({"loss": loss}).values["train_loss_first_chance_ratio"] is None
+    terms = features_of({"loss": loss, "loss_box": loss, "loss_cls": loss}, {"num_classes": 100})
+    assert terms.values["train_loss_first_chance_ratio"] is None
