@@ -1,14 +1,16 @@
 """How a session of a log counts: what is summed up of its records, and the choices that follow from it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import polars as pl
+import numpy as np
 
+from loganalyst.sources.log.records import NONE, Counted, Grouping
 from loganalyst.sources.mark import StartAgainError
 
-Key = tuple[int, int | None]  # session and code of the series (a record's first metric)
+Key = tuple[int, int]  # session and code of the series (a record's first metric, NONE without any)
 
 
 @dataclass(frozen=True)
@@ -56,20 +58,6 @@ class Choices:
         """What `state` told."""
         return cls({k: tuple(v) for k, v in state[0]}, {tuple(k): tuple(v) for k, v in state[1]})
 
-    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The choices of sessions and of series."""
-        sessions = pl.DataFrame(
-            [(k, *v) for k, v in self.sessions.items()], orient="row",
-            schema={"session": pl.Int32, "length": pl.Float64, "first": pl.Float64, "any_step": pl.Boolean,
-                    "all_epochal": pl.Boolean},
-        )  # fmt: skip
-        series = pl.DataFrame(
-            [(*k, *v) for k, v in self.series.items()],
-            orient="row",
-            schema={"session": pl.Int32, "series": pl.UInt32, "anew": pl.Boolean, "clock": pl.Boolean},
-        )
-        return sessions, series
-
 
 @dataclass
 class Groups:
@@ -93,37 +81,24 @@ class Groups:
         """What `state` told."""
         return cls({tuple(k): Group(**g) for k, g in state[0]}, {k: Span(**s) for k, s in state[1]})
 
-    def add(self, records: pl.DataFrame) -> None:
-        """Sum up records: session, series, i, epoch (Float64 or NULL), keras; in file order."""
-        i, epoch = pl.col("i"), pl.col("epoch")
-        key = ["session", "series"]
-        found = records.group_by(key, maintain_order=True).agg(
-            n=pl.len(),
-            anew=((i.diff() <= 0) & (epoch.diff() > 0)).any(),
-            rising=(epoch.is_not_null() & (epoch % 1 == 0)).all() & (epoch.diff().drop_nulls() > 0).all(),
-            counted=i.is_not_null().any(),
-            placed=(i.is_not_null() & epoch.is_not_null()).any(),
-            keras=(pl.col("keras") & epoch.is_not_null()).any(),
-            i=i.last(),
-            epoch=epoch.last(),
-            i_first=i.first(),
-            epoch_first=epoch.first(),
-        )
-        for row in found.to_dicts():
-            i_first, epoch_first = row.pop("i_first"), row.pop("epoch_first")
-            at = (row.pop("session"), row.pop("series"))
-            before = self.series.get(at)
-            self.series[at] = _joined(before, Group(**row), i_first, epoch_first) if before else Group(**row)
-        spans = records.group_by("session", maintain_order=True).agg(
-            most=i.max(), least=i.min(), first=epoch.filter(i.is_not_null()).min()
-        )
-        for row in spans.to_dicts():
-            session = row.pop("session")
+    def add(self, records: Counted) -> None:
+        """Sum up records, in file order."""
+        if not len(records):
+            return
+        groups = Grouping.of(records.session, records.series)
+        for key, group, first in zip(groups.keys, *_summed(records, groups), strict=True):
+            before = self.series.get(key)
+            self.series[key] = _joined(before, group, *first) if before else group
+        sessions = Grouping.of(records.session, np.full(len(records), NONE))
+        i, epoch = (column[sessions.order] for column in (records.i, records.epoch))
+        first_epoch = np.where(np.isnan(i), np.nan, epoch)
+        told = (np.fmax.reduceat(i, sessions.starts), np.fmin.reduceat(i, sessions.starts),
+                np.fmin.reduceat(first_epoch, sessions.starts))  # fmt: skip
+        for (session, _), *most in zip(sessions.keys, *(map(number, t.tolist()) for t in told), strict=True):
             old = self.spans.get(session, Span())
             self.spans[session] = Span(
-                _best(max, old.most, row["most"]), _best(min, old.least, row["least"]),
-                _best(min, old.first, row["first"]),
-            )  # fmt: skip
+                _best(max, old.most, most[0]), _best(min, old.least, most[1]), _best(min, old.first, most[2])
+            )
 
     def choices(self) -> Choices:
         """What follows for all sessions."""
@@ -156,6 +131,28 @@ class Groups:
                 raise StartAgainError(f"session {session} counts otherwise")
             if anew and (length, first) != late[:2]:
                 raise StartAgainError(f"the passes of session {session} are longer than they seemed")
+
+
+def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple[float | None, float | None]]]:
+    """Each group of records, and the counter and epoch of its first one."""
+    first, last = groups.starts, groups.starts + groups.sizes - 1
+    i, epoch, keras = (column[groups.order] for column in (records.i, records.epoch, records.keras))
+    counted, placed = ~np.isnan(i), ~np.isnan(epoch)
+    di, de = (np.diff(column, prepend=np.nan) for column in (i, epoch))
+    di[first] = de[first] = np.nan
+    any_, all_ = np.logical_or.reduceat, np.logical_and.reduceat
+    told = (
+        groups.sizes, any_((di <= 0) & (de > 0), first), all_((epoch % 1 == 0) & ~(de <= 0), first),
+        any_(counted, first), any_(counted & placed, first), any_(keras & placed, first),
+    )  # fmt: skip
+    ends = [list(map(number, column[at].tolist())) for at in (last, first) for column in (i, epoch)]
+    found = [Group(*one) for one in zip(*(column.tolist() for column in told), *ends[:2], strict=True)]
+    return found, list(zip(*ends[2:], strict=True))
+
+
+def number(value: float) -> float | None:
+    """None for NaN."""
+    return None if math.isnan(value) else value
 
 
 def _joined(one: Group, two: Group, i: float | None, epoch: float | None) -> Group:

@@ -1,51 +1,50 @@
-"""Frames that wait: in memory while they are small, in a temporary file beyond."""
+"""Tables that wait: in memory while they are small, in a temporary file beyond."""
 
-import io
 import tempfile
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
-HELD = 8 << 20  # bytes of frames in memory
+from loganalyst.sources.log.records import Counted, Points
 
-Frames = tuple[pl.DataFrame, ...]
+HELD = 8 << 20  # bytes in memory
+
+Block = tuple[Counted, Points]
 
 
 class Spool:
-    """Keeps tuples of frames in order; what is above HELD bytes lies compressed in a temporary file."""
+    """Keeps blocks in order; what is above HELD bytes lies in a temporary file, array behind array."""
 
     def __init__(self) -> None:
-        self.held: list[Frames] = []
-        self.size = 0.0
+        self.held: list[Block] = []
+        self.size = 0
         self.file: IO[bytes] | None = None
-        self.places: list[list[tuple[int, int]]] = []  # of each frame of each tuple in the file: offset and length
+        self.written: list[list[tuple[int, list[np.dtype[Any]]]]] = []  # each block's tables: rows, columns
 
-    def add(self, frames: Frames) -> None:
-        """Keep one tuple more."""
-        self.held.append(frames)
-        self.size += sum(frame.estimated_size() for frame in frames)
+    def add(self, block: Block) -> None:
+        """Keep one block more."""
+        self.held.append(block)
+        self.size += sum(column.nbytes for table in block for column in table.columns())
         if self.size > HELD:
             self._write()
 
-    def __iter__(self) -> Iterator[Frames]:
-        for places in self.places:
-            yield tuple(self._frame(offset, length) for offset, length in places)
+    def __iter__(self) -> Iterator[Block]:
+        if self.file is not None:
+            self.file.seek(0)
+        for records, points in self.written:
+            yield Counted(*self._columns(*records)), Points(*self._columns(*points))
         yield from self.held
 
-    def _write(self) -> None:
-        self.file = self.file or tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the spool
-        self.file.seek(0, io.SEEK_END)
-        for frames in self.held:
-            places = []
-            for frame in frames:
-                start = self.file.tell()
-                frame.write_ipc(self.file, compression="uncompressed")
-                places.append((start, self.file.tell() - start))
-            self.places.append(places)
-        self.held, self.size = [], 0.0
-
-    def _frame(self, offset: int, length: int) -> pl.DataFrame:
+    def _columns(self, rows: int, types: list[np.dtype[Any]]) -> list[NDArray[Any]]:
         assert self.file is not None
-        self.file.seek(offset)
-        return pl.read_ipc(io.BytesIO(self.file.read(length)))
+        return [np.fromfile(self.file, kind, rows) for kind in types]
+
+    def _write(self) -> None:
+        self.file = self.file or tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the spool
+        for block in self.held:
+            for column in (column for table in block for column in table.columns()):
+                column.tofile(self.file)
+            self.written.append([(len(table), [column.dtype for column in table.columns()]) for table in block])
+        self.held, self.size = [], 0

@@ -1,7 +1,7 @@
 """Where each printed record stands: one step axis a session from epochs, counters and steps, or a running index.
 
-How a session counts is known only at its end, so its numbers wait (`logspool`); what is needed to choose is summed up
-as they come (`logchoices`), and they are placed block by block.
+How a session counts is known only at its end, so its numbers wait (`spool`); what is needed to choose is summed up as
+they come (`choices`), and they are placed block by block.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,10 +9,23 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time
-from loganalyst.sources.log.choices import Choices, Groups
+from loganalyst.sources.log.choices import Choices, Groups, Key, number
+from loganalyst.sources.log.records import (
+    Counted,
+    Floats,
+    Grouping,
+    Integers,
+    Mask,
+    Points,
+    Records,
+    changes,
+    filled,
+)  # fmt: skip
 from loganalyst.sources.log.spool import Spool
 
 BLOCK = 1 << 18  # records or points that are placed at once
@@ -23,21 +36,12 @@ def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
     return pl.Schema(columns)
 
 
-RECORDS = schema_of(
-    row=pl.Int64, session=pl.Int32, bar=pl.Boolean, keras=pl.Boolean, held_out=pl.Boolean,
-    header=pl.Boolean, step=pl.Float64, batch=pl.Float64, total=pl.Float64, epoch=pl.Float64,
-    series=pl.UInt32,
-)  # fmt: skip
-POINTS = schema_of(row=pl.Int64, metric=pl.UInt32, value=pl.Float64, line=pl.Int64, time=Time)
 _WAITING = schema_of(
     row=pl.Int64, session=pl.Int32, metric=pl.UInt32, step=pl.Int64, epoch=pl.Float64, time=Time,
     value=pl.Float64, line=pl.Int64, refreshed=pl.Boolean,
 )  # fmt: skip
-_SERIES = pl.Schema(
-    {"session": pl.Int32, "series": pl.UInt32, "i0": pl.Float64, "passes0": pl.Int64, "index0": pl.Int64}
-)
-_COUNTS = pl.Schema({"session": pl.Int32, "metric": pl.UInt32, "count": pl.Int64})
-_GROUP = ("session", "series")
+_START = (np.nan, 0, 0)  # of a series: its last counter, its passes over the data, its length
+_WHOLE = 2.0**63  # above it a Float64 is no Int64
 
 
 @dataclass
@@ -46,11 +50,11 @@ class Carry:
     last step; how many points each metric has; the total of the last step; the refreshes that may be overwritten.
     """
 
-    series: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_SERIES))
+    series: dict[Key, tuple[float, int, int]] = field(default_factory=dict)
     session: int = -1
-    step: int | None = None
+    step: float = np.nan
     counts: dict[tuple[int, int], int] = field(default_factory=dict)
-    pass_: tuple[int, int, float | None] | None = None
+    pass_: tuple[int, float, float] = (-1, np.nan, np.nan)
     waiting: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_WAITING))
 
 
@@ -64,48 +68,46 @@ class Steps:
     names: dict[str, int] = field(default_factory=dict)
     groups: Groups = field(default_factory=Groups)
     carry: Carry = field(default_factory=Carry)
-    opened: tuple[int, float | None] = (-1, None)  # session and epoch of the last header
+    opened: tuple[int, float] = (-1, np.nan)  # session and epoch of the last header
     earlier: tuple[Groups, Choices] | None = None  # of the reading that this one goes on from: what it settled, chose
     kept: int = 0
     settled: Spool = field(default_factory=Spool)
-    near: list[tuple[pl.DataFrame, pl.DataFrame]] = field(default_factory=list)
-    tail: list[tuple[pl.DataFrame, pl.DataFrame]] = field(default_factory=list)
+    near: list[tuple[Records, Points]] = field(default_factory=list)
+    tail: list[tuple[Records, Points]] = field(default_factory=list)
     state: Mapping[str, Any] = field(default_factory=dict)  # after `points`: what the next reading starts from
 
     def code(self, name: str) -> int:
         """The number of a metric's name."""
         return self.names.setdefault(name, len(self.names))
 
-    def add(self, records: pl.DataFrame, points: pl.DataFrame) -> None:
-        """Keep the records and points of a batch, in the schemas RECORDS and POINTS, in file order."""
-        if records.height:
+    def add(self, records: Records, points: Points) -> None:
+        """Keep the records and points of a batch, in file order."""
+        if len(records):
             self.tail.append((records, points))
 
     def settle(self) -> None:
         """What was added will not be read again."""
         self.near += self.tail
         self.tail = []
-        if any(sum(map(len, frames)) > BLOCK for frames in zip(*self.near, strict=True)):
+        if any(sum(map(len, tables)) > BLOCK for tables in zip(*self.near, strict=True)):
             self._flush()
 
     def points(self) -> Iterator[pl.DataFrame]:
         """The points in the `points` schema, in file order within a metric. Raises StartAgainError."""
         self._flush()
         settled, self.groups = self.groups, self.groups.copy()
-        rest = Spool()
-        opened = self.opened
-        for block in self._blocks(self.tail):
-            rest.add(block)
+        opened, rest = self.opened, list(self._blocks(self.tail))
         choices = self.groups.choices()
         if self.earlier is not None:
-            self.earlier[0].check(self.earlier[1], choices, passed=bool((self.carry.series["passes0"] > 0).any()))
+            passed = any(passes > 0 for _, passes, _ in self.carry.series.values())
+            self.earlier[0].check(self.earlier[1], choices, passed=passed)
         for records, points in self.settled:
             for frame in self._placed(records, points, choices):
                 self.kept += frame.height
                 yield frame
         self.state = {
-            "names": list(self.names), "groups": settled.state(), "choices": choices.state(), "opened": opened,
-            "carry": _carry_state(self.carry),
+            "names": list(self.names), "groups": settled.state(), "choices": choices.state(),
+            "opened": [opened[0], number(opened[1])], "carry": _carry_state(self.carry),
         }  # fmt: skip
         for records, points in rest:
             yield from self._placed(records, points, choices)
@@ -120,11 +122,13 @@ class Steps:
             names={name: code for code, name in enumerate(state["names"])},
             groups=Groups.from_state(state["groups"]),
             earlier=(Groups.from_state(state["groups"]), Choices.from_state(state["choices"])),
-            opened=tuple(state["opened"]),
+            opened=(state["opened"][0], _float(state["opened"][1])),
             kept=kept,
             carry=Carry(
-                series=pl.DataFrame(carry["series"], _SERIES, orient="row"), session=carry["session"],
-                step=carry["step"], counts={tuple(k): n for k, n in carry["counts"]}, pass_=_tuple(carry["pass"]),
+                series={tuple(key): (_float(i), *others) for key, (i, *others) in carry["series"]},
+                session=carry["session"],
+                step=_float(carry["step"]), counts={tuple(k): n for k, n in carry["counts"]},
+                pass_=(carry["pass"][0], *map(_float, carry["pass"][1:])),
                 waiting=pl.DataFrame(carry["waiting"], {**_WAITING, "time": pl.Int64}, orient="row").cast(_WAITING),
             ),
         )  # fmt: skip
@@ -134,132 +138,138 @@ class Steps:
             self.settled.add(block)
         self.near = []
 
-    def _blocks(self, parts: list[tuple[pl.DataFrame, pl.DataFrame]]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    def _blocks(self, parts: list[tuple[Records, Points]]) -> Iterator[tuple[Counted, Points]]:
         """Records with their epochs, summed up, and their points, at most BLOCK of either but for a last row."""
         if not parts:
             return
-        both = [pl.concat(frames) for frames in zip(*parts, strict=True)]
-        last = max(both, key=len)["row"].gather_every(BLOCK, BLOCK)
-        ends = [frame["row"].search_sorted(last, "right").to_list() for frame in both]
-        cuts = [pairwise([0, *end, frame.height]) for end, frame in zip(ends, both, strict=True)]
+        records, points = Records.joined([r for r, _ in parts]), Points.joined([p for _, p in parts])
+        last = max(records.row, points.row, key=len)[BLOCK::BLOCK]
+        ends = [np.searchsorted(row, last, "right").tolist() for row in (records.row, points.row)]
+        cuts = [pairwise([0, *ends[0], len(records)]), pairwise([0, *ends[1], len(points)])]
         for rows, numbers in zip(*cuts, strict=True):
-            records = self._epochs(both[0][slice(*rows)])
-            self.groups.add(records)
-            yield records, both[1][slice(*numbers)]
+            counted = self._epochs(records[slice(*rows)])
+            self.groups.add(counted)
+            yield counted, points[slice(*numbers)]
 
-    def _epochs(self, records: pl.DataFrame) -> pl.DataFrame:
+    def _epochs(self, records: Records) -> Counted:
         """Headers open an epoch for the counters after them and are dropped."""
-        session, epoch = self.opened
-        known = pl.when(pl.col("session") == session).then(pl.lit(epoch, pl.Float64))
-        said = pl.when("header").then("epoch").forward_fill().over("session")
-        records = records.with_columns(opened=pl.coalesce(said, known))
-        if records.height:
-            self.opened = (records["session"][-1], records["opened"][-1])
-        i = pl.when(~(pl.col("held_out") & pl.col("step").is_null())).then(pl.coalesce("step", "batch"))
-        return records.filter(~pl.col("header")).select(
-            "row", "session", "series", "held_out", "keras", "total",
-            i=i,
-            stepped=pl.col("step").is_not_null(),
-            epoch=pl.coalesce("epoch", pl.when(pl.col("step").is_null()).then("opened")),
-            own=pl.coalesce("epoch", pl.when(pl.col("step").is_null()).then("opened")).is_not_null(),
-            # a bar or a pass over held-out data with its counter overwrites the one before
-            refreshed=pl.col("bar") | (pl.col("held_out") & pl.col("batch").is_not_null()),
+        known = np.where(records.session == self.opened[0], self.opened[1], np.nan)
+        opened = filled(np.where(records.header, records.epoch, np.nan), records.session, known)
+        if len(records):
+            self.opened = (int(records.session[-1]), float(opened[-1]))
+        stepped, batched = ~np.isnan(records.step), ~np.isnan(records.batch)
+        i = np.where(stepped, records.step, np.where(records.held_out, np.nan, records.batch))
+        epoch = np.where(np.isnan(records.epoch) & ~stepped, opened, records.epoch)
+        # a bar or a pass over held-out data with its counter overwrites the one before
+        refreshed = records.bar | (records.held_out & batched)
+        counted = Counted(
+            records.row, records.session, records.series, records.keras, records.held_out, stepped, ~np.isnan(epoch),
+            refreshed, records.total, i, epoch,
         )  # fmt: skip
+        return counted[~records.header] if records.header.any() else counted
 
-    def _placed(self, records: pl.DataFrame, points: pl.DataFrame, choices: Choices) -> Iterator[pl.DataFrame]:
+    def _placed(self, records: Counted, points: Points, choices: Choices) -> Iterator[pl.DataFrame]:
         """The points of a block that nothing can overwrite any more."""
-        if not points.height:
-            self._steps(records, choices)
+        if not len(records):
             return
-        found = points.join(self._steps(records, choices), on="row", how="inner", maintain_order="left")
-        found = self._same_pass(self._indexed(found))
-        found = self._last_states(found.select(_WAITING.names()))
+        step = self._steps(records, choices)
+        if not len(points):
+            return
+        of = np.searchsorted(records.row, points.row)
+        whole = np.trunc(step)
+        whole[~(np.abs(whole) < _WHOLE)] = np.nan
+        session, step = records.session[of], self._indexed(records.session[of], points.metric, whole[of])
+        found = pl.DataFrame([
+            pl.Series("row", points.row), pl.Series("session", session, pl.Int32), pl.Series("metric", points.metric),
+            pl.Series("step", step, nan_to_null=True).cast(pl.Int64),
+            pl.Series("epoch", records.epoch[of], nan_to_null=True),
+            pl.Series("time", points.time).cast(Time), pl.Series("value", points.value), pl.Series("line", points.line),
+            pl.Series("refreshed", records.refreshed[of]),
+        ])  # fmt: skip
+        other = self._other_pass(session, step, records.total[of], records.keras[of])
+        found = self._last_states(found.filter(~other) if other.any() else found)
         if found.height:
             yield self._shown(found)
 
-    def _steps(self, records: pl.DataFrame, choices: Choices) -> pl.DataFrame:
-        """row, session, step (Int64 or NULL), epoch, keras, total and refreshed of each record."""
-        sessions, series = choices.frames()
-        group, carry = list(_GROUP), self.carry
-        placed = records.join(series, on=group, how="left", nulls_equal=True, maintain_order="left")
-        placed = placed.join(sessions, on="session", how="left", maintain_order="left")
-        placed = placed.join(carry.series, on=group, how="left", nulls_equal=True, maintain_order="left")
-        i, epoch, index = pl.col("i"), pl.col("epoch"), pl.int_range(pl.len()).over(group)
-        before = pl.when(index == 0).then("i0").otherwise(i.shift().over(group))
+    def _steps(self, records: Counted, choices: Choices) -> Floats:
+        """The step of each record, NaN where it has none."""
+        groups, known = Grouping.of(records.session, records.series), self.carry.series
+        alike = records[groups.order]
+        i, epoch, total = alike.i, alike.epoch, alike.total
+        before = [known.get(key, _START) for key in groups.keys]
+        spans = [choices.sessions[session] for session, _ in groups.keys]
+        last = np.roll(i, 1)
+        last[groups.starts] = [i0 for i0, _, _ in before]
         # without an epoch a counter that goes back is the next pass over the data
-        back = ((i < before) & ~pl.col("stepped")).fill_null(value=False)
-        placed = placed.with_columns(
-            passes=back.cum_sum().over(group).cast(pl.Int64) + pl.col("passes0").fill_null(0),
-            index=index + pl.col("index0").fill_null(0),
+        passes = np.cumsum((i < last) & ~alike.stepped)
+        passes += groups.spread([passes0 for _, passes0, _ in before], np.int64) - groups.spread(
+            np.concatenate([[0], passes])[groups.starts], np.int64
         )
-        length = pl.coalesce("total", "length")
+        index = np.arange(len(i)) + groups.spread([n for _, _, n in before], np.int64)
+        index -= groups.spread(groups.starts, np.int64)
+        length = np.where(np.isnan(total), groups.spread([length for length, *_ in spans]), total)
+        first = groups.spread([first for _, first, *_ in spans])
+        anew = groups.spread([choices.series[key][0] for key in groups.keys], np.bool_)
         # counters that start anew with each epoch (or each bar) become steps that go on
-        placed = placed.with_columns(
-            step=pl.when(pl.col("keras") & epoch.is_not_null())
-            .then(epoch)
-            .when("anew")
-            .then((epoch - pl.col("first")).floor() * length + i)
-            .when(epoch.is_null() & ~pl.col("stepped"))
-            .then(pl.col("passes") * length + i)
-            .otherwise(i)
-        )
-        ends = placed.group_by(group, maintain_order=True).agg(
-            i0=i.last(), passes0=pl.col("passes").last(), index0=pl.col("index").last() + 1
-        )
-        steps = self._filled(placed)
-        self._pass_on(ends.cast(_SERIES))
-        return steps
+        unplaced = np.isnan(epoch) & ~alike.stepped
+        step = np.where(unplaced, passes * length + i, i)
+        step = np.where(anew, np.floor(epoch - first) * length + i, step)
+        step = np.where(alike.keras & ~np.isnan(epoch), epoch, step)
+        ends = groups.starts + groups.sizes - 1
+        after = zip(i[ends].tolist(), passes[ends].tolist(), (index[ends] + 1).tolist(), strict=True)
+        self._pass_on(dict(zip(groups.keys, after, strict=True)), int(records.session[-1]))
+        return self._filled(records, groups, groups.rows(step), groups.rows(index), choices)
 
-    def _filled(self, placed: pl.DataFrame) -> pl.DataFrame:
+    def _pass_on(self, ends: dict[Key, tuple[float, int, int]], session: int) -> None:
+        both = {**self.carry.series, **ends}
+        self.carry.series = {key: end for key, end in both.items() if key[0] == session}
+
+    def _filled(self, records: Counted, groups: Grouping, step: Floats, index: Integers, choices: Choices) -> Floats:
         """Records without a step of their own take the last one seen; where a session has none, the epoch or an
         index of the commonest series that has neither.
         """
-        lone = ~pl.col("any_step")
-        placed = placed.with_columns(
-            step=pl.when(pl.col("step").is_not_null())
-            .then("step")
-            .when(lone & pl.col("all_epochal"))
-            .then("epoch")
-            .when(lone & pl.col("clock"))
-            .then(pl.col("index").cast(pl.Float64))
+        sessions = [choices.sessions[session] for session, _ in groups.keys]
+        any_step, epochal, clock = (
+            groups.rows(groups.spread(told, np.bool_))
+            for told in (
+                [s[2] for s in sessions],
+                [s[3] for s in sessions],
+                [choices.series[k][1] for k in groups.keys],
+            )
         )
-        known = pl.when(pl.col("session") == self.carry.session).then(pl.lit(self.carry.step, pl.Float64))
-        last = pl.coalesce(pl.col("step").forward_fill().over("session"), known)
-        sharing = pl.col("own") | pl.col("held_out") | pl.col("any_step")
-        placed = placed.with_columns(last=last).with_columns(step=pl.when(sharing).then("last").otherwise("step"))
-        if placed.height:
-            self.carry.step, self.carry.session = placed["last"][-1], placed["session"][-1]
-        return placed.select(
-            "row", "session", "epoch", "keras", "total", "refreshed", step=pl.col("step").cast(pl.Int64, strict=False)
-        )
+        alone = np.isnan(step) & ~any_step
+        if alone.any():
+            step = np.where(alone & clock, index, step)
+            step = np.where(alone & epochal, records.epoch, step)
+        known = np.where(records.session == self.carry.session, self.carry.step, np.nan)
+        last = filled(step, records.session, known)
+        self.carry.step, self.carry.session = float(last[-1]), int(records.session[-1])
+        return np.where(records.own | records.held_out | any_step, last, step)
 
-    def _pass_on(self, ends: pl.DataFrame) -> None:
-        last = pl.col("session") == self.carry.session
-        older = self.carry.series.filter(last).join(ends, on=list(_GROUP), how="anti", nulls_equal=True)
-        self.carry.series = pl.concat([older, ends.filter(last)])
-
-    def _indexed(self, points: pl.DataFrame) -> pl.DataFrame:
+    def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
         """A running index a session and metric where there is no step at all."""
-        counts, key = self.carry.counts, ["session", "metric"]
-        if points["step"].has_nulls():
-            known = pl.DataFrame([(*k, n) for k, n in counts.items()], _COUNTS, orient="row")
-            points = points.join(known, on=key, how="left", maintain_order="left")
-            index = pl.int_range(pl.len(), dtype=pl.Int64).over(key) + pl.col("count").fill_null(0)
-            points = points.with_columns(step=pl.coalesce("step", index)).drop("count")
-        for session, metric, n in points.group_by(key).len().iter_rows():
-            counts[session, metric] = counts.get((session, metric), 0) + n
-        self.carry.counts = {k: n for k, n in counts.items() if k[0] == self.carry.session}
-        return points
+        counts, groups = self.carry.counts, Grouping.of(session, metric)
+        if np.isnan(step).any():
+            index = np.empty_like(step)
+            begin = groups.spread([counts.get(key, 0) for key in groups.keys]) - groups.spread(groups.starts)
+            index[groups.order] = np.arange(len(step)) + begin
+            step = np.where(np.isnan(step), index, step)
+        for key, n in zip(groups.keys, groups.sizes.tolist(), strict=True):
+            counts[key] = counts.get(key, 0) + n
+        self.carry.counts = {key: n for key, n in counts.items() if key[0] == self.carry.session}
+        return step
 
-    def _same_pass(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Of a Keras epoch what has the total of its first pass: those over held-out data have another."""
-        session, step, total = self.carry.pass_ or (-1, 0, None)
-        run = pl.struct("session", "step").rle_id()
-        goes_on = (run == 0) & (pl.col("session").first() == session) & (pl.col("step").first() == pl.lit(step))
-        first = pl.when(goes_on).then(pl.lit(total, pl.Float64)).otherwise(pl.col("total").first().over(run))
-        points = points.with_columns(first=first)
-        self.carry.pass_ = points.select("session", "step", "first").row(-1)
-        return points.filter(~pl.col("keras") | (pl.col("total") == pl.col("first")) | pl.col("total").is_null())
+    def _other_pass(self, session: Integers, step: Floats, total: Floats, keras: Mask) -> Mask:
+        """Of a Keras epoch what has another total than its first pass: those over held-out data."""
+        runs = np.flatnonzero(changes(session, step))
+        first = total[runs]
+        if (session[0], step[0]) == self.carry.pass_[:2]:
+            first[0] = self.carry.pass_[2]
+        self.carry.pass_ = (int(session[-1]), float(step[-1]), float(first[-1]))
+        if not keras.any():
+            return keras
+        kept: Mask = (total == np.repeat(first, np.diff(runs, append=len(step)))) | np.isnan(total)
+        return keras & ~kept
 
     def _last_states(self, points: pl.DataFrame) -> pl.DataFrame:
         """Of the refreshes of a bar within one step the last; those that may yet be overwritten wait."""
@@ -287,13 +297,15 @@ class Steps:
         ).cast(SCHEMAS["points"])  # fmt: skip
 
 
-def _tuple(values: Any) -> Any:
-    return None if values is None else tuple(values)
+def _float(value: float | None) -> float:
+    return np.nan if value is None else value
 
 
 def _carry_state(carry: Carry) -> Mapping[str, Any]:
     return {
-        "series": [list(row) for row in carry.series.iter_rows()], "session": carry.session, "step": carry.step,
-        "counts": [[list(k), n] for k, n in carry.counts.items()], "pass": carry.pass_,
+        "series": [[list(key), [number(i), *others]] for key, (i, *others) in carry.series.items()],
+        "session": carry.session, "step": number(carry.step),
+        "counts": [[list(k), n] for k, n in carry.counts.items()],
+        "pass": [carry.pass_[0], *map(number, carry.pass_[1:])],
         "waiting": [list(row) for row in carry.waiting.cast({"time": pl.Int64}).iter_rows()],
     }  # fmt: skip

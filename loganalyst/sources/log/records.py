@@ -1,0 +1,146 @@
+"""What a log's lines measure, as arrays: records (one a line or block with numbers) and the points that are in them.
+
+Arrays are cut, joined and put aside without any query. NaN stands for a counter that is not there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = -1  # code of the series of a record without metrics
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Table:
+    """Columns (arrays of one length) that are taken and joined row by row."""
+
+    def columns(self) -> list[NDArray[Any]]:
+        """The arrays in the order of the fields."""
+        return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.columns()[0])
+
+    def __getitem__(self, rows: "slice | NDArray[Any]") -> Self:
+        """Some rows."""
+        return type(self)(*(column[rows] for column in self.columns()))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The rows of all parts (at least one)."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*map(np.concatenate, zip(*(part.columns() for part in parts), strict=True)))
+
+
+@dataclass(frozen=True)
+class Records(Table):
+    """row: the row in the log; session; series: code of the first metric; the flags of its shape; its counters."""
+
+    row: Integers
+    session: Integers
+    series: Integers
+    bar: Mask
+    keras: Mask
+    held_out: Mask
+    header: Mask
+    step: Floats
+    batch: Floats
+    total: Floats
+    epoch: Floats
+
+
+@dataclass(frozen=True)
+class Points(Table):
+    """row: that of the record; metric: its code; the value; number and time of the line it stands on."""
+
+    row: Integers
+    metric: NDArray[np.uint32]
+    value: Floats
+    line: Integers
+    time: NDArray[np.datetime64]
+
+
+@dataclass(frozen=True)
+class Counted(Table):
+    """Records that know their epoch. `i` is the step (where `stepped`) or counter, `own`: there is an epoch,
+    `refreshed`: the next of the same step overwrites it.
+    """
+
+    row: Integers
+    session: Integers
+    series: Integers
+    keras: Mask
+    held_out: Mask
+    stepped: Mask
+    own: Mask
+    refreshed: Mask
+    total: Floats
+    i: Floats
+    epoch: Floats
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Rows by group: `order` has those of the first group, then those of the second, each in order; `starts` is where
+    in `order` the groups begin, `keys` what they are.
+    """
+
+    order: Integers
+    starts: Integers
+    keys: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, one: NDArray[Any], two: NDArray[Any]) -> "Grouping":
+        """The groups of rows with the same two whole numbers (`two` at least -1); the group met first is the first."""
+        if not len(one):
+            return cls(np.empty(0, np.int64), np.empty(0, np.int64), [])
+        low, width = int(one.min()), int(two.max()) + 2
+        key = (one.astype(np.int64) - low) * width + (two.astype(np.int64) + 1)
+        if key.max() < 1 << 16:
+            key = key.astype(np.uint16)  # sorted by counting
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+        pairs = [divmod(k, width) for k in key[starts].tolist()]
+        return cls(order, starts, [(session + low, code - 1) for session, code in pairs])
+
+    @property
+    def sizes(self) -> Integers:
+        """Rows of each group."""
+        return np.diff(self.starts, append=len(self.order))
+
+    def spread(self, values: Sequence[Any] | NDArray[Any], dtype: type = np.float64) -> NDArray[Any]:
+        """What holds of each group, for its rows in order; None is NaN."""
+        return np.repeat(np.array(values, dtype), self.sizes)
+
+    def rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values in the order of the groups, in that of the rows."""
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+def filled(values: Floats, session: Integers, before: Floats | float) -> Floats:
+    """Where there is no value the last one of the same session; `before` (of each row) where there is none yet."""
+    known = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
+    same = (known >= 0) & (session[known] == session)
+    return np.where(same, values[known], before)
+
+
+def changes(*columns: NDArray[Any]) -> Mask:
+    """Where any column is another than in the row before; the first row is. NaN is like NaN."""
+    changed = np.zeros(len(columns[0]), bool)
+    changed[:1] = True
+    for column in columns:
+        differs = column[1:] != column[:-1]
+        if column.dtype.kind == "f":
+            differs &= ~(np.isnan(column[1:]) & np.isnan(column[:-1]))
+        changed[1:] |= differs
+    return changed
