@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.features import axes
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
@@ -56,8 +57,11 @@ class Context:
 
     def gap(self, train: Curve | None, val: Curve) -> "Gap":
         """The validation curve beside the training curve (by itself where there is none)."""
-        beside = (train.steps, train.values) if train else ([], [])
-        found: Gap = self.measures.gap(*beside, val.steps, val.values)
+        if train is None:
+            alone: Gap = self.measures.gap([], [], val.steps, val.values)
+            return alone
+        ours, theirs = axes.common(train, val, self.of("epoch"))
+        found: Gap = self.measures.gap(ours, train.values, theirs, val.values)
         return found
 
     def schedule(self, curve: Curve) -> "Schedule":

@@ -32,6 +32,8 @@ FEATURES = (
     Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
     Feature("train_val_gap_growth", "float", "share", "growth of that gap since the held-out loss was lowest", "val_loss"),
+    Feature("train_val_gap_widening", "float", "noise", "how far that gap ended above its smallest, in units of the noise of the held-out loss", "val_loss"),
+    Feature("train_val_gap_onset_step", "int", "step", "from where on it stays above its smallest by more than the noise", "val_loss"),
     Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
     Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
@@ -78,9 +80,18 @@ def _losses(context: Context) -> Computed:
         "train_val_gap_growth": None
         if gap.final_ratio is None or gap.best_ratio is None
         else gap.final_ratio - gap.best_ratio,
+        "train_val_gap_widening": gap.widening,
+        **_onset(curve, gap.onset_index),
         **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
+
+
+def _onset(curve: Curve, index: int | None) -> Computed:
+    if index is None:
+        return {}
+    witness = seen(curve, index)
+    return {"train_val_gap_onset_step": (witness.step, witness)}
 
 
 def _broken(held_out: list[Curve]) -> Computed:

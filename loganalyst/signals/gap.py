@@ -1,11 +1,14 @@
 """Validation beside training: where validation was best, how far it rose since, whether training went on falling."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from loganalyst.signals.robust import Array, as_floats, lag1, residual_noise, running_median, smooth
+
+WIDER = 3.0  # noise units by which a gap has widened
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,8 @@ class Gap:
     the best in units of the validation noise, `rise_ratio` last/best (positive losses). `train_fall` is the relative
     fall of training over the same stretch ((at best − last)/|at best|), `train_fall_z` the same in units of its
     standard error. `final_ratio` is (val − train)/|train| of the last levels, `best_ratio` the same at the best step.
+    `widening` is how far the gap (val − train) ended above its smallest, in units of the validation noise, and
+    `onset_index` the position in the given validation array from which on it stays above that by more than its noise.
     """
 
     best_step: int | None = None
@@ -29,6 +34,8 @@ class Gap:
     train_fall_z: float | None = None
     final_ratio: float | None = None
     best_ratio: float | None = None
+    widening: float | None = None
+    onset_index: int | None = None
 
 
 def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, val_values: ArrayLike) -> Gap:
@@ -59,7 +66,15 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         train_fall_z=_bounded((at_best - at_end) / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
         final_ratio=_ratio(last - at_end, at_end),
         best_ratio=_ratio(low - at_best, at_best),
+        **_widening(level - np.interp(vs, ts, curve), noise, where),
     )
+
+
+def _widening(apart: Array, noise: float, where: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> dict[str, Any]:
+    """How far the smoothed gap ended above its smallest, and from where on it stays beyond the noise."""
+    last = int(np.flatnonzero(apart <= apart.min() + WIDER * noise)[-1])
+    onset = int(where[last + 1]) if last + 1 < apart.size else None
+    return {"widening": _bounded((float(np.median(apart[-3:])) - float(apart.min())) / noise), "onset_index": onset}
 
 
 def _error(x: Array, count: int) -> float:

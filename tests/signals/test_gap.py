@@ -43,6 +43,19 @@ def test_a_curve_that_only_falls_has_no_rise():
     assert g.train_fall == pytest.approx(0, abs=0.1)
 
 
+def test_the_gap_widens_from_where_it_was_made_to():
+    """Two losses that fall together until step 1,000 part there; two that stay together have no onset."""
+    together, noise = np.linspace(2, 1, 2000), 0.01 * np.random.default_rng(2).standard_normal(40)
+    parted = together[::50] + np.maximum(VAL_STEPS - 1000, 0) / 1000
+    g, same = gap(STEPS, together, VAL_STEPS, parted + noise), gap(STEPS, together, VAL_STEPS, together[::50] + noise)
+
+    assert g.onset_index is not None
+    assert 1000 <= VAL_STEPS[g.onset_index] <= 1200
+    assert g.widening > 40
+    assert same.onset_index is None
+    assert same.widening < 4
+
+
 def test_order_of_points_does_not_matter():
     """Points are put in order of their steps; best_index stays a position in the given array."""
     values = validation(0.7)
