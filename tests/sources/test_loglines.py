@@ -57,6 +57,15 @@ def test_what_is_told_of_a_kind_is_not_told_of_rare_lines() -> None:
     assert look.flags["table"].tolist() == [False] * 5 + [True] + [False] * 5
 
 
+@given(st.lists(st.integers(1, 70), max_size=40), st.integers(0, 70))
+def test_ends_of_lines_are_found_however_close_they_stand(lengths: list[int], rest: int) -> None:
+    """One, two or more among 32 bytes, and the bytes behind the last 32."""
+    at = np.cumsum(np.array(lengths, np.int64)) - 1
+    mask = np.zeros(sum(lengths) + rest, bool)
+    mask[at] = True
+    assert lines._places(mask).tolist() == at.tolist()
+
+
 @given(st.lists(st.sampled_from([b"\n", b"\t", b"\r", b"\x1b", b"x", b"chatter of a line"]), max_size=60))
 def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list[bytes]) -> None:
     data = b"".join(parts)

@@ -189,3 +189,39 @@ def test_the_nan_of_megatrons_counter_is_passed_over_and_another_one_beside_it_i
     rows, numbers = patterns.candidates(data, ends, CATALOGUE)
 
     assert rows[numbers == patterns._literals(CATALOGUE).index("nan")].tolist() == [1, 2]
+
+
+def test_a_skipped_count_of_zero_is_passed_over_and_another_one_is_not() -> None:
+    """Every line of Megatron has that count, too."""
+    lines = ["number of skipped iterations:   0 |", "number of skipped iterations:  10 |", "skipped iterations:   0 "]
+    data = "\n".join(lines).encode()
+    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
+    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
+
+    assert rows[numbers == patterns._literals(CATALOGUE).index("number of skipped iterations:")].tolist() == [1]
+
+
+def test_a_line_with_the_begin_of_a_literal_only_is_no_candidate() -> None:
+    """The scan looks for a literal's head; the rest must follow, on the same line and before the end of the data."""
+    assert patterns._head("not found in checkpoint") == "not found in che"
+    lines = ["not found in checkpoint", "not found in cheese", "not found in che", "ckpoint", "not found in che"]
+    data = "\n".join(lines).encode()
+    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
+    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
+
+    assert rows[numbers == patterns._literals(CATALOGUE).index("not found in checkpoint")].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("literal", "head"),
+    [
+        ("NaN", "NaN"),
+        ("MisconfigurationException", "MisconfigurationException"),
+        ("CUDA error", "CUDA err"),
+        ("Timed out waiting ", "Timed out wai"),
+        ("in loop", "in loop"),
+    ],
+)
+def test_the_head_of_a_literal_ends_within_its_last_word(literal: str, head: str) -> None:
+    """A single word, and what would be shorter than the eight bytes that hyperscan looks at, stay whole."""
+    assert patterns._head(literal) == head

@@ -36,9 +36,6 @@ _NO_NODE = (
 )
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
-_BITS = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool)  # of each byte, the lowest first
-_LOWEST, _SEVERAL = _BITS.argmax(axis=1), _BITS.sum(axis=1) > 1
-
 
 @dataclass(frozen=True)
 class Place:
@@ -262,11 +259,20 @@ def _starts(data: bytes, first: int = 0, most: int | None = None) -> tuple[NDArr
 
 
 def _places(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Where `mask` is true. Eight at a time: faster where that is seldom, such as at the ends of lines."""
-    eight = np.packbits(mask, bitorder="little")
-    at = np.flatnonzero(eight != 0)
-    bits = eight[at]
-    return np.flatnonzero(mask) if _SEVERAL[bits].any() else at * 8 + _LOWEST[bits]
+    """Where `mask` is true. 32 at a time: faster where that is seldom, such as at the ends of lines."""
+    words = np.zeros(-(-len(mask) // 32), "<u4")
+    words.view(np.uint8)[: -(-len(mask) // 8)] = np.packbits(mask, bitorder="little")
+    at = np.flatnonzero(words != 0)
+    bits, found = words[at], []
+    for _ in range(2):  # the lowest bit of each word, and of those that have two the other
+        below = bits - 1
+        found.append(at * 32 + np.bitwise_count(~bits & below))
+        bits &= below
+        more = np.flatnonzero(bits != 0)
+        if not len(more):
+            return np.sort(np.concatenate(found), kind="stable")
+        at, bits = at[more], bits[more]
+    return np.flatnonzero(mask)
 
 
 def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64]]:

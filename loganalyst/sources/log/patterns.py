@@ -1,6 +1,6 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -61,8 +61,12 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
-_ASIDE = "number of nan iterations"  # on every line of Megatron: this `nan` tells nothing, and is passed over
-_BEHIND = len(" iterations")
+# On every line of Megatron: in these texts these literals tell nothing, and are passed over.
+_ASIDE = {
+    "nan": "number of nan iterations",
+    "number of skipped iterations:": "number of skipped iterations:   0 ",
+}
+_WORD = 3  # letters of a literal's last word that are looked for
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
@@ -122,35 +126,45 @@ def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple
 
 
 def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
-    scanner = _scanner((*literals, _ASIDE))
+    scanner = _scanner(tuple(literals))
     if scanner is None:
         return _searched(data, literals)
-    ids: list[int] = []
-    places: list[int] = []
+    database, clues = scanner
+    seen: list[int] = []
+    database.scan(data, match_event_handler=lambda number, _start, end, *_: seen.extend((number, end)))
+    numbers, places = np.array(seen, np.int64).reshape(-1, 2).T
+    kept = np.ones(len(numbers), bool)
+    for number, at in _groups(numbers):
+        rest, aside, before = clues[number]
+        if rest:
+            kept[at] = _stands(data, places[at], rest)
+        if aside:
+            kept[at] &= ~_stands(data, places[at] - before, aside)
+    return np.searchsorted(ends, places[kept]), numbers[kept]
 
-    def note(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        ids.append(literal)
-        places.append(end)
 
-    scanner.scan(data, match_event_handler=note)
-    at, numbers = np.array(places, np.int64), np.array(ids, np.int64)
-    aside = numbers == len(literals)
-    if aside.any():
-        said = [number for number, literal in enumerate(literals) if literal == "nan"]
-        kept = ~(aside | (np.isin(numbers, said) & np.isin(at, at[aside] - _BEHIND)))
-        at, numbers = at[kept], numbers[kept]
-    return np.searchsorted(ends, at), numbers
+def _stands(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
+    """Whether `text` stands at each of the places (those before the begin of `data`, too)."""
+    read = np.frombuffer(data, np.uint8).take(at[:, None] + np.arange(len(text)), mode="clip")
+    same: NDArray[np.bool_] = (read == np.frombuffer(text, np.uint8)).all(axis=1)
+    return same & (at >= 0) & (at + len(text) <= len(data))
+
+
+def _groups(numbers: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each number that is there, and its positions."""
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.flatnonzero(np.diff(numbers[order], prepend=-1, append=-1))
+    for first, last in pairwise(bounds.tolist()):
+        yield int(numbers[order[first]]), order[first:last]
 
 
 def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """As `match`, for lines in which literals were found: `literals[i]` in line `at[i]` of `text`."""
     of = _patterns_of(tuple(p.literals for p in patterns))
-    order = np.argsort(literals, kind="stable")
-    bounds = np.flatnonzero(np.diff(literals[order], prepend=-1, append=-1))
     lines: dict[int, list[Rows]] = {}
-    for first, last in pairwise(bounds.tolist()):
-        for number in of[int(literals[order[first]])]:
-            lines.setdefault(number, []).append(at[order[first:last]])
+    for literal, positions in _groups(literals):
+        for number in of[literal]:
+            lines.setdefault(number, []).append(at[positions])
     free = np.ones(len(text), bool)
     found = [pl.DataFrame(schema=HITS)]
     for number in sorted(lines):
@@ -165,10 +179,13 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
 
 def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
     """The same without hyperscan."""
-    lines = pl.Series([data.decode()]).str.split("\n").explode()
-    rows = lines.str.contains_any(literals).arg_true()
-    words = lines.gather(rows).str.extract_many(literals, overlapping=True)
-    said = pl.DataFrame({"row": rows, "word": words}).explode("word")
+    lines = pl.Series("text", [data.decode()]).str.split("\n").explode()
+    said = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
+    words = pl.col("text").str.extract_many(literals, overlapping=True).list.unique()
+    said = said.with_columns(word=words).explode("word")
+    for word, aside in _ASIDE.items():
+        often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
+        said = said.filter((pl.col("word") != word) | (often > passed))
     number = {word: number for number, word in enumerate(literals)}
     return said["row"].cast(pl.Int64).to_numpy(), said["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
 
@@ -187,17 +204,38 @@ def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> list[list[int]]:
     return list(of.values())
 
 
+Clue = tuple[bytes, bytes, int]
+
+
 @cache
-def _scanner(literals: tuple[str, ...]) -> Any:
-    """The hyperscan database of the literals, or None where hyperscan is not there (polars serves, slower)."""
+def _scanner(literals: tuple[str, ...]) -> tuple[Any, list[Clue]] | None:
+    """The hyperscan database of the heads of all literals, and for each its rest, the text in which it is passed over
+    and how far before the head's end that text begins. None where hyperscan is not there (polars serves, slower).
+    """
     try:
         import hyperscan
     except ImportError:
         return None
+    heads = [_head(literal) for literal in literals]
     database = hyperscan.Database()
-    words = [literal.encode() for literal in literals]
+    words = [head.encode() for head in heads]
     database.compile(expressions=words, ids=list(range(len(words))), flags=[0] * len(words), literal=True)
-    return database
+    return database, [_clue(*both) for both in zip(literals, heads, strict=True)]
+
+
+def _head(literal: str) -> str:
+    """What of a literal is looked for first: all but the end of its last word.
+
+    Hyperscan knows a literal by its last eight bytes: a whole word there ("... in checkpoint") stands on many healthy
+    lines, and each costs a second look; the end of one word and the begin of the next stand on few.
+    """
+    end = literal.rfind(" ", 0, -_WORD - 1) + 1 + _WORD
+    return literal[:end] if end >= 8 else literal
+
+
+def _clue(literal: str, head: str) -> Clue:
+    aside = _ASIDE.get(literal, "")
+    return literal.removeprefix(head).encode(), aside.encode(), aside.find(head) + len(head)
 
 
 def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
