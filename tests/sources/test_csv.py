@@ -3,7 +3,7 @@
 import csv as csv_module
 import io
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -433,3 +433,21 @@ def test_one_damaged_step_changes_no_other(tmp_path: Path) -> None:
 
     assert points["step"].to_list() == [1, 2, 3, 3, *range(5, 31)]
     assert points["value"].to_list() == [i / 8 for i in range(1, 31)]
+
+
+@pytest.mark.parametrize("damaged", ["x7", "nan", "2023-13-45", "17000000.5"])
+def test_one_damaged_time_changes_no_other(tmp_path: Path, damaged: str) -> None:
+    cells = [damaged if i == 4 else str(1_700_000_000 + i) for i in range(30)]
+    tables = table(tmp_path, "step,time,loss\n" + "".join(f"{i},{cell},0.5\n" for i, cell in enumerate(cells)))
+    start = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+    expected = [None if i == 4 else start + timedelta(seconds=i) for i in range(30)]
+    assert tables.points.filter(metric="loss")["time"].to_list() == expected
+
+
+def test_a_step_below_zero_does_not_start_again(tmp_path: Path) -> None:
+    """Where rows have epochs too, steps that start again near zero go on; a damaged one is no start."""
+    rows = "".join(f"{i // 10},{-i if i == 20 else i},0.5\n" for i in range(30))
+
+    steps = table(tmp_path, "epoch,step,loss\n" + rows).points["step"].to_list()
+    assert steps == [*range(20), -20, *range(21, 30)]

@@ -3,7 +3,7 @@
 import csv
 import json as json_module
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -372,3 +372,12 @@ def test_gap_in_latin_1(tmp_path):
     path.write_bytes('[{"step": 1, "note": "é", "loss": 1.5}, éé'.encode("latin-1"))
 
     assert read(path).gaps.select("offset", "bytes").rows() == [(40, 2)]
+
+
+def test_a_damaged_time_changes_no_other(tmp_path):
+    """A text among the numbers of a time column is not known; the others keep theirs."""
+    times = ["2023-1", *(1_700_000_000 + i for i in range(1, 30))]
+    found = read(file(tmp_path, lines(*({"step": i, "time": t, "loss": 0.5} for i, t in enumerate(times)))))
+    start = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+    assert rows(found, "metric", "time") == [("loss", start + timedelta(seconds=i) if i else None) for i in range(30)]

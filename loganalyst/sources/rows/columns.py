@@ -47,27 +47,43 @@ def known(names: Iterable[str], among: Collection[str]) -> list[str]:
     return sorted(found, key=lambda name: order[plain(name)])
 
 
-def to_time(column: pl.Series) -> pl.Series | None:
-    """A column as UTC times, or None if it holds no points in time (2001 to 2286 as s, ms, µs or ns; or date texts).
+def times(column: pl.Series) -> pl.Series:
+    """A column as UTC times, cell by cell: numbers of 2001 to 2286 as s, ms, µs or ns, or date texts; else NULL.
 
     A text without a zone is taken as UTC.
     """
-    values = column.drop_nulls()
-    if not len(values):
-        return None
-    if column.dtype == pl.String:
-        if len(values.cast(pl.Float64, strict=False).drop_nulls()) == len(values):
-            return to_time(column.cast(pl.Float64, strict=False))
-        texts = (
-            column.str.to_datetime(form, strict=False, time_unit="us", time_zone="UTC")
-            for form in _FORMATS
-            if form.endswith("z") == values.str.contains(r"(Z|[+-]\d\d:?\d\d)$").any()
-        )
-        return next((time for time in texts if time.null_count() == column.null_count()), None)
+    if column.dtype != pl.String:
+        return _moments(column) if column.dtype == pl.Float64 else constant(None, len(column), Time)
+    numbers = column.cast(pl.Float64, strict=False)
+    found = _moments(numbers)
+    for form in _FORMATS:
+        left = column.set(found.is_not_null(), None)
+        if not left.count():
+            break
+        found = found.zip_with(found.is_not_null(), _parsed(left, form))
+    return found
+
+
+def _moments(numbers: pl.Series) -> pl.Series:
+    micros = constant(None, len(numbers), pl.Float64)
     for unit in (1e6, 1e3, 1.0, 1e-3):
-        if column.dtype == pl.Float64 and ((values * unit) >= 1e15).all() and ((values * unit) < 1e16).all():
-            return (column * unit).round().cast(pl.Int64, strict=False).cast(Time)
-    return None
+        scaled = numbers * unit
+        fits = ((scaled >= 1e15) & (scaled < 1e16)).fill_null(False)
+        if fits.any():
+            micros = scaled.zip_with(fits, micros)
+            if fits.all():
+                break
+    return micros.round().cast(pl.Int64).cast(Time)
+
+
+def _parsed(texts: pl.Series, form: str) -> pl.Series:
+    return texts.str.to_datetime(form, strict=False, time_unit="us", time_zone="UTC").cast(Time)
+
+
+def _timed(column: pl.Series) -> bool:
+    """Whether a column tells times: nearly all of it does, for one damaged cell must not cost the others theirs."""
+    known = column.count()
+    return known > 0 and times(column).count() >= MOSTLY * known
 
 
 @dataclass
@@ -101,7 +117,7 @@ class Axes:
             epoch = steps[0]
         if step is None and epoch is not None and _whole(columns[epoch]):
             step = epoch
-        time = next((n for n in known(columns, TIMES) if to_time(columns[n]) is not None), None)
+        time = next((n for n in known(columns, TIMES) if _timed(columns[n])), None)
         return cls(step, epoch, time)
 
     @property
@@ -116,14 +132,12 @@ class Axes:
         epoch are made to go on.
         """
         epoch = columns.get(self.epoch or "", constant(None, rows, pl.Float64))
-        time = to_time(columns[self.time]) if self.time else None
+        time = times(columns[self.time]) if self.time else constant(None, rows, Time)
         if self.step is None:
             step = pl.int_range(self.row, self.row + rows, dtype=pl.Int64, eager=True)
         else:
             step = self._continued(_integer(columns[self.step]), epoch)
         self.row += rows
-        if time is None:
-            time = constant(None, rows, Time)
         return pl.DataFrame([step.alias("step"), epoch.alias("epoch"), time.alias("time")])
 
     def _continued(self, step: pl.Series, epoch: pl.Series) -> pl.Series:
@@ -142,12 +156,14 @@ class Axes:
         return step + pl.Series(offsets, dtype=pl.Int64).gather(frame["group"])
 
     def _offset(self, epoch: float | None, first: int, top: int) -> int:
-        """The steps before a stretch of rows of one epoch: more than before where it starts again, near zero."""
+        """The steps before a stretch of rows of one epoch: more than before where it starts again, near zero (a step
+        below it is damaged).
+        """
         if epoch is None:
             return 0
         if self.latest is None or epoch > self.latest:
             before = self.offsets.get(self.latest, 0) if self.latest is not None else 0
-            restarts = self.latest is not None and first <= self.highest // 2
+            restarts = self.latest is not None and 0 <= first <= self.highest // 2
             self.offsets[epoch] = before + (self.highest + (first == 0) if restarts else 0)
             self.latest, self.highest = epoch, 0
         if epoch == self.latest:

@@ -145,8 +145,11 @@ class Log:
         if not long.height and not numbers:
             return
         words = _columns(texts, wide.rows, told, len(lines), {*texts["metric"], *told})
-        present = sorted({*long["metric"].unique(), *numbers} - {*words})
-        axes = _columns(long, wide.rows, numbers, len(lines), columns.known(present, columns.AXES))
+        named = {*long["metric"].unique(), *numbers}
+        mixed = columns.known(named & {*words}, columns.TIMES)  # numbers, with a text where one is damaged
+        present = [*mixed, *columns.known(sorted(named - {*words}), columns.AXES)]
+        axes = _columns(long, wide.rows, numbers, len(lines), present)
+        words |= {name: words[name].fill_null(axes.pop(name).cast(pl.String)) for name in mixed}
         if self.axes is None:
             self.axes = Axes.choose({**axes, **words})
         missing = constant(None, len(lines), pl.Float64)
