@@ -14,6 +14,8 @@ BLOCKS = 200
 STILL = 4.0  # standard errors of a rest's trend that still count as none while its start is looked for
 MOVING = 3.0  # standard errors at which a knee goes on falling
 CREEP = 0.25  # of the slope before, which the slope after is below
+SLOW = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)  # time constants of a decay that slows down, as shares of the stretch
+TURN, WIDTH = (0.3, 0.5, 0.7), (0.1, 0.2)  # middles and widths of a sigmoid, as shares of the way to the knee
 FEWEST = 10  # blocks that tell a trend
 SHORTEST = 0.1  # share of the curve that must be flat
 SURE = 2.0  # standard errors that are given to the slope after
@@ -46,7 +48,19 @@ def _bend(x: Array, flat: int) -> int | None:
     rest = x[first:]
     if rest.size < max(FEWEST, SHORTEST * x.size):
         return None
-    return first if abs(trend(rest)) + SURE * _error(rest) <= CREEP * fall else None
+    still = abs(trend(rest)) + SURE * _error(rest) <= CREEP * fall
+    return first if still and _at_once(x[max(0, 2 * knee - x.size) :], knee - max(0, 2 * knee - x.size)) else None
+
+
+def _at_once(x: Array, knee: int) -> bool:
+    """Whether a line that ends at the knee fits `x` better than any exponential, power law or sigmoid that slows down."""
+    t = np.arange(x.size) / x.size
+    slow = [np.exp(-t / tau) for tau in SLOW] + [(1 + t / tau) ** -power for tau in SLOW for power in (0.5, 1.0)]
+    turned = [-np.tanh((t * x.size / knee - at) / width / 2) for at in TURN for width in WIDTH]
+    shapes = np.array([np.minimum(t, knee / x.size), *slow, *turned])
+    shapes -= shapes.mean(axis=1, keepdims=True)
+    gain = (shapes @ (x - x.mean())) ** 2 / np.sum(shapes**2, axis=1)  # of explained squares, two parameters each
+    return bool(gain[0] >= np.max(gain[1:]))
 
 
 def _settled(x: Array, knee: int) -> int:

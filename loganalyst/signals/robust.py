@@ -115,11 +115,12 @@ def lag1(r: Array) -> float:
 
 
 def long_run(x: Array) -> float:
-    """Square root of the long-run variance of an AR(1) series, from its differences at lags 1 and 2: neither a trend
-    nor some steps disturb it (Chakar, Lebarbier, Lévy-Leduc, Robin, Bernoulli 23, 2017). 0 below 30 points.
+    """Square root of the long-run variance of an AR(1) series, from its differences at some lags, which neither a trend
+    nor some steps disturb (Chakar, Lebarbier, Lévy-Leduc, Robin, Bernoulli 23, 2017). 0 below 30 points.
     """
     if x.size < 30:
         return 0.0
-    one, two = (float(np.median(np.abs(x[k:] - x[:-k]))) for k in (1, 2))
-    rho = float(np.clip((two / one) ** 2 - 1, 0.0, 0.95)) if one > 0 else 0.0
-    return one * MAD_TO_SD * float(np.sqrt((1 + rho) / 2)) / (1 - rho)
+    size = {k: max(spread(x[k:] - x[:-k]), TINY) for k in (1, 2, 3, 6)}
+    near, far = (float(np.clip((size[2 * k] / size[k]) ** 2 - 1, 0.0, 0.95)) ** (1 / k) for k in (1, 3))
+    rho = min(near, far)  # means of blocks look more persistent at once, white noise at some distance
+    return size[3] * float(np.sqrt((1 + rho) / (1 - rho) / 2 / (1 - rho**3)))

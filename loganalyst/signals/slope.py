@@ -12,7 +12,7 @@ SEEN = 0.5  # of as many at the narrower
 CLIMB = 4.0  # standard errors of the slope after
 RISE = 3.0  # noise units of single points gained within the wider window
 BEFORE = 0.3  # slope before, at most this share of the slope after
-USUAL = 0.7  # bends of this many robust sd of all bends are usual
+USUAL = 0.5  # bends of this many robust sd of all bends are usual
 WIDTHS = (0.06, 0.12)  # of the curve, on each side
 NARROWEST = 6  # blocks on each side
 
