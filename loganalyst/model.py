@@ -68,10 +68,11 @@ SCHEMAS: dict[str, pl.Schema] = {
         output_elements=pl.Int64, dtype=pl.String, created=Time, started=Time, completed=Time, timeout_s=pl.Float64,
         frame=pl.String, record=pl.Int64, file=pl.String,
     ),
-    # a group that a rank is in: all its ranks (NULL: not told) and the last collective of it that this rank entered
+    # a group that a rank is in: all its ranks (NULL: not told), the last collective of it that this rank entered, and
+    # when its dump was written at the latest (the time of the file)
     "process_groups": _schema(
         rank=pl.Int64, group=pl.String, description=pl.String, members=pl.List(pl.Int64), enqueued=pl.Int64,
-        file=pl.String,
+        dumped=Time, file=pl.String,
     ),
     # what a reader could not use; `bytes` NULL where the extent is not known
     "gaps": _schema(file=pl.String, offset=pl.Int64, bytes=pl.Int64, why=pl.String),
@@ -404,14 +405,51 @@ class RuledOut:
 
 
 @dataclass(frozen=True)
+class Onset:
+    """When a metric left its usual course for the worse: first at `step`, somewhere in `low`..`high`, in steps of the
+    run's busiest metric; `found` is the step of the finding, in the metric's own.
+    """
+
+    metric: str
+    role: str
+    kind: str
+    session: int
+    step: int
+    low: float
+    high: float
+    found: int
+    file: str | None = None
+
+    def before(self, other: "Onset") -> float:
+        """The probability that this was before the other, each anywhere in its interval alike; where those do not
+        overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
+        """
+
+        def area(x: float) -> float:
+            """Integral, up to x, of the share of this interval that lies below."""
+            inside = min(max(x - self.low, 0.0), self.high - self.low)
+            return inside * inside / (2 * (self.high - self.low)) + max(x - self.high, 0.0)
+
+        return min(max((area(other.high) - area(other.low)) / (other.high - other.low), 0.01), 0.99)
+
+
+@dataclass(frozen=True)
 class TimelineEvent:
-    """One thing that happened, in causal order."""
+    """One thing that happened, in causal order. Where a metric left its usual course, it did so within `low`..`high`
+    (steps); `after` names the one that had done so before it, `lag` the steps between, `confidence` the probability of
+    this order.
+    """
 
     step: int | None
     time: datetime | None
     metric: str | None
     kind: str
     text: str
+    low: float | None = None
+    high: float | None = None
+    after: str | None = None
+    lag: int | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)

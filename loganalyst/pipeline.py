@@ -25,6 +25,7 @@ from loganalyst.features.context import Context
 from loganalyst.features.curves import curves as effective_curves
 from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.curves import total
+from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
@@ -91,7 +92,8 @@ def diagnose(
     corrected = settings.find(run.path, config)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
-    row = features.compute(Context(run, curves, findings, signals))
+    context = Context(run, curves, findings, signals)
+    row = features.compute(context)
     known = catalogue((*corrected.rules, *rules))
     judged = diagnosis.diagnose(known, row)
     kept, ignored = _ignored(judged.causes, run, corrected)
@@ -106,7 +108,13 @@ def diagnose(
         causes=kept,
         ruled_out=judged.ruled_out,
         unknown=judged.unknown,
-        timeline=timeline(findings, run.lines, run.points),
+        timeline=timeline(
+            findings,
+            run.lines,
+            run.points,
+            onsets=onsets(context),
+            down=[c.metric for c in curves if c.role.worse == "down"],
+        ),
         summary={
             **summarise(run, curves),
             "told_symptoms": told(symptoms, known.symptoms, judged.symptoms, row),

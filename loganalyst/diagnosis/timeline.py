@@ -1,10 +1,11 @@
 """What happened, in order: who moved first. Findings of curves and lines of logs on one clock."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from loganalyst.model import Time, TimelineEvent
+from loganalyst.model import Onset, Time, TimelineEvent
 
 MAX_EVENTS = 12
 MAX_TEXT = 200  # characters of a log line that are told
@@ -23,35 +24,80 @@ FINDINGS: Mapping[str, tuple[str, float]] = {
     "variance": ("changed its noise", 0.5),
     "lr_drop": ("bent at a drop of the learning rate", 0.5),
 }
+FALLS: Mapping[str, str] = {
+    "level_up": FINDINGS["level_down"][0],
+    "level_down": FINDINGS["level_up"][0],
+}  # down is worse
+OF_RATES = ("level_up", "restart", "nonfinite")  # the rest is what schedules do
 # part of a failure chain -> how much its lines tell; other parts are no events
 LINES: Mapping[str, float] = {"root": 3.0, "stop": 2.5, "symptom": 1.5, "cascade": 1.0, "end": 1.0}
 
 _EVENTS = ("session", "step", "time", "metric", "kind", "text", "weight", "line")
+_ORDER = ("low", "high", "after", "lag", "confidence")
 
 
 def timeline(
-    findings: pl.DataFrame, lines: pl.DataFrame, points: pl.DataFrame | None = None
+    findings: pl.DataFrame,
+    lines: pl.DataFrame,
+    points: pl.DataFrame | None = None,
+    *,
+    onsets: Sequence[Onset] = (),
+    down: Collection[str] = (),
 ) -> tuple[TimelineEvent, ...]:
     """The most telling events, at most twelve, in order of session and then step.
 
     `findings`, `lines` and `points` are tables of those names. Of equal events (same metric and kind, or same pattern)
     the first is told, and how often it happened. A line has no step: by its time it is placed among the `points`;
-    without those, or without a time, it comes after the findings of its session, in the order of the file.
+    without those, or without a time, it comes after the findings of its session, in the order of the file. `onsets`
+    (in order) say more exactly when metrics left their usual course, and in which order; of the metrics in `down` less
+    is worse.
     """
-    events = pl.concat([_of_findings(findings), _of_lines(lines)]).sort("weight", descending=True, maintain_order=True)
-    placed = _placed(events.head(MAX_EVENTS), points)
+    of_findings = _of_findings(findings, down)
+    events = pl.concat([of_findings, _of_lines(lines)]).sort("weight", descending=True, maintain_order=True)
+    placed = _placed(_exact(events.head(MAX_EVENTS), onsets), points)
     placed = placed.sort("session", "at", "time", "line", nulls_last=True, maintain_order=True)
-    return tuple(TimelineEvent(e["step"], e["time"], e["metric"], e["kind"], e["text"]) for e in placed.to_dicts())
+    chain = {(o["session"], o["metric"], o["kind"]): o for o in _chain(onsets)}
+    return tuple(_event(e, chain.get((e["session"], e["metric"], e["kind"]), {})) for e in placed.to_dicts())
 
 
-def _of_findings(findings: pl.DataFrame) -> pl.DataFrame:
+def _event(row: Mapping[str, Any], order: Mapping[str, Any]) -> TimelineEvent:
+    told: dict[str, Any] = {name: row[name] for name in ("step", "time", "metric", "kind", "text")}
+    return TimelineEvent(**told | {name: order.get(name) for name in _ORDER})
+
+
+def _chain(onsets: Sequence[Onset]) -> Iterator[dict[str, Any]]:
+    """Each onset with the one before it in its session, the steps between, and the probability of this order."""
+    for session in dict.fromkeys(o.session for o in onsets):
+        own = [o for o in onsets if o.session == session]
+        for last, o in zip([None, *own], own, strict=False):
+            row = {"session": session, "metric": o.metric, "kind": o.kind, "low": o.low, "high": o.high}
+            if last is not None:
+                row |= {"after": last.metric, "lag": o.step - last.step, "confidence": last.before(o)}
+            yield row
+
+
+def _exact(events: pl.DataFrame, onsets: Sequence[Onset]) -> pl.DataFrame:
+    """The events with the steps of their onsets in place of those of the findings."""
+    if not onsets:
+        return events
+    keys = ["session", "metric", "kind", "step"]
+    rows = [(o.session, o.metric, o.kind, o.found, o.step) for o in onsets]
+    exact = pl.DataFrame(rows, schema=events.select(keys, exact="step").schema, orient="row")
+    told = events.join(exact, on=keys, how="left", maintain_order="left")
+    return told.with_columns(step=pl.coalesce("exact", "step")).select(_EVENTS)
+
+
+def _of_findings(findings: pl.DataFrame, down: Collection[str]) -> pl.DataFrame:
     """One event for each metric and kind of a session: the first, and how often."""
     words = {kind: words for kind, (words, _) in FINDINGS.items()}
+    falls = pl.col("metric").is_in(list(down))
+    findings = findings.filter(pl.col("role").ne_missing("learning_rate") | pl.col("kind").is_in(OF_RATES))
     tells = {kind: weight for kind, (_, weight) in FINDINGS.items()}
     first = findings.sort("step", nulls_last=True, maintain_order=True).group_by(
         "session", "metric", "kind", maintain_order=True
     )
-    text = pl.format("{} {}", "metric", pl.col("kind").replace(words))
+    said = pl.when(falls).then(pl.col("kind").replace({**words, **FALLS})).otherwise(pl.col("kind").replace(words))
+    text = pl.format("{} {}", "metric", said)
     return (
         first.agg(pl.col("step", "line").first(), pl.col("significance").max(), often=pl.len())
         .with_columns(

@@ -30,7 +30,6 @@ FEATURES = (
     *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
     *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
     Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
-    Feature("grad_norm_leads_loss_steps", "int", "steps", "how long before the training loss the gradient norm left its trend (negative: after)", ROLE),
     Feature("grad_clipped_share", "float", "share", "share of norms at or above the clipping threshold of the config; where none is told, of norms that stand at the largest value, as they do where the clipped norm is logged", ROLE),
     Feature("grad_clipped_late_share", "float", "share", "the same share in the second half of the run", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
@@ -59,8 +58,6 @@ def _global(context: Context) -> Computed:
     }
     for name in ("nonfinite", "divergence", "spike"):
         out |= event(f"grad_norm_{name}", True, context.found(name, *ROLES))
-    if context.of("train_loss"):
-        out["grad_norm_leads_loss_steps"] = _lead(context)
     return out
 
 
@@ -102,13 +99,3 @@ def _clipped(curve: Curve, context: Context) -> Computed:
         "grad_clipped_share": float((x >= at).mean()),
         "grad_clipped_late_share": float((x[x.size // 2 :] >= at).mean()),
     }
-
-
-def _lead(context: Context) -> int | None:
-    """Steps from the first trouble of the gradient norm to the first of the loss, where both had some."""
-    onsets = []
-    for roles in (ROLES, ("train_loss",)):
-        steps = [context.found(kind, *roles)["step"].min() for kind in ("divergence", "nonfinite")]
-        onsets.append(min((int(s) for s in steps if isinstance(s, int)), default=None))
-    first, then = onsets
-    return None if first is None or then is None else then - first

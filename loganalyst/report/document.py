@@ -32,6 +32,7 @@ BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 # What to draw beside the curves a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
+SURE = 0.8  # from which on an order of two events is told
 UNJUDGED = " cannot be judged"
 JOB_LOG = "the job log"  # as features name what they need
 MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
@@ -146,7 +147,9 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
-        timeline=tuple(Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text)) for e in d.timeline),
+        timeline=tuple(
+            Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
+        ),
         ruled_out=_grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=_grouped(d.unknown),
@@ -240,12 +243,23 @@ def _story(cause: Cause, d: Diagnosis) -> str:
         return clean(at_line.text)
     metrics = {cause.metric, *(e.metric for e in cause.evidence if e.holds)}
     metrics |= {s.metric for s in d.symptoms if s.id in cause.symptoms}
-    moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= (cause.onset_step or 0)]
+    start = cause.onset_step or 0
+    own = [e.step for e in d.timeline if e.metric == cause.metric and e.low is not None and e.step is not None]
+    moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= min([start, *own])]
     told = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
     if len(told) > 1:
         return clean("; ".join(map(_event, told[:3])))
     held = [e.text for e in _ordered(cause.evidence) if _speaks(e)]
     return clean("; ".join(held[:2]) or cause.summary)
+
+
+def _order(event: TimelineEvent) -> str:
+    """After which metric this one left its course, or that both did so at about the same time."""
+    if event.after is None or event.lag is None or event.confidence is None:
+        return ""
+    if event.confidence < SURE:
+        return f", at about the same time as {clean(event.after)}"
+    return f", {count(event.lag, 'step')} after {clean(event.after)} ({percent(event.confidence)} sure)"
 
 
 def _event(event: TimelineEvent) -> str:

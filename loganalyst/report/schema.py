@@ -49,8 +49,20 @@ def schema() -> Json:
             root_causes=_list(_cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5),
             ruled_out=_list(_object(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
             timeline=_list(
-                _object(step=_or_null(INTEGER), time=_or_null(TIME), metric=_or_null(TEXT), kind=TEXT, text=TEXT),
-                "What happened, in order.",
+                _object(
+                    step=_or_null(INTEGER),
+                    time=_or_null(TIME),
+                    metric=_or_null(TEXT),
+                    kind=TEXT,
+                    text=TEXT,
+                    low=_or_null(NUMBER),
+                    high=_or_null(NUMBER),
+                    after=_or_null(TEXT),
+                    lag=_or_null(INTEGER),
+                    confidence=_or_null(NUMBER),
+                ),
+                "What happened, in order. A metric that left its usual course did so between the steps low and high, "
+                "lag steps after the metric named in after; confidence is the probability of this order.",
             ),
             quick_fixes=_list(
                 _object(cause=TEXT, change=TEXT, expected_impact=TEXT),

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.diagnosis.timeline import FINDINGS, MAX_EVENTS, timeline
-from loganalyst.model import table
+from loganalyst.model import Onset, table
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NO_LINES, NO_FINDINGS = table("lines"), table("findings")
@@ -132,3 +133,36 @@ def test_order_and_size(rows: list[tuple[str, str, int | None]]) -> None:
     for e in found:
         mine = [s for m, k, s in rows if (m, k) == (e.metric, e.kind) and s is not None]
         assert e.step == min(mine, default=None)
+
+
+def test_onsets_place_events_and_tell_their_order() -> None:
+    """The refined step counts, not that of the finding; lag and confidence are those to the onset before."""
+    moved = (
+        Onset("data_time", "data_time", "divergence", 0, step=2400, low=2390, high=2400, found=2370),
+        Onset("speed", "throughput", "divergence", 0, step=2450, low=2395, high=2450, found=2300),
+    )
+    found = timeline(
+        findings(("data_time", "divergence", 2370), ("speed", "divergence", 2300), ("loss", "spike", 2350)),
+        NO_LINES,
+        onsets=moved,
+    )
+
+    assert [(e.step, e.metric, e.after, e.lag) for e in found] == [
+        (2350, "loss", None, None),
+        (2400, "data_time", None, None),
+        (2450, "speed", "data_time", 50),
+    ]
+    assert found[2].confidence is not None
+    assert round(found[2].confidence, 3) == 0.977
+    assert (found[1].low, found[1].high) == (2390, 2400)
+
+
+def test_a_speed_falls_where_a_loss_jumps_up() -> None:
+    """Level shifts are told in the direction of the values, not of the harm; schedules of the rate are no events."""
+    events = findings(("speed", "level_up", 10), ("loss", "level_up", 20), ("lr", "variance", 5))
+    events = events.with_columns(role=pl.Series(["throughput", "train_loss", "learning_rate"]))
+
+    assert [e.text for e in timeline(events, NO_LINES, down=["speed"])] == [
+        "speed fell to a new level",
+        "loss jumped up to a new level",
+    ]
