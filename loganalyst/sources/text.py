@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, table
-from loganalyst.sources.log import args, blocks, ending, owners, patterns, sniffing, stamps, tracebacks
+from loganalyst.sources.log import args, blocks, ending, owners, patterns, sniffing, stamps, tracelines
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.folding import Blocks
@@ -121,12 +121,12 @@ class _Reading:
         own = literals >= 0
         said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
         found = blocks.find(chunk, said)
-        hits, placed = self._hits(chunk, rows[own], literals[own], found.ends)
+        hits, placed = self._hits(chunk, rows[own], literals[own], found)
         session = self.sessions.number(chunk, look, hits)
         hits, left_out = self._thinned(hits, session, chunk)
         marks = self._described(hits, placed, look)
         self.blocks.add(self._placed(found.blocks, chunk, look, session))
-        quotes = len(said[tracebacks.HEADER]) + len(said[_EXAMPLE]) > 0
+        quotes = len(said[tracelines.HEADER]) + len(said[_EXAMPLE]) > 0
         numbers = self.metrics.read(chunk, look, session, quotes=quotes)
         self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
         self.clock.go_on(look.time, self.rows)
@@ -168,10 +168,10 @@ class _Reading:
         return Mark(self.place.offset, kept, state)
 
     def _hits(
-        self, chunk: textlines.Chunk, rows: patterns.Rows, literals: patterns.Rows, found: pl.DataFrame
+        self, chunk: textlines.Chunk, rows: patterns.Rows, literals: patterns.Rows, found: blocks.Found
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The matched rows with what their patterns say of them, and the same rows as text; `literals` were found in
-        `rows`, `found` are tracebacks.
+        `rows`; tracebacks are among what was `found`.
         """
         ends = self._numbered(found)
         hit = np.union1d(rows, ends["row"].to_numpy())
@@ -213,11 +213,11 @@ class _Reading:
         known = [{"pattern": p.id, "label": p.label, "part": p.part, "generic": p.generic} for p in self.known]
         return pl.DataFrame(known)
 
-    def _numbered(self, found: pl.DataFrame) -> pl.DataFrame:
+    def _numbered(self, found: blocks.Found) -> pl.DataFrame:
         """The tracebacks by row of their exception; chains numbered over the file."""
-        ends = found.with_columns(chain=pl.col("chain") + self.chains)
-        self.chains += found["chain"].n_unique()
-        return ends.drop_nulls("row").unique("row", keep="first")
+        ends = found.ends.with_columns(found.ends["chain"] + self.chains)
+        self.chains += found.chains
+        return ends
 
     def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: patterns.Rows) -> pl.DataFrame:
         """Blocks of a batch with session, lines, offset and time; rank and node of the log, if they tell none."""

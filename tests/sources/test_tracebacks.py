@@ -1,14 +1,21 @@
 import traceback
 
 import polars as pl
+import pytest
 
 from loganalyst.sources.log import tracebacks
+from loganalyst.sources.log.tracelines import HEADER, Printer, printers
+from loganalyst.sources.log.traces import Traceback
 
 
-def rows(*lines: str) -> pl.DataFrame:
-    """Lines as `prefix|body`, or without a prefix."""
+def rows(*lines: str) -> list[Printer]:
+    """Lines as `prefix|body`, or without a prefix, by printer."""
     parts = [line.partition("|") if "|" in line else ("", "", line) for line in lines]
-    return pl.DataFrame({"prefix": [p for p, _, _ in parts], "body": [b for _, _, b in parts]})
+    return printers(pl.DataFrame({"prefix": [p for p, _, _ in parts], "body": [b for _, _, b in parts]}))
+
+
+def told(found: list[Traceback]) -> list[tuple[str | None, str | None]]:
+    return [(one.exception, one.message) for one in found]
 
 
 def printed(error: BaseException) -> list[str]:
@@ -31,14 +38,14 @@ def raised(kind: type[Exception], text: str, cause: Exception | None = None, *, 
 def test_one_traceback() -> None:
     """Header, exception, message and the innermost own frame of what Python printed are found."""
     lines = ["starting", *printed(raised(ValueError, "bad shard")), "after"]
-    found = tracebacks.find(rows(*lines)).to_dicts()
+    (found,) = tracebacks.find(rows(*lines))
 
-    assert len(found) == 1
-    assert (1, len(lines) - 2) == (found[0]["head"], found[0]["row"])
-    assert (found[0]["exception"], found[0]["message"]) == ("ValueError", "bad shard")
-    assert found[0]["frame"].endswith(" in raised")
-    assert __file__ in found[0]["frame"]
-    assert found[0]["harmless"] is False
+    assert (found.head, found.row) == (1, len(lines) - 2)
+    assert (found.exception, found.message) == ("ValueError", "bad shard")
+    assert found.frame is not None
+    assert found.frame.startswith(__file__)
+    assert found.frame.endswith(" in raised")
+    assert found.harmless is False
 
 
 def test_a_chain_is_one_chain() -> None:
@@ -46,8 +53,8 @@ def test_a_chain_is_one_chain() -> None:
     chain = printed(raised(RuntimeError, "second", KeyError("first")))
     found = tracebacks.find(rows(*chain, *printed(raised(OSError, "third"))))
 
-    assert found["exception"].to_list() == ["KeyError", "RuntimeError", "OSError"]
-    first, second, third = found["chain"].to_list()
+    assert [one.exception for one in found] == ["KeyError", "RuntimeError", "OSError"]
+    first, second, third = (one.chain for one in found)
     assert first == second != third
 
 
@@ -55,10 +62,10 @@ def test_ranks_are_taken_apart() -> None:
     """Two ranks that print line by line in turn give two whole tracebacks."""
     one, two = printed(raised(ValueError, "of one")), printed(raised(TypeError, "of two"))
     lines = [line for pair in zip(one, two, strict=True) for line in (f"[rank1]: |{pair[0]}", f"[rank2]: |{pair[1]}")]
-    found = tracebacks.find(rows(*lines)).sort("head")
+    found = tracebacks.find(rows(*lines))
 
-    assert found.select("exception", "message").rows() == [("ValueError", "of one"), ("TypeError", "of two")]
-    assert found["chain"].n_unique() == 2
+    assert told(found) == [("ValueError", "of one"), ("TypeError", "of two")]
+    assert [one.chain for one in found] == [1, 2]
 
 
 def test_library_frames_are_not_the_users() -> None:
@@ -74,14 +81,14 @@ def test_library_frames_are_not_the_users() -> None:
         )
     )
 
-    assert found["frame"].to_list() == ["/home/me/train.py:12 in step"]
+    assert [one.frame for one in found] == ["/home/me/train.py:12 in step"]
 
 
 def test_an_exception_of_any_name_right_below_the_frames() -> None:
     """A class without the usual ending counts where it follows the frames."""
     found = tracebacks.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))
 
-    assert found.select("exception", "message").rows() == [("my.Boom", "x")]
+    assert told(found) == [("my.Boom", "x")]
 
 
 def test_a_foreign_line_inside() -> None:
@@ -95,23 +102,23 @@ def test_a_foreign_line_inside() -> None:
         )
     )
 
-    assert found.select("head", "row").rows() == [(0, 3)]
+    assert [(one.head, one.row) for one in found] == [(0, 3)]
 
 
 def test_cut_off() -> None:
     """A traceback without its last line has no exception, and its header is still open."""
     cut = rows("a", "Traceback (most recent call last):", '  File "a.py", line 1, in f')
 
-    assert tracebacks.find(cut)["row"].to_list() == [None]
+    assert [one.row for one in tracebacks.find(cut)] == [None]
     assert tracebacks.unfinished(cut) == 1
-    assert tracebacks.unfinished(rows("a", "b", "c")) == 3
+    assert tracebacks.unfinished(rows("a", "b", "c")) is None
 
 
 def test_clean_up_noise_is_harmless() -> None:
     """What the interpreter prints while it shuts down is marked."""
     found = tracebacks.find(rows("Exception ignored in: <f>", *printed(raised(ValueError, "late"))))
 
-    assert found["harmless"].to_list() == [True]
+    assert [one.harmless for one in found] == [True]
 
 
 def test_rich_traceback() -> None:
@@ -126,4 +133,57 @@ def test_rich_traceback() -> None:
         )
     )
 
-    assert found.select("exception", "frame").rows() == [("ValueError", "/home/me/train.py:7 in main")]
+    assert [(one.exception, one.frame) for one in found] == [("ValueError", "/home/me/train.py:7 in main")]
+
+
+FRAME = '  File "/a.py", line {}, in {}'
+CHAIN = "During handling of the above exception, another exception occurred:"
+
+
+def test_a_chain_that_may_go_on_is_held() -> None:
+    """From its first header: where the exception has just been printed, and where the next is announced."""
+    chain = [HEADER + ":", FRAME.format(3, "f"), "KeyError: 1", "", CHAIN, ""]
+
+    assert tracebacks.unfinished(rows("a", *chain[:3])) == 1
+    assert tracebacks.unfinished(rows("a", *chain)) == 1
+    assert tracebacks.unfinished(rows("a", *chain, HEADER, FRAME.format(4, "g"))) == 1
+    assert tracebacks.unfinished(rows("a", *chain, HEADER, "OSError: 2", *"abcdefgh")) is None
+
+
+def test_no_other_ranks_traceback_is_cut() -> None:
+    """What is held begins where no rank is within a traceback."""
+    one = ["1|" + line for line in (HEADER, FRAME.format(3, "f"), "KeyError: 1", *"abcdefgh")]
+    two = ["2|" + line for line in (HEADER, FRAME.format(3, "f"))]
+
+    assert tracebacks.unfinished(rows("x", one[0], two[0], *one[1:], two[1])) == 1
+    assert tracebacks.unfinished(rows("x", *one[:3], two[0], *one[3:], two[1])) == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "endings", "frames"),
+    [
+        (["H", "H", "3", "3", "AError", "BError"], ["AError", "BError"], [3, 3]),
+        (["H", "3", "H", "AError", "3", "BError"], ["AError", "BError"], [3, 3]),
+        (["H", "H", "3", "AError", "4", "BError"], ["AError", "BError"], [None, None]),
+        (["H", "3", "H", "4", "AError", "BError"], ["AError", "BError"], [None, None]),
+        (["H", "H", "3", "3", "AError", "H", "3", "BError", "CError"], ["AError", "BError", "CError"], [3, 3, 3]),
+        (
+            ["H", "H", "3", "4", "AError", "H", "5", "BError", "CError"],
+            ["AError", "BError", "CError"],
+            [None, None, None],
+        ),
+        (["H", "3", "H", "4", "AError"], [None, "AError"], [3, None]),
+        (["H", "3", "killed", "H", "4", "AError"], [None, "AError"], [3, 4]),
+        (["H", "H", "4", "AError"], [None, "AError"], [None, 4]),
+        (["H", "3", "H", "4", "AError", "gone on", "H", "5", "BError"], [None, "AError", "BError"], [3, None, 5]),
+    ],
+)
+def test_processes_that_print_at_once(said: list[str], endings: list[str | None], frames: list[int | None]) -> None:
+    """`H` is a header, a number the line of a frame: exceptions in the order printed; no frame where it is not known
+    whose it is.
+    """
+    text = [HEADER + ":" if line == "H" else FRAME.format(line, "f") if line.isdigit() else line for line in said]
+    found = tracebacks.find(rows(*text))
+
+    assert [one.exception for one in found] == endings
+    assert [one.frame for one in found] == [line and f"/a.py:{line} in f" for line in frames]

@@ -1,25 +1,28 @@
 """Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from loganalyst.sources.log import elastic, faults, stacks, tracebacks
+from loganalyst.sources.log import elastic, faults, stacks, syntaxerrors, tracebacks, tracelines
 from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import Rows
+from loganalyst.sources.log.tracelines import LONGEST
+from loganalyst.sources.log.traces import Traceback
 
-_HEADER = (tracebacks.HEADER,)
+_OPENING = (tracelines.HEADER, tracelines.REMOTE)
+_PYTHON = (*_OPENING, *syntaxerrors.WORDS)
 # words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
 _OPENERS = (
-    (_HEADER, 2, 4 * tracebacks.LONGEST), (tracebacks.SYNTAX, 60, 1), (stacks.WORDS, 60, tracebacks.LONGEST),
+    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 60, 1), (stacks.WORDS, 60, LONGEST),
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
 _LATE = 80  # rows at the end of a batch: a block that opens in them may go on in the next
-_XLA = r"(?:Xla|Jax)RuntimeError$"
+_XLA = ("XlaRuntimeError", "JaxRuntimeError")
 _NOTE = "JaxStackTraceBeforeTransformation"
 _LAUNCHER = "ChildFailedError"
 _FRAME = b'File "'
@@ -27,51 +30,77 @@ _SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, th
 
 
 class Found(NamedTuple):
-    """What a batch holds. `ends` are the Python tracebacks (`tracebacks.FOUND`), `blocks` all blocks (`stacks.FOUND`);
-    places are rows of the batch.
+    """What a batch holds; places are rows of the batch. `ends` are the Python tracebacks (those of which the exception
+    is known, one a row): row and header, chain, exception, message, frame, harmless. `blocks` are all (`stacks.FOUND`).
     """
 
     ends: pl.DataFrame
     blocks: pl.DataFrame
+    chains: int
+
+
+_ENDS = pl.Schema(
+    {"row": pl.Int64, "head": pl.Int64, "chain": pl.Int64, "exception": pl.String, "message": pl.String,
+     "frame": pl.String, "harmless": pl.Boolean}
+)  # fmt: skip
 
 
 def find(chunk: Chunk, said: Mapping[str, Rows]) -> Found:
     """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
     place = _near(len(chunk), said)
     if not len(place):
-        return Found(pl.DataFrame(schema=tracebacks.FOUND), pl.DataFrame(schema=stacks.FOUND))
+        return Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
+
+    def spoken(words: Sequence[str]) -> bool:
+        return any(len(said[word]) for word in words)
+
     rows = chunk.rows(place)
-    ends = tracebacks.find(rows)
-    exceptions = ends["row"].drop_nulls()
-    python = pl.concat([ends, tracebacks.headless(rows, exceptions)])
-    launched = elastic.find(rows)
-    blocks = pl.concat(
-        [_launched(_python(python), launched), stacks.find(rows, exceptions), faults.find(rows, exceptions)],
-        how="diagonal",
-    )
-    who = rows.select("rank", "node")[blocks["first"]]
-    blocks = blocks.with_columns(rank=pl.coalesce("rank", who["rank"]), node=pl.coalesce("node", who["node"]))
+    who = tracelines.printers(rows) if spoken(_PYTHON) else []
+    traces = tracebacks.find(who)
+    known = {one.row for one in traces if one.row is not None}
+    python = [_python(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
+    if spoken(syntaxerrors.WORDS):
+        python += syntaxerrors.find(who, known)
+    found = [pl.DataFrame(python, schema=stacks.FOUND, orient="row")]
+    exceptions = pl.Series(sorted(known), dtype=pl.Int64)
+    if spoken((elastic.ROOT,)):
+        found[0] = _launched(found[0], elastic.find(rows))
+    found += [one.find(rows, exceptions) for one in (stacks, faults) if spoken(one.WORDS)]
+    return Found(_ends(traces, place), _placed(pl.concat(found, how="diagonal"), rows), len({t.chain for t in traces}))
 
-    return Found(_placed(ends, rows, "head", "row", "deep"), _placed(blocks, rows, "first", "last", "cause"))
+
+def _ends(traces: list[Traceback], place: Rows) -> pl.DataFrame:
+    first = {one.row: one for one in reversed(traces) if one.row is not None}
+    known = [
+        (int(place[row]), int(place[one.head]), one.chain, one.exception, one.message, one.frame, one.harmless)
+        for row, one in sorted(first.items())
+    ]
+    return pl.DataFrame(known, schema=_ENDS, orient="row")
 
 
-def _placed(found: pl.DataFrame, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """With rows of the batch in place of positions in `rows`."""
-    return found.with_columns(rows["row"].gather(found[name]).alias(name) for name in names)
+def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """With rows of the batch in place of positions in `rows`, and the rank and node of the first where none is told."""
+    first = rows.select("rank", "node")[found["first"]]
+    return found.with_columns(
+        *(rows["row"].gather(found[name]).alias(name) for name in ("first", "last", "cause")),
+        rank=pl.coalesce("rank", first["rank"]), node=pl.coalesce("node", first["node"]),
+    )  # fmt: skip
 
 
 def unfinished(chunk: Chunk) -> int:
     """The first row of a block that may go on in the next batch (their number if none)."""
-    last, header = len(chunk), tracebacks.HEADER.encode()
+    last, header = len(chunk), tracelines.HEADER.encode()
     late = int(chunk.starts[max(last - _LATE, 0)])
     places = [at for word in stacks.OPEN if (at := chunk.data.find(word.encode(), late)) >= 0]
     if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
-        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - tracebacks.LONGEST, 0)])))
+        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - LONGEST, 0)])))
     if places:
         last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
-    first = max(last - tracebacks.LONGEST, 0)
-    if chunk.data.find(header, int(chunk.starts[first]), int(chunk.starts[last])) >= 0:
-        last = first + tracebacks.unfinished(chunk.rows(np.arange(first, last)))
+    first = max(last - 4 * LONGEST, 0)
+    if any(chunk.data.find(word.encode(), int(chunk.starts[first]), int(chunk.starts[last])) >= 0 for word in _OPENING):
+        printers = tracelines.printers(chunk.rows(np.arange(first, last)))
+        open_ = tracebacks.unfinished(printers)
+        last = last if open_ is None else first + open_
     return _frame(chunk) if last == len(chunk) else last
 
 
@@ -97,15 +126,15 @@ def _near(rows: int, said: Mapping[str, Rows]) -> Rows:
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
 
 
-def _python(found: pl.DataFrame) -> pl.DataFrame:
-    """Tracebacks as blocks."""
-    note = pl.col("exception").str.ends_with(_NOTE)
-    message = pl.when(pl.col("message") == "").then("more").otherwise("message")
-    return found.filter(pl.coalesce("row", "deep").is_not_null() & ~note.fill_null(value=False)).select(
-        "exception", "frame", "cause", message=message, first="head", last=pl.coalesce("row", "deep"), rank="process",
-        kind=pl.when(pl.col("exception").str.contains(_XLA).fill_null(value=False)).then(pl.lit("xla")).otherwise(pl.lit("python")),
-        node=pl.lit(None, pl.String), ranks=pl.lit(None, pl.String), time=pl.lit(None, pl.Int64),
-    )  # fmt: skip
+def _python(one: Traceback) -> tuple[str | int | None, ...]:
+    """A traceback as a row of `stacks.FOUND`."""
+    kind = "xla" if one.exception and one.exception.endswith(_XLA) else "python"
+    last, message = one.deep if one.row is None else one.row, one.more if one.message == "" else one.message
+    return kind, one.head, last, one.exception, message, one.frame, one.cause, one.process, one.node, None, None
+
+
+def _is_note(one: Traceback) -> bool:
+    return (one.exception or "").endswith(_NOTE)
 
 
 def _launched(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:

@@ -2,8 +2,6 @@
 
 import polars as pl
 
-from loganalyst.sources.log.stacks import FOUND
-
 ROOT = "Root Cause (first observed failure)"
 TABLE = 600  # rows of the list of other failures that are looked at
 _KEYS = ("time", "host", "rank", "exitcode", "error_file", "traceback")
@@ -19,8 +17,6 @@ def find(rows: pl.DataFrame) -> pl.DataFrame:
     position where the rank's own traceback is printed in the entry; root: whether it failed first.
     """
     body = pl.col("body")
-    if not rows["body"].str.contains(ROOT, literal=True).any():
-        return pl.DataFrame(schema={**FOUND, "root": pl.Boolean})
     field = body.str.extract_groups(_FIELD).struct
     numbered = rows.select("prefix", "body", row=pl.int_range(pl.len())).with_columns(
         entry=body.str.contains(_ENTRY).cum_sum().over("prefix"),

@@ -41,8 +41,6 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
     """
     body, row = pl.col("body"), pl.col("row")
     numbered = rows.select("prefix", "body").with_columns(row=pl.int_range(pl.len()))
-    if not numbered["body"].str.contains_any(list(WORDS)).any():
-        return pl.DataFrame(schema=FOUND)
     opens = body.str.contains(f"{_THROWN}|{_FATAL}|Process received signal|^.{{0,60}}{_HEAP}")
     raised = body.str.contains(_RAISED)
     at = pl.int_range(pl.len())

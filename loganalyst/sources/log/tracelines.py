@@ -1,127 +1,196 @@
 """What each line of a Python traceback is: header, frame, the exception; behind margins, stamps and boxes."""
 
+import re
+from typing import NamedTuple
+
 import polars as pl
 
 HEADER = "Traceback (most recent call last)"
-LONGEST = 400  # rows of one rank between a header and its exception
+REMOTE = "() (pid="  # in Ray's header of what a task printed: `ray::f() (pid=7, ip=10.0.0.1)`
+LONGEST = 400  # rows of one printer between a header and its exception
 LIBRARY = r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/]Lib[\\/]|^<string>|[\\/]bin[\\/][\w-]+$"
 FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'  # faulthandler leaves the second comma out
 
-_INDENTED = r"^(?:\s|│|╭|╰|$)"
+# Python's engine goes back: what could be taken in several ways is possessive, so that time stays linear.
+_PATH = r"(?:[A-Za-z_]\w*+\.)*+"
 _SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
-_STRICT = rf"^((?:[A-Za-z_]\w*\.)*(?:[A-Z_]\w*)?(?:{_SUFFIX})\w*)(?:\s*:\s*(.*))?$"
-_LOOSE = r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$"  # only right below the frames: exceptions may have any name
-_RICH_FRAME = r"^│\s+(\S+):(\d+) in(?: ([^\s│]+))?"
-_RICH_PATH = r"^│ ([/~]\S+) │$"  # the first part of a path that is longer than the box is wide
-_RICH_NAME = r"^│ (\S+)\s+│$"  # a function's name that did not fit behind it
-_CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
-_HARMLESS = r"Exception ignored in|Exception in thread|Error in atexit|Error in sys\.excepthook"
+_STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w++(?:(?<=TaskError)\(\w++\))?)(?:\s*+:\s*+(.*))?$")
+_LOOSE = re.compile(rf"({_PATH}[A-Z]\w*+)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
+_FRAME, _LIBRARY = re.compile(FRAME), re.compile(LIBRARY)
+_RICH_FRAME = re.compile(r"│\s+(\S+):(\d+) in(?: ([^\s│]+))?")
+_RICH_PATH = re.compile(r"│ ([/~]\S+) │$")  # the first part of a path that is longer than the box is wide
+_RICH_NAME = re.compile(r"│ (\S+)\s+│$")  # a function's name that did not fit behind it
+_INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # what the lines between header and exception begin with
 # Members of an exception group stand behind a margin, one below the other, some of them without a header.
-_MEMBER = r"^\s*\+[-+]+ \d+ -+$"
-_MARGIN = r"^(\s+)[|+] "
-_TOLD = r"^-- Process (\d+) terminated with the following error:"  # another process's traceback follows
-_LEAD = r"^(.*?)(?:Exception Group |Original )?Traceback \(most"
+_MEMBER = re.compile(r"\s*\+[-+]+ \d+ -+$|(?:│ )*╭─+ Sub-exception #\d+ ─")
+_MEMBERS = ("+----", "╭─")
+_MARGIN, _BESIDE = re.compile(r"(\s+)[|+] "), re.compile(r"\s*[|] ?")
+_BOXES = re.compile(r"(?:│ )+")  # rich draws boxes in place of margins
+_BOX = 4  # depth of one box
+_FOREIGN = "? "  # before a line that has no margin: nothing of this traceback
+_DIGITS = str.maketrans("123456789", "0" * 9)
+_GROUP, _GROUP_END = re.compile(r" {1,2}\+ Exception Group Traceback"), re.compile(r" {3,4}\+-{20,}$")
+_CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
+_ABOVE = "above exception"
+_HARMLESS = re.compile(r"Exception ignored in|Exception in thread|Error in atexit|Error in sys\.excepthook")
+_TOLD = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")  # another process's traceback follows
+_TASK = re.compile(r"\d+(?:, ip=([\w.:]+))?")
+_ORIGINAL = "Original Traceback"
+_WORD = re.compile(r"\w")
 _MESSAGE = 3  # rows below an exception without message in which it may stand
 
 
-def inside(rows: pl.DataFrame) -> pl.DataFrame:
-    """The `rows` (prefix, body) from each header on, at most LONGEST of its rank, with what each of them is."""
-    body = pl.col("body")
-    numbered = rows.select("prefix", "body").with_row_index("row").with_columns(
-        pl.col("row").cast(pl.Int64),
-        head=body.str.contains(HEADER, literal=True),
-        member=body.str.contains(_MEMBER),
-        before=body.shift(1).over("prefix"),
-        after=body.shift(-1).over("prefix"),
-    )  # fmt: skip
-    bare_member = pl.col("member") & ~pl.col("after").str.contains(HEADER, literal=True).fill_null(value=True)
-    numbered = numbered.with_columns(head=pl.col("head") | bare_member)
-    numbered = numbered.with_columns(block=pl.col("head").cum_sum().over("prefix")).filter(pl.col("block") > 0)
-    numbered = numbered.with_columns(far=pl.int_range(pl.len()).over("prefix", "block"))
-    found = _bared(numbered.filter(pl.col("far") <= LONGEST))
-    told = pl.col("before").str.extract(_TOLD, 1).cast(pl.Int64, strict=False)
-    return found.with_columns(
-        harmless=(body.str.contains(_HARMLESS) | pl.col("before").str.contains(_HARMLESS)).fill_null(value=False),
-        chain=body.str.contains_any(list(_CHAIN)),
-        process=told,
-        inner=body.str.contains("Original Traceback", literal=True) | told.is_not_null(),
-        ends=_ends(),
-        own=_own(),
-    )
+class Printer(NamedTuple):
+    """The rows of one process, as far as a prefix tells whose they are: positions and texts, in file order."""
+
+    prefix: str
+    at: list[int]
+    said: list[str]
 
 
-def _bared(rows: pl.DataFrame) -> pl.DataFrame:
-    """With `bare`: the text without what stands before each line of its traceback (the margin of a group's member, an
-    indent, a logger's stamp); and `depth`: the width of that margin (0: none).
+class Ending(NamedTuple):
+    """The line (position in its traceback) that names the exception, and what it says of it."""
+
+    at: int
+    name: str
+    says: str | None
+
+
+class Lines(NamedTuple):
+    """The lines of one traceback from its header on, without what stands before (and, in a box, behind) each of them:
+    a group member's margin, an indent, a logger's stamp. `depth` is the width of the margin.
     """
-    opening = pl.when(pl.col("member")).then("after").otherwise("body").first().over("prefix", "block")
-    rows = rows.with_columns(
-        depth=opening.str.extract(_MARGIN, 1).str.len_chars().cast(pl.Int64).fill_null(0),
-        lead=opening.str.extract(_LEAD, 1).fill_null(""),
-    )
-    body, lead = pl.col("body"), pl.col("lead")
-    width = lead.str.len_chars()
-    same = _blanked(body.str.slice(0, width)) == _blanked(lead)
-    indent = lead.str.extract(r"^(\s*)", 1)
-    return rows.with_columns(
-        bare=pl.when(pl.col("depth") > 0).then(body.str.replace(r"^\s*[|] ?", ""))
-        .when(lead == "").then(body)
-        .when(same).then(body.str.slice(width))
-        .otherwise(body.str.strip_prefix(indent))
-    )  # fmt: skip
+
+    text: list[str]
+    depth: int
+
+    def ending(self, i: int) -> Ending | None:
+        """The exception that line `i` names; below it a frame: it is another process's line, if it has an odd name."""
+        text = self.text[i]
+        if text[:1] in _INDENTED or "%|" in text:
+            return None
+        hit = _STRICT.match(text)
+        if hit is None and self.text[i - 1][:1] in _INDENTED and not self._is_frame(i + 1):
+            hit = _LOOSE.match(text)
+        return Ending(i, hit[1], hit[2]) if hit else None
+
+    def indented(self, i: int) -> bool:
+        """Whether line `i` may stand between a header and its exception."""
+        return self.text[i][:1] in _INDENTED
+
+    def _is_frame(self, i: int) -> bool:
+        return i < len(self.text) and _FRAME.match(self.text[i]) is not None
+
+    def place(self, i: int) -> tuple[str, str, str] | None:
+        """File, line and function (`?` where there is none) of the frame on line `i`."""
+        text = self.text[i]
+        if 'File "' in text and (hit := _FRAME.match(text)):
+            return hit[1], hit[2], hit[3] or "?"
+        if text[:1] != "│" or not (hit := _RICH_FRAME.match(text)):
+            return None
+        cut = _RICH_PATH.match(self.text[i - 1])
+        name = None if hit[3] or i + 1 == len(self.text) else _RICH_NAME.match(self.text[i + 1])
+        return (cut[1] if cut else "") + hit[1], hit[2], hit[3] or (name[1] if name else "?")
+
+    def frame(self, i: int) -> str | None:
+        """The frame on line `i` as "file:line in function", where it is outside libraries."""
+        place = self.place(i)
+        return None if place is None or _LIBRARY.search(place[0]) else f"{place[0]}:{place[1]} in {place[2]}"
+
+    def more(self, i: int) -> str | None:
+        """What the lines below the exception on line `i` say first."""
+        for k in range(i + 1, min(i + 1 + _MESSAGE, len(self.text))):
+            text = self.text[k]
+            if _WORD.search(text) and HEADER not in text and not chained(text) and not self.ending(k):
+                return text.removeprefix(_FOREIGN).strip()
+        return None
 
 
-def _blanked(text: pl.Expr) -> pl.Expr:
-    return text.str.replace_all(r"[0-9]", "0")
+def printers(rows: pl.DataFrame) -> list[Printer]:
+    """The `rows` (prefix, body) by printer, in the order of their prefixes."""
+    prefix, said = rows["prefix"].to_list(), rows["body"].to_list()
+    if len(set(prefix)) == 1:
+        return [Printer(prefix[0], list(range(len(said))), said)]
+    found: dict[str, Printer] = {}
+    for at, (name, text) in enumerate(zip(prefix, said, strict=True)):
+        one = found.get(name) or found.setdefault(name, Printer(name, [], []))
+        one.at.append(at)
+        one.said.append(text)
+    return [found[name] for name in sorted(found)]
 
 
-def _ends() -> pl.Expr:
-    """Whether a row names the exception; one between two frames is another process's line."""
-    body, bare = pl.col("body"), pl.col("bare")
-    in_margin = (pl.col("depth") == 0) | body.str.contains(r"^\s*[|]")
-    below = pl.col("before").str.contains(_INDENTED)
-    between = pl.col("after").str.contains(FRAME).fill_null(value=False)
-    named = bare.str.contains(_STRICT) | (bare.str.contains(_LOOSE) & below & ~between)
-    return ~pl.col("head") & in_margin & named & ~body.str.contains("%|", literal=True)
+def heads(said: list[str]) -> list[int]:
+    """Where tracebacks begin."""
+    return [i for i, text in enumerate(said) if HEADER in text or remote(text) or _bare_member(said, i)]
 
 
-def _own() -> pl.Expr:
-    """The frame on a row, as "file:line in function", where it is outside libraries; else NULL."""
-    bare = pl.col("bare")
-    plain, rich = bare.str.extract_groups(FRAME), bare.str.extract_groups(_RICH_FRAME)
-    cut = pl.col("before").str.extract(_RICH_PATH, 1).fill_null("")
-    file = pl.coalesce(plain.struct.field("1"), cut + rich.struct.field("1"))
-    line, function = (pl.coalesce(plain.struct.field(k), rich.struct.field(k)) for k in ("2", "3"))
-    boxed = pl.when(rich.struct.field("2").is_not_null()).then(pl.col("after").str.extract(_RICH_NAME, 1))
-    function = pl.coalesce(function, boxed)
-    shown = pl.concat_str([file, pl.lit(":"), line, pl.lit(" in "), function.fill_null("?")])
-    return pl.when(~file.str.contains(LIBRARY)).then(shown)
+def _bare_member(said: list[str], i: int) -> bool:
+    """Whether a group's member begins that has no header of its own."""
+    text = said[i]
+    if not any(mark in text for mark in _MEMBERS) or not _MEMBER.match(text):
+        return False
+    return i + 1 < len(said) and HEADER not in said[i + 1]
 
 
-def parts() -> dict[str, pl.Expr]:
-    """Of a traceback (a group of rows): the place and words of its first exception, its frames, what else it names.
+def bared(said: list[str], first: int, end: int) -> Lines:
+    """The traceback that begins on line `first` and ends before `end`."""
+    text, opening = said[first:end], said[first]
+    if HEADER not in opening and len(text) > 1 and _MEMBER.match(opening):
+        opening = text[1]
+    if margin := _MARGIN.match(opening):
+        return Lines([_beside(line) for line in text], len(margin[1]))
+    if boxes := _BOXES.match(opening):
+        n = len(boxes[0]) // 2
+        return Lines([_unboxed(line, n) for line in text], n * _BOX)
+    lead = opening[: max(opening.find("Traceback (most"), 0)]
+    lead = lead.removesuffix("Exception Group ").removesuffix("Original ")
+    if not lead:
+        return Lines(text, 0)
+    width, same, indent = len(lead), lead.translate(_DIGITS), lead[: len(lead) - len(lead.lstrip())]
+    return Lines([t[width:] if t[:width].translate(_DIGITS) == same else t.removeprefix(indent) for t in text], 0)
 
-    endings, names, says: of all exceptions that follow the first with nothing but frames between.
-    """
-    ends, bare, far = pl.col("ends"), pl.col("bare"), pl.col("far")
-    name = pl.coalesce(bare.str.extract(_STRICT, 1), bare.str.extract(_LOOSE, 1))
-    says = pl.coalesce(bare.str.extract(_STRICT, 2), bare.str.extract(_LOOSE, 2))
-    ended = ends.cum_max().fill_null(value=False)
-    stray = (ended & ~ends & ~pl.col("body").str.contains(_INDENTED)).cum_sum() == 0
-    frames = pl.col("own").filter(~ended).drop_nulls()
-    whole = (~pl.col("head") & ~bare.str.contains(_INDENTED)).cum_sum() == 0
-    deep = whole & (bare.str.contains(FRAME) | bare.str.contains(_RICH_FRAME))
-    below = ended & ~ends & (far - far.filter(ends).first() <= _MESSAGE)
-    words = bare.str.contains(r"\w") & ~pl.col("chain") & ~bare.str.contains(HEADER, literal=True)
-    return {
-        "row": pl.col("row").filter(ends).first(),
-        "exception": name.filter(ends).first(),
-        "message": says.filter(ends).first(),
-        "more": bare.filter(below & words).first().str.strip_chars(),
-        "frame": pl.when(ends.any()).then(frames.last()).otherwise(pl.col("own").filter(whole).drop_nulls().last()),
-        "deep": pl.col("row").filter(deep).last(),
-        "frames": frames,
-        "endings": pl.col("row").filter(ends & stray),
-        "names": name.filter(ends & stray),
-        "says": says.filter(ends & stray),
-    }
+
+def _beside(text: str) -> str:
+    if hit := _BESIDE.match(text):
+        return text[hit.end() :]
+    return text if text[:1] in _INDENTED else _FOREIGN + text
+
+
+def _unboxed(text: str, n: int) -> str:
+    for _ in range(n):
+        if text.startswith("│ "):
+            text = text[2:].removesuffix("│").rstrip()
+    return text
+
+
+def remote(text: str) -> re.Match[str] | None:
+    """Ray's header of a task's traceback: its group is the node's address."""
+    at = text.find(REMOTE)
+    return _TASK.match(text, at + len(REMOTE)) if at > 0 and "ray::" in text[:at] else None
+
+
+def chained(text: str) -> bool:
+    """Whether a line says that the next traceback follows from this one."""
+    return _ABOVE in text and any(words in text for words in _CHAIN)
+
+
+def harmless(text: str) -> bool:
+    """Whether a line opens what the interpreter's clean-up or a side thread prints."""
+    return _HARMLESS.search(text) is not None
+
+
+def told(before: str) -> int | None:
+    """The process whose traceback follows, if the line before it says so."""
+    hit = _TOLD.match(before)
+    return int(hit[1]) if hit else None
+
+
+def open_group(said: list[str]) -> int | None:
+    """The header of an exception group whose members may go on behind the last line."""
+    for i in range(len(said) - 1, -1, -1):
+        if "+" in said[i]:
+            if _GROUP_END.match(said[i]):  # (a prefix may have taken a blank)
+                return None
+            if _GROUP.match(said[i]):
+                return i
+    return None

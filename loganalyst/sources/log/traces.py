@@ -1,0 +1,115 @@
+"""One Python traceback in a job log: its lines, its exception, its innermost frame."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from loganalyst.sources.log import tracelines
+from loganalyst.sources.log.tracelines import LONGEST, Ending, Lines, Printer
+
+_INNER = "Original Traceback"  # of a worker, in the message of what its parent raises
+
+
+@dataclass(slots=True)
+class Traceback:
+    """One traceback; places are positions in the rows it was looked for in.
+
+    head, row: of the header and of the exception's line (None where it is cut off); deep: of its last frame; chain:
+    number of the chain it belongs to; exception, message; more: what the lines below the exception say first; frame:
+    "file:line in function" of the innermost frame outside libraries (None where there is none, or it is not known whose
+    it is); harmless: printed by the interpreter's clean-up or a side thread; process: the rank that another process's
+    traceback is said to be of; node: the address of a remote task's; cause: header of the exception that led to this
+    one, or of a group's first member.
+
+    lines: its text, up to the next header; at: their positions; linked: the next one is said to follow from it; inner:
+    it was printed as part of what the one before says; remote: in Ray's form.
+    """
+
+    head: int
+    lines: Lines
+    at: Sequence[int]
+    linked: bool
+    inner: bool
+    remote: bool
+    harmless: bool
+    process: int | None
+    node: str | None
+    row: int | None = None
+    deep: int | None = None
+    chain: int = 0
+    exception: str | None = None
+    message: str | None = None
+    more: str | None = None
+    frame: str | None = None
+    cause: int | None = None
+
+    def end(self, ending: Ending, row: int) -> None:
+        """With the exception that stands in `row`."""
+        self.row, self.exception, self.message = row, ending.name, ending.says
+
+    def endings(self) -> list[Ending]:
+        """All exceptions that follow the first with nothing but frames between."""
+        return self._behind()[0]
+
+    def strays(self) -> bool:
+        """Whether a line that is no part of a traceback stands behind them; where there is none, anywhere."""
+        return self._behind()[1]
+
+    def _behind(self) -> tuple[list[Ending], bool]:
+        found: list[Ending] = []
+        stray = False
+        for i in range(1, len(self.lines.text)):
+            if self.lines.indented(i):
+                continue
+            if ending := self.lines.ending(i):
+                found.append(ending)
+                stray = False
+                continue
+            stray = True
+            if found:
+                break
+        return found, stray
+
+    def frames(self) -> list[str]:
+        """The frames outside libraries, down to the last exception."""
+        endings = self.endings()
+        end = endings[-1].at if endings else len(self.lines.text)
+        return [frame for i in range(end) if (frame := self.lines.frame(i))]
+
+
+def opened(printer: Printer) -> list[Traceback]:
+    """The tracebacks of a printer, each for itself."""
+    heads = tracelines.heads(printer.said)
+    if not heads:
+        return []
+    links = [i for i, text in enumerate(printer.said) if tracelines.chained(text)]
+    return [_placed(_open(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.said)])]
+
+
+def _open(printer: Printer, first: int, after: int, links: list[int]) -> Traceback:
+    said, at = printer.said, printer.at
+    text, before = said[first], said[first - 1] if first else ""
+    end = min(after, first + LONGEST + 1)
+    task, process = tracelines.remote(text), tracelines.told(before)
+    shared = end == after < len(said) and tracelines.remote(said[end]) is not None  # it may name this one's exception
+    return Traceback(
+        head=at[first], lines=tracelines.bared(said, first, end + shared), at=at[first : end + shared],
+        linked=bisect_left(links, first) < bisect_left(links, end), inner=process is not None or _INNER in text,
+        remote=task is not None, harmless=tracelines.harmless(text) or tracelines.harmless(before),
+        process=process, node=task[1] if task else None,
+    )  # fmt: skip
+
+
+def _placed(one: Traceback) -> Traceback:
+    """With its first exception and its innermost frame."""
+    lines, n = one.lines, len(one.lines.text)
+    bare = next((i for i in range(1, n) if not lines.indented(i)), n)  # what stands below it may be another process's
+    ending = next((found for i in range(bare, n) if (found := lines.ending(i))), None)
+    if ending:
+        one.end(ending, one.at[ending.at])
+        one.more = None if ending.says else lines.more(ending.at)
+    end = ending.at if ending else bare
+    one.deep = next((one.at[i] for i in range(bare - 1, -1, -1) if lines.place(i)), None)
+    one.frame = next((frame for i in range(end - 1, -1, -1) if (frame := lines.frame(i))), None)
+    return one
