@@ -15,7 +15,7 @@ from loganalyst.signals.robust import TINY, Array, lag1, spread
 
 WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
 NARROWEST = 5  # points on each side
-FLAT = 0.35  # mean trend across two flat sides, at most this share of the step
+FLAT = 0.25  # mean trend across two flat sides, at most this share of the step
 WITNESSES = 2  # widths that must reach a point to judge it
 MOST = 100  # candidates looked at, the strongest first
 SEEN = 2.0  # standard errors at the narrowest width
