@@ -5,8 +5,10 @@ differ in digits only, one of them is taken apart by the form's regex, and tells
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 LEAST = 64  # lines that are worth a layout
 PIECE = 4096  # lines at once: they stay in the processor's cache
 _SHARE = 4  # a layout that fewer than one of so many lines have: they are too different
+_ZERO = ord("0")
 _EXACT = 15  # digits of a whole number that a Float64 holds, and below
 _POWERS = 10.0 ** np.arange(23)  # those that a Float64 holds: one division by them rounds like the decimal text
 _NUMBER = re.compile(r"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?", re.ASCII)
@@ -49,22 +52,29 @@ class _Field:
         digits, exponent = (*whole, *part), tuple(power) if hit[6] else ()
         return cls(start, start + len(text), digits, len(part), exponent, sign, negative)
 
-    def read(self, lines: Bytes) -> Floats:
-        """The number in each line."""
+    def read(self, lines: Bytes, digits: Iterator[Floats]) -> Floats:
+        """The number in each line; `digits` are those in the columns of all fields, column by column."""
         if self.constant is not None:
             return np.full(len(lines), self.constant)
+        value, power = (_whole([next(digits) for _ in columns]) for columns in (self.digits, self.exponent))
         if len(self.digits) > _EXACT or len(self.exponent) > 2:
             return self._parsed(lines)
-        value = _whole(lines, self.digits)
         if not self.exponent:
             value /= _POWERS[self.places]
         else:
-            power = self.sign * _whole(lines, self.exponent).astype(np.int64) - self.places
-            far = np.abs(power) >= len(_POWERS)
-            power[far] = 0
-            value = np.where(power < 0, value / _POWERS[np.abs(power)], value * _POWERS[np.abs(power)])
-            value[far] = np.abs(self._parsed(lines[far]))
+            value = self._raised(value, self.sign * power.astype(np.int64) - self.places, lines)
         return -value if self.negative else value
+
+    def _raised(self, value: Floats, power: Rows, lines: Bytes) -> Floats:
+        """The value times a power of ten."""
+        far = np.abs(power) >= len(_POWERS)
+        if far.any():
+            power = np.where(far, 0, power)
+        by = _POWERS[np.abs(power)]
+        value = np.where(power < 0, value / by, value * by)
+        if far.any():
+            value[far] = np.abs(self._parsed(lines[far]))
+        return value
 
     def _parsed(self, lines: Bytes) -> Floats:
         """The same one by one."""
@@ -74,10 +84,12 @@ class _Field:
 
 @dataclass(frozen=True)
 class _Layout:
-    """A line, the columns where lines like it have any digit, and its numbers."""
+    """A line by column: the least byte that lines like it have there, and how much above it others may be (a digit
+    where any may stand: "0", and 9 above); its numbers.
+    """
 
-    line: Bytes
-    free: NDArray[np.bool_]
+    least: Bytes
+    room: Bytes
     fields: tuple[_Field, ...]
 
     @classmethod
@@ -92,11 +104,19 @@ class _Layout:
             varied[slice(*hit.span(k))] = True
         numbers = sorted(set(range(1, len(hit.groups()) + 1)) - set(form.groupindex.values()))
         fields = tuple(_Field.of(hit[k], hit.start(k)) for k in numbers)
-        return cls(line, varied & _digits(line), fields)
+        free = varied & (line - np.uint8(_ZERO) <= 9)
+        return cls(np.where(free, np.uint8(_ZERO), line), np.where(free, np.uint8(9), np.uint8(0)), fields)
 
     def fits(self, lines: Bytes) -> NDArray[np.bool_]:
         """Which lines, as long as this one, have this layout."""
-        return np.asarray(np.where(self.free, _digits(lines), lines == self.line).all(axis=1))
+        other = lines - self.least > self.room
+        return np.asarray(~other.any(axis=1)) if other.any() else np.ones(len(lines), bool)
+
+    def numbers(self, lines: Bytes) -> Iterator[Floats]:
+        """Those in lines that have this layout, field by field."""
+        columns = [column for one in self.fields for column in (*one.digits, *one.exponent)]
+        digits = iter(np.subtract(lines.T[columns], _ZERO, dtype=np.float64))
+        return (one.read(lines, digits) for one in self.fields)
 
 
 def read(data: bytes, starts: Rows, lengths: Rows, form: re.Pattern[str]) -> tuple[NDArray[np.bool_], list[Floats]]:
@@ -107,7 +127,9 @@ def read(data: bytes, starts: Rows, lengths: Rows, form: re.Pattern[str]) -> tup
     """
     slots = [np.empty(len(starts)) for _ in range(form.groups - len(form.groupindex))]
     taken = np.zeros(len(starts), bool)
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(
+        lengths.astype(np.uint16) if len(lengths) and lengths.max() < 1 << 16 else lengths, kind="stable"
+    )
     bounds = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1)).tolist()
     for first, last in pairwise(bounds):
         length = int(lengths[order[first]])
@@ -130,16 +152,20 @@ def _read_piece(lines: Bytes, rows: Rows, form: re.Pattern[str], taken: NDArray[
         whole = same.all()
         found, at = (lines, rows) if whole else (lines[same], rows[same])
         taken[at] = True
-        for slot, number in zip(slots, layout.fields, strict=True):
-            slot[at] = number.read(found)
+        for slot, number in zip(slots, layout.numbers(found), strict=True):
+            slot[at] = number
         lines, rows = (lines[:0], rows[:0]) if whole else (lines[~same], rows[~same])
 
 
-def _digits(text: Bytes) -> NDArray[np.bool_]:
-    return np.asarray(text - np.uint8(ord("0")) <= 9)
+def _narrow(numbers: Rows) -> NDArray[np.integer[Any]]:
+    """The same in 16 bits where they are small: those are sorted by counting."""
+    return numbers.astype(np.uint16) if len(numbers) and numbers.max() < 1 << 16 else numbers
 
 
-def _whole(lines: Bytes, columns: tuple[int, ...]) -> Floats:
-    """The whole number that the digits in the columns (at most _EXACT) make; every sum on the way is exact."""
-    weights = _POWERS[: len(columns)][::-1]
-    return np.asarray(np.einsum("ij,j->i", lines[:, list(columns)], weights) - ord("0") * weights.sum())
+def _whole(digits: Sequence[Floats]) -> Floats:
+    """The whole number that digits (at most _EXACT) make; every sum on the way is exact."""
+    value = digits[0].copy() if digits else np.zeros(0)
+    for digit in digits[1:]:
+        value *= 10
+        value += digit
+    return value
