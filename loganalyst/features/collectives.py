@@ -25,6 +25,9 @@ FEATURES = (
     Feature("collective_dtype", "text", "", "type of their elements", NEEDS),
     Feature("collective_frame", "text", "", "frame of the user's own code that waits in it, file:line in function", NEEDS),
     Feature("collective_timeout_s", "float", "s", "time limit of the operation that hangs", NEEDS),
+    Feature("collective_waited_s", "float", "s", "time from its begin until the dump was written, at most", NEEDS),
+    Feature("collective_earlier_count", "int", "ranks", "ranks dumped before the others had come so far: whether they came later is not known", NEEDS),
+    Feature("collective_earlier_ranks", "text", "", "ranks dumped before the others had come so far", NEEDS),
     Feature("collective_waiting_count", "int", "ranks", "ranks that are inside it", NEEDS),
     Feature("collective_waiting_ranks", "text", "", "ranks that are inside it", NEEDS),
     Feature("collective_missing_count", "int", "ranks", "ranks that keep others waiting: they never joined (0: all members are inside; None: cannot be told)", NEEDS),
@@ -56,6 +59,7 @@ def compute(context: Context) -> Computed:
     return {
         **_dumps(context, known, dumped),
         "collective_stuck_count": len(found),
+        **_earlier(found),
         **_hanging(found, blamed),
         **_blamed(found, blamed, circle, ops),
         **_mismatch(differ),
@@ -91,10 +95,18 @@ def _hanging(found: list[Stuck], blamed: frozenset[int]) -> Computed:
         "collective_dtype": row["dtype"],
         "collective_frame": row["frame"],
         "collective_timeout_s": row["timeout_s"],
+        "collective_waited_s": (hanging.dumped - row["created"]).total_seconds()
+        if hanging.dumped and row["created"]
+        else None,
         "collective_waiting_count": len(hanging.inside),
         "collective_waiting_ranks": ranges(hanging.inside),
     }
     return {name: (value, _witness(row)) for name, value in values.items()}
+
+
+def _earlier(found: list[Stuck]) -> Computed:
+    ranks = frozenset[int]().union(*(s.earlier for s in found))
+    return {"collective_earlier_count": len(ranks), "collective_earlier_ranks": ranges(ranks) or None}
 
 
 def _blamed(found: list[Stuck], blamed: frozenset[int], circle: frozenset[int], ops: pl.DataFrame) -> Computed:

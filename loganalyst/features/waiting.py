@@ -3,21 +3,26 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 
 # Ranks may pass tensors of other sizes and types to these
 _UNEVEN = r"^(?:all_?to_?all|scatter$|gather$|coalesced)|_oop$|_v$|_v_| \+ "
+# Whoever is done with one of these knows that all ranks had come to it
+_MEETING = r"^_?(?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|barrier)"
 _PEER = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Stuck:
-    """An operation that is not over: the ranks inside, the members that did not enter it, and those without a dump.
+    """An operation that is not over: the ranks inside, the members that did not enter it, and those of which that is
+    not known: they left no dump, or one from before (`earlier`).
 
-    `first` is what the first rank inside says of it. `told`: all members of the group are known.
+    `first` is what the first rank inside says of it, `dumped` the time its dump was written at the latest. `told`: all
+    members of the group are known.
     """
 
     first: Row
@@ -25,6 +30,8 @@ class Stuck:
     missing: frozenset[int]
     absent: frozenset[int]
     told: bool = True
+    earlier: frozenset[int] = frozenset()
+    dumped: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -89,23 +96,46 @@ def stuck(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> lis
 
 
 def _collectives(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
-    waiting = ops.filter(~pl.col("over")).group_by("key").agg(open=pl.col("sequence").min())
-    reached = pl.col("enqueued")
-    left = known.group_by("key").agg(behind=pl.when(reached.max() > reached.min()).then(reached.min() + 1))
-    at = left.join(waiting, on="key", how="left").select("key", at=pl.coalesce("open", "behind")).drop_nulls()
-    entered = known.join(at, on="key").with_columns(entered=reached >= pl.col("at"))
-    for key, rows in entered.partition_by("key", as_dict=True).items():
-        inside = frozenset(rows.filter("entered")["rank"])
-        first = ops.filter(pl.col("key") == key[0], pl.col("sequence") == rows["at"][0]).sort("over", "created")
-        if first.height:
-            members = rows["members"][0]
-            yield Stuck(
-                first=first.row(0, named=True),
-                inside=inside,
-                missing=frozenset(rows.filter(~pl.col("entered"))["rank"]),
-                absent=frozenset(members if members is not None else ()) - dumped,
-                told=members is not None,
-            )
+    known = _dated(ops, known)
+    reached, floor = pl.col("enqueued"), pl.col("floor")
+    passed = ops.join(known.select("key", "floor").unique(), on="key")
+    waiting = (
+        passed.filter(~pl.col("over"), pl.col("sequence") >= floor).group_by("key").agg(open=pl.col("sequence").min())
+    )
+    left = (
+        known.filter(reached >= floor)
+        .group_by("key")
+        .agg(behind=pl.when(reached.max() > reached.min()).then(reached.min() + 1))
+    )
+    at = left.join(waiting, on="key", how="full", coalesce=True).select("key", at=pl.coalesce("open", "behind"))
+    entered = known.join(at.drop_nulls(), on="key").with_columns(entered=reached >= pl.col("at"))
+    firsts = ops.sort("over", "created", nulls_last=True).unique(["key", "sequence"], keep="first", maintain_order=True)
+    firsts = firsts.join(at, left_on=["key", "sequence"], right_on=["key", "at"], how="semi")
+    of = entered.partition_by("key", as_dict=True)
+    for first in firsts.iter_rows(named=True):
+        rows = of[(first["key"],)]
+        early = (pl.col("dumped") < first["created"]) if first["created"] else pl.lit(value=False)
+        early = (~pl.col("entered") & (early.fill_null(value=False) | (reached < floor))).fill_null(value=False)
+        members, earlier = rows["members"][0], frozenset(rows.filter(early)["rank"])
+        yield Stuck(
+            first=first,
+            inside=frozenset(rows.filter("entered")["rank"]),
+            missing=frozenset(rows.filter(~pl.col("entered") & ~early)["rank"]),
+            absent=frozenset(members if members is not None else ()) - dumped | earlier,
+            told=members is not None,
+            earlier=earlier,
+            dumped=rows.filter(rank=first["rank"])["dumped"].max(),
+        )
+
+
+def _dated(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """The groups with `floor`: the number of the last operation that some rank is done with and that needs all ranks.
+
+    A rank that had not come so far, or was inside an earlier one, was dumped before the others.
+    """
+    met = ops.filter(pl.col("over"), pl.col("operation").str.contains(_MEETING))
+    floors = met.group_by("key").agg(floor=pl.col("sequence").max())
+    return known.join(floors, on="key", how="left", maintain_order="left").with_columns(pl.col("floor").fill_null(0))
 
 
 def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
@@ -114,6 +144,7 @@ def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> It
         (key, rank): list(ranks) if ranks is not None else None
         for key, rank, ranks in known.select("key", "rank", "members").iter_rows()
     }
+    written = dict(known.group_by("rank").agg(pl.col("dumped").max()).iter_rows())
     ends: dict[tuple[str, str, str, str], tuple[dict[str, Any], int]] = {}
     for row in ops.filter(~pl.col("over")).sort("record").iter_rows(named=True):
         kind, mine, other = hit.groups() if (hit := _PEER.fullmatch(row["pair"])) else ("", "", "")
@@ -122,8 +153,11 @@ def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> It
             ends.setdefault((row["key"], kind, mine, other), (row, ranks[int(other)]))
     for (key, kind, mine, other), (row, peer) in ends.items():
         met = (key, "recv" if kind == "send" else "send", other, mine) in ends
-        missing = frozenset({peer} if peer in dumped and not met else ())
-        yield Stuck(row, frozenset({row["rank"], *({peer} if met else ())}), missing, frozenset({peer}) - dumped)
+        inside, end, begun = frozenset({row["rank"], *({peer} if met else ())}), written.get(peer), row["created"]
+        earlier = frozenset({peer} if not met and end and begun and end < begun else ())
+        missing = frozenset(() if met else {peer} & dumped) - earlier
+        absent = frozenset({peer}) - dumped | earlier
+        yield Stuck(row, inside, missing, absent, earlier=earlier, dumped=written.get(row["rank"]))
 
 
 def to_blame(found: Collection[Stuck]) -> tuple[frozenset[int], frozenset[int]]:

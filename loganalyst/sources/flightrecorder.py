@@ -7,6 +7,7 @@ number in the file's name: the dump does not hold it.
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from loganalyst.model import Tables
@@ -35,7 +36,8 @@ def read(path: Path) -> Iterator[Tables]:
     named = _RANK.search(path.name)
     if named is None or len(named[1]) > 9:
         yield Tables(gaps=gap(path, "no rank in its name", 0, 0))
-    yield entries.tables(dump, int(named[1]) if named and len(named[1]) <= 9 else None, path.name)
+    rank = int(named[1]) if named and len(named[1]) <= 9 else None
+    yield entries.tables(dump, rank, path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC))
 
 
 def _loaded(path: Path) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """Which collective hangs, and every rank that keeps the others waiting; torch's own analyser is the oracle."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import loganalyst
 from loganalyst import Store, query
 from loganalyst.features.collectives import ranges
 from loganalyst.pipeline import diagnose_paths
-from tests.recorders import op, write
+from tests.recorders import BEGIN, op, write
 
 DUMPS = Path(__file__).parents[2] / "fixtures" / "collectives"
 WORLD = {"0": [0, 1, 2, 3]}
@@ -57,9 +58,12 @@ class TestRealJobs:
 
     def test_the_operation_that_hangs(self):
         """What, where in the order, how large, and the user's own line; and what the missing rank did last."""
-        assert {k: v for k, v in features(DUMPS / "rank-asleep").items() if v is not None} == {
+        found = {k: v for k, v in features(DUMPS / "rank-asleep").items() if v is not None}
+
+        assert found.pop("waited_s") > 0  # by the time of the file, which a copy may change
+        assert found == {
             "dump_count": 4, "world_size": 4, "no_dump_count": 0, "stuck_count": 1, "operation": "all_reduce",
-            "group": "default_pg", "sequence": 11, "size": "16x4", "dtype": "Float",
+            "group": "default_pg", "sequence": 11, "earlier_count": 0, "size": "16x4", "dtype": "Float",
             "frame": "/job/train.py:5 in step", "timeout_s": 600.0, "waiting_count": 3, "waiting_ranks": "0-1, 3",
             "missing_count": 1, "missing_ranks": "2",
             "missing_last": "barrier (number 10 of default_pg) at /job/train.py:6 in step",
@@ -233,6 +237,69 @@ class TestRules:
         (cause,) = loganalyst.diagnose(tmp_path).causes
 
         assert (cause.id, cause.consequences) == ("collective-rank-missing", ("A collective operation timed out",))
+
+
+class TestOtherMoments:
+    """Dumps of different moments: only what both can tell is compared."""
+
+    def write(self, folder: Path, ranks: dict[int, Any], at: dict[int, float], **more: Any) -> Path:
+        """The dumps of `ranks`, written `at` seconds after the first operation was created (else now)."""
+        write(folder, ranks, more.get("groups", WORLD))
+        for rank, seconds in at.items():
+            file = folder / f"nccl_trace_rank_{rank}"
+            os.utime(file, (BEGIN / 1e9 + seconds,) * 2)
+        return folder
+
+    def test_who_was_dumped_before_is_not_missing(self, tmp_path):
+        """The others are done with operations that need all ranks: rank 1 had come, after its dump."""
+        far = [DONE] * 6 + [OPEN]
+        found = features(write(tmp_path / "x", {0: far, 1: [DONE, DONE], 2: far, 3: [DONE] * 6}, WORLD))
+
+        assert (found["missing_ranks"], found["earlier_ranks"], found["earlier_count"]) == ("3", "1", 1)
+
+    def test_an_operation_that_others_are_done_with_does_not_hang(self, tmp_path):
+        """Rank 1 was inside the second operation when it was dumped; the others have done two more since."""
+        ranks = {0: [DONE] * 4, 1: [DONE, OPEN], 2: [DONE] * 4, 3: [DONE] * 4}
+
+        assert features(write(tmp_path / "x", ranks, WORLD))["stuck_count"] == 0
+
+    def test_a_broadcast_that_is_over_proves_nothing_of_the_others(self, tmp_path):
+        """Its root need not wait: rank 3 may never have come."""
+        sent = [DONE, op("broadcast"), op("broadcast"), OPEN]
+        found = features(write(tmp_path / "x", {0: sent, 1: sent, 2: sent, 3: [DONE]}, WORLD))
+
+        assert (found["missing_ranks"], found["earlier_count"]) == ("3", 0)
+
+    def test_a_dump_from_before_the_operation_began(self, tmp_path):
+        """By the time of its file rank 1 was dumped a minute before rank 0 entered: whether it came is not known."""
+        late = {**OPEN, "time_created_ns": BEGIN + 100_000_000_000}
+        ranks = {0: [DONE, late], 1: [DONE], 2: [DONE, late], 3: [DONE, late]}
+        found = features(self.write(tmp_path / "x", ranks, {1: 40}))
+
+        assert (found["missing_ranks"], found["missing_count"], found["earlier_ranks"]) == (None, None, "1")
+
+    def test_a_dump_from_after_the_operation_began(self, tmp_path):
+        """It is missing."""
+        ranks = {0: [DONE, OPEN], 1: [DONE], 2: [DONE, OPEN], 3: [DONE, OPEN]}
+        found = features(self.write(tmp_path / "x", ranks, {1: 40}))
+
+        assert (found["missing_ranks"], found["earlier_count"]) == ("1", 0)
+
+    def test_a_receiver_dumped_before_the_send(self, tmp_path):
+        """Whether it came to receive is not known."""
+        send = {**op("send 0->1", state="started"), "time_created_ns": BEGIN + 100_000_000_000}
+        found = features(self.write(tmp_path / "x", {0: [DONE, send], 1: [DONE]}, {1: 40}, groups={"0": [0, 1]}))
+
+        assert (found["missing_ranks"], found["earlier_ranks"]) == (None, "1")
+
+    @pytest.mark.parametrize(("seconds", "symptoms"), [(1.2, []), (60.0, ["collective-stuck"])])
+    def test_an_operation_that_has_just_begun_is_no_hang(self, tmp_path, seconds, symptoms):
+        """A dump on demand finds all ranks in some operation (the second, created a second after the first)."""
+        path = self.write(tmp_path / "x", dict.fromkeys(range(4), [DONE, OPEN]), dict.fromkeys(range(4), seconds))
+        found = loganalyst.diagnose(path)
+
+        assert [s.id for s in found.symptoms] == symptoms
+        assert found.features.values["collective_waited_s"] == pytest.approx(seconds - 1)
 
 
 def test_dumps_named_one_by_one_are_one_run(tmp_path):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources import flightrecorder
+from loganalyst.sources.collectives import plainpickle, usualpickle
 from loganalyst.sources.collectives.plainpickle import CONTAINERS, RefusedError, loads
 from loganalyst.sources.discover import discover, runs
 from loganalyst.sources.formats import reader
@@ -92,6 +93,68 @@ class TestPlainPickle:
         assert "damaged at byte" in refused(data)
 
 
+class TestUsualPickle:
+    """What torch writes is left to Python's own reader; the machine says the same."""
+
+    @pytest.mark.parametrize("case", ["rank-asleep", "two-groups-in-other-order"])
+    def test_a_real_dump_is_usual(self, case):
+        """Pairs of texts are tuples in it."""
+        data = (DUMPS / case / "trace_rank_1").read_bytes()
+        found = usualpickle.loads(data, CONTAINERS)
+
+        assert b"\x86" in data
+        assert found is not None
+        assert found == plainpickle._Machine(data).run()
+
+    @pytest.mark.parametrize("many", [3, 200])
+    def test_pairs_of_new_and_of_known_texts(self, many):
+        """With memo places below and above 255."""
+        data = pickle.dumps([(f"g{n // 2 * k}", f"pg {n * k % 7}") for n in range(many) for k in (1, 2)], 2)
+
+        assert usualpickle.loads(data, CONTAINERS) == plainpickle._Machine(data).run()
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            pickle.dumps({"entries": print}, 2),
+            pickle.dumps({"a": (1, 2, 3)}, 2),
+            pickle.dumps({("a", ("b", "c")): 1}, 2),
+            pickle.dumps(["\ud800"], 2),
+            pickle.dumps(["x"], 4),
+            b"\x80\x02]r\xff\xff\xff\x7f.",
+            b"\x80\x02]",
+            b"\x80\x02u.",
+            b"\x80\x02X\xff\xff\xff\xffa.",
+            b"\x80\x02h\x07.",
+            b"",
+        ],
+    )
+    def test_all_else_is_left_to_the_machine(self, data):
+        """Calls, deeper tuples, broken texts, far memo places, newer protocols, damage."""
+        assert usualpickle.loads(data, CONTAINERS) is None
+
+    def test_more_containers_than_allowed_are_left_to_the_machine(self):
+        """Counted before they are made."""
+        assert usualpickle.loads(b"\x80\x02(" + b"]" * 11 + b"l.", 10) is None
+        assert usualpickle.loads(b"\x80\x02(" + b"]" * 8 + b"l.", 10) == [[]] * 8
+
+    @given(PLAIN | st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3))), st.binary(max_size=6), st.data())
+    def test_what_it_reads_the_machine_reads_alike(self, value, noise, draw):
+        """Of pickles and of damaged ones."""
+        data = pickle.dumps(value, 2)
+        at = draw.draw(st.integers(0, len(data)))
+        data = data[:at] + noise + data[at + len(noise) :]
+        found = usualpickle.loads(data, CONTAINERS)
+        if found is not None and _keyed(found):
+            assert str(found) == str(plainpickle._Machine(data).run())
+
+
+def _keyed(value: object) -> bool:
+    """Whether all keys are texts; the machine refuses others."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return all(isinstance(key, str) for key in (value if isinstance(value, dict) else ())) and all(map(_keyed, inner))
+
+
 class TestReader:
     def test_a_real_dump(self):
         """gloo, rank 0 of four, waiting for rank 2: eleven operations, the last one not over."""
@@ -107,7 +170,7 @@ class TestReader:
             "output_elements": 64, "dtype": "Float", "started": None, "completed": None, "timeout_s": 600.0,
             "frame": "/job/train.py:5 in step", "record": 10,
         }  # fmt: skip
-        assert tables.process_groups.to_dicts() == [{
+        assert tables.process_groups.drop("dumped").to_dicts() == [{
             "rank": 0, "group": "0", "description": "default_pg", "members": [0, 1, 2, 3], "enqueued": 11,
             "file": "trace_rank_0",
         }]  # fmt: skip
@@ -120,7 +183,7 @@ class TestReader:
 
         assert again.collectives["frame"].null_count() == again.collectives.height
         assert again.collectives.drop("frame", "file").equals(told.collectives.drop("frame", "file"))
-        assert again.process_groups.drop("file").equals(told.process_groups.drop("file"))
+        assert again.process_groups.drop("file", "dumped").equals(told.process_groups.drop("file", "dumped"))
 
     def test_times_of_nccl(self, tmp_path):
         """Nanoseconds since 1970; 0 in JSON and None in pickles where it did not happen."""

@@ -4,10 +4,13 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import prod
 from typing import Any
 
-from loganalyst.model import Tables, table
+import polars as pl
+
+from loganalyst.model import Tables, Time, table
 
 KEPT = 64  # operations of a rank, the last ones; those that are not over are kept besides
 _MOST = 1000  # of those
@@ -18,17 +21,18 @@ _INT64 = 1 << 63
 Entry = Mapping[str, Any]
 
 
-def tables(dump: Mapping[str, Any], rank: int | None, file: str) -> Tables:
-    """The `collectives` and `process_groups` of one rank."""
+def tables(dump: Mapping[str, Any], rank: int | None, file: str, dumped: datetime | None = None) -> Tables:
+    """The `collectives` and `process_groups` of one rank, whose dump was written at `dumped` or before."""
     found = dump.get("entries")
     entries = [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
     last = [e for e in entries[:-KEPT] if not _over(e)][-_MOST:] + entries[-KEPT:]
-    return Tables(collectives=_operations(last, rank, file), process_groups=_groups(dump, entries, rank, file))
+    groups = _groups(dump, entries, rank, file).with_columns(dumped=pl.lit(dumped, Time))
+    return Tables(collectives=_operations(last, rank, file), process_groups=groups)
 
 
 def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
     names = [_texts(e.get("process_group"), 2) for e in entries]
-    operations = [str(e.get("profiling_name") or "") for e in entries]
+    operations = [_text(e.get("profiling_name")) or "" for e in entries]
     return table("collectives", {
         "rank": rank,
         "group": [name for name, _ in names],
@@ -59,8 +63,7 @@ def _groups(dump: Mapping[str, Any], entries: Sequence[Entry], rank: int | None,
     if set(told) == {""} and reached:  # gloo does not name its groups there; of several it keeps the last one only
         told = {next(iter(reached)): told[""]} if len(reached) == 1 else {}
     names = list(dict.fromkeys([*told, *reached]))
-    records = [record for e in entries if (record := _int(e.get("record_id"))) is not None]
-    from_the_start = min(records, default=0) == 0  # else what a group did first may be overwritten
+    from_the_start = not entries or any(e.get("record_id") == 0 for e in entries)  # else the first may be overwritten
     settings = [told.get(name, {}) for name in names] or [{}]
     return table("process_groups", {
         "rank": rank,
@@ -84,12 +87,15 @@ def _reached(entries: Sequence[Entry]) -> tuple[dict[str, int], dict[str, str]]:
     reached: dict[str, int] = {}
     descriptions: dict[str, str] = {}
     for e in entries:
-        name, description = _texts(e.get("process_group"), 2)
-        if name is not None:
+        named = e.get("process_group")
+        name = named[0] if isinstance(named, list) and named else None
+        if isinstance(name, str):
             number = 0 if _p2p(e) else _int(_sequence(e)) or 0
-            reached[name] = max(reached.get(name, 0), number)
-            descriptions.setdefault(name, description or "")
-    return reached, descriptions
+            if number >= reached.get(name, -1):
+                reached[name] = number
+            if name not in descriptions:
+                descriptions[name] = _texts(named, 2)[1] or ""
+    return {name: max(number, 0) for name, number in reached.items()}, descriptions
 
 
 def _sequence(entry: Entry) -> object:
@@ -102,8 +108,9 @@ def _p2p(entry: Entry) -> bool:
 
 def _over(entry: Entry) -> bool:
     """Whether the operation is over for its rank. gloo never learns the state: it retires what has returned."""
-    gloo = str(entry.get("profiling_name")).startswith("gloo:")
-    return entry.get("state") == "completed" or (gloo and entry.get("retired") is True)
+    if entry.get("state") == "completed":
+        return True
+    return entry.get("retired") is True and (_text(entry.get("profiling_name")) or "").startswith("gloo:")
 
 
 def _int(value: object) -> int | None:
@@ -159,15 +166,23 @@ def _frame(frames: object) -> str | None:
     """`file:line in function` of the innermost frame that is no library's."""
     if not isinstance(frames, list):
         return None
-    own = (f for f in frames if isinstance(f, dict) and not _LIBRARY.search(str(f.get("filename"))))
-    return next((f"{f.get('filename')}:{f.get('line')} in {f.get('name')}" for f in own), None)
+    told = (
+        (_text(f.get("filename")), _int(f.get("line")), _text(f.get("name"))) for f in frames if isinstance(f, dict)
+    )
+    own = (f for f in told if f[0] is not None and not _LIBRARY.search(f[0]))
+    return next((f"{file}:{line} in {name}" for file, line, name in own), None)
 
 
 def _members(value: object) -> list[int] | None:
     """Ranks as a list, which the recorder writes as text; an empty one tells nothing."""
-    try:
-        ranks = ast.literal_eval(value) if isinstance(value, str) and len(value) < 1 << 20 else value
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    ranks = _evaluated(value) if isinstance(value, str) and len(value) < 1 << 20 else value
     some = ranks if isinstance(ranks, list | tuple | set) else ()
     return sorted({r for r in some if _int(r) is not None}) or None
+
+
+@lru_cache(16)  # all ranks of a job name the same large groups
+def _evaluated(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

@@ -2,11 +2,14 @@
 
 No name is ever looked up, so nothing can be called. Tuples become lists and keys must be texts, so nothing is hashed
 that may be deep; what is referred to is never copied. `LARGEST` bounds the bytes, `CONTAINERS` what they may grow to.
-Opcodes as in Python's `pickletools`; torch writes protocol 2, Python up to 5.
+Opcodes as in Python's `pickletools`; torch writes protocol 2, Python up to 5. What torch writes is looked through first
+and then left to Python's own reader, which is several times faster (`usualpickle`).
 """
 
 from collections.abc import Callable
 from struct import Struct, error
+
+from loganalyst.sources.collectives import usualpickle
 
 LARGEST = 64 << 20  # bytes of a pickle
 CONTAINERS = 1_000_000
@@ -22,6 +25,9 @@ def loads(data: bytes) -> object:
     """What the pickle holds. Raises RefusedError."""
     if len(data) > LARGEST:
         raise RefusedError(f"larger than {LARGEST >> 20} MiB")
+    usual = usualpickle.loads(data, CONTAINERS)
+    if usual is not None:
+        return usual
     machine = _Machine(data)
     try:
         return machine.run()
