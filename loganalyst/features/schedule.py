@@ -15,6 +15,11 @@ FEATURES = (
     Feature("lr_suggested", "float", "rate", "a third of it", ROLE),
     Feature("lr_raised", "float", "rate", "ten times the highest rate", ROLE),
     Feature("lr_warmup_share", "float", "share", "share of the run until 95 % of the peak (0 = none)", ROLE),
+    Feature("lr_kind", "text", "", "how it moves: constant, warmup_constant, linear, cosine, one_cycle, exponential, inverse_sqrt, step, other (of its first cycle)", ROLE),
+    Feature("lr_last_share", "float", "share", "its last value against its peak", ROLE),
+    Feature("lr_restart_count", "int", "restarts", "how often it climbs again by a quarter of its peak or more after it had come down below half of it", ROLE),
+    Feature("lr_jump_count", "int", "events", "sudden rises by a quarter of its peak or more after its warm-up", ROLE),
+    Feature("lr_jump_step", "int", "step", "where the first of them is", ROLE),
     Feature("lr_exhausted_count", "int", "events", "the rate stays below a thousandth of its peak for a tenth of the run or more", ROLE),
     Feature("lr_exhausted_step", "int", "step", "from where", ROLE),
     Feature("lr_exhausted_share", "float", "share", "share of the run that is left from there", ROLE),
@@ -64,12 +69,23 @@ def _logged(context: Context, curve: Curve) -> Computed:
         "lr_points": len(curve.values),
         "lr_peak": (plan.peak, Witness(curve.metric, plan.peak_step, curve.source)) if plan.peak else plan.peak,
         "lr_warmup_share": plan.warmup_share,
+        "lr_kind": plan.kind,
+        "lr_last_share": plan.final_ratio,
+        "lr_restart_count": plan.restarts,
+        **_jump(curve, plan.jump_steps),
         "lr_exhausted_count": int(plan.exhausted_step is not None),
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
         **_cut(context, curve, plan.drop_steps),
         "lr_at_divergence_share": _at_trouble(context, curve, plan.peak),
     }
+
+
+def _jump(curve: Curve, jumps: tuple[int, ...]) -> Computed:
+    if not jumps:
+        return {"lr_jump_count": 0}
+    witness = Witness(curve.metric, jumps[0], curve.source)
+    return {"lr_jump_count": (len(jumps), witness), "lr_jump_step": (jumps[0], witness)}
 
 
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:

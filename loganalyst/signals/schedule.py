@@ -8,12 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.signals.robust import Array, as_floats
 
-ScheduleKind = Literal["constant", "cosine", "linear", "step", "one_cycle", "warmup_constant", "other"]
+ScheduleKind = Literal[
+    "constant", "cosine", "linear", "exponential", "inverse_sqrt", "step", "one_cycle", "warmup_constant", "other"
+]
 
 FLAT = 1e-3  # relative change that still counts as constant
 WARM = 0.95  # share of the peak at which a warm-up is over
 SUDDEN = 0.7  # a rate that falls to this share or less from one point to the next drops at once
 LEAST = 0.01  # and by this share of the peak (the last steps of a smooth decay halve the rate, too)
+RISE = 0.25  # share of the peak by which a rate climbs again
 EXHAUSTED = 1e-3  # share of the peak below which nothing is learned any more
 FIT = 0.03  # largest mean misfit to a named decay, as a share of the peak
 
@@ -23,7 +26,8 @@ class Schedule:
     """A rate over the run. Shares are of the run (last step − first step) or of the peak; None = not tellable.
 
     `warmup_share` is the way to 95 % of the peak (0 if it starts there), `final_ratio` last/peak, `drop_steps` the
-    steps at which the rate falls by 30 % or more at once, `restarts` how often it jumps up again after a decay,
+    steps at which the rate falls by 30 % or more at once, `jump_steps` those at which it rises by as much at once after
+    its warm-up, `restarts` how often it climbs again after a decay (`kind` is then that of the first),
     `exhausted_step` the first step from which it stays below a thousandth of the peak while a tenth of the run or
     more remains.
     """
@@ -36,6 +40,7 @@ class Schedule:
     final_ratio: float | None = None
     kind: ScheduleKind | None = None
     drop_steps: tuple[int, ...] = ()
+    jump_steps: tuple[int, ...] = ()
     restarts: int | None = None
     exhausted_step: int | None = None
 
@@ -63,7 +68,8 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         final_ratio=float(u[-1]),
         kind=_kind(t, u, drops) if v.size > 2 else None,
         drop_steps=tuple(int(s) for s in t[drops][:1000]),
-        restarts=_restarts(u),
+        jump_steps=tuple(int(s) for s in t[_jumps(u)][:1000]),
+        restarts=len(_restarts(u)),
         exhausted_step=_exhausted(t, u),
     )
 
@@ -77,18 +83,26 @@ def _warmup(t: Array, u: Array) -> float:
     return float(np.clip((t[int(np.argmax(u >= WARM))] - t[0]) / _span(t), 0.0, 1.0))
 
 
-def _restarts(u: Array) -> int:
-    """How often the rate climbs by a quarter of the peak or more after it had come down below a half."""
-    count, tail = 0, u[int(np.argmax(u >= WARM)) :]
-    while (down := np.flatnonzero(tail < 0.5)).size:  # one turn a restart
-        tail = tail[down[0] :]
-        again = np.flatnonzero(tail > np.minimum.accumulate(tail) + 0.25)
+def _jumps(u: Array) -> NDArray[np.intp]:
+    """Where the rate rises by a third of the peak or more at once after it has been near it."""
+    warm = int(np.argmax(u >= WARM))
+    return np.flatnonzero((u[warm:-1] <= SUDDEN * u[warm + 1 :]) & (u[warm + 1 :] - u[warm:-1] >= RISE)) + warm + 1
+
+
+def _restarts(u: Array) -> list[int]:
+    """Where the rate begins to climb by a quarter of the peak or more after it had come down below a half."""
+    found: list[int] = []
+    at = int(np.argmax(u >= WARM))
+    while (down := np.flatnonzero(u[at:] < 0.5)).size:  # one turn a restart
+        at += int(down[0])
+        low = np.minimum.accumulate(u[at:])
+        again = np.flatnonzero(u[at:] > low + RISE)
         if not again.size:
             break
-        count += 1
-        tail = tail[again[0] :]
-        tail = tail[int(np.argmax(tail)) :]
-    return count
+        end = at + int(again[0])
+        found.append(at + int(np.flatnonzero(u[at:end] <= low[again[0]])[-1]) + 1)
+        at = end + int(np.argmax(u[end:]))
+    return found
 
 
 def _exhausted(t: Array, u: Array) -> int | None:
@@ -104,6 +118,10 @@ def _kind(t: Array, u: Array, drops: NDArray[np.intp]) -> ScheduleKind:
     """The named schedule the rate follows."""
     if np.ptp(u) <= FLAT:
         return "constant"
+    again = _restarts(u)
+    if again:
+        first = slice(0, again[0])
+        return _kind(t[first], u[first], drops[drops < again[0]])
     start = int(np.argmax(u >= 1 - FLAT))
     decay = u[start:]
     if decay.size < 3:
@@ -119,13 +137,18 @@ def _kind(t: Array, u: Array, drops: NDArray[np.intp]) -> ScheduleKind:
     return "one_cycle" if name == "cosine" and rise >= 0.15 and u[0] <= 0.2 else name
 
 
-def _decay(t: Array, u: Array) -> Literal["linear", "cosine", "other"]:
+def _decay(t: Array, u: Array) -> ScheduleKind:
     """The curve from the peak to the last value that fits best, if it fits."""
     if t[-1] <= t[0]:
         return "other"
-    phase = (t - t[0]) / (t[-1] - t[0])
-    linear = float(np.mean(np.abs(u - (1 + (u[-1] - 1) * phase))))
-    cosine = float(np.mean(np.abs(u - (u[-1] + (1 - u[-1]) * (1 + np.cos(np.pi * phase)) / 2))))
-    if min(linear, cosine) > FIT:
-        return "other"
-    return "linear" if linear < cosine else "cosine"
+    phase, last = (t - t[0]) / (t[-1] - t[0]), float(u[-1])
+    laws: dict[ScheduleKind, Array] = {
+        "linear": 1 + (last - 1) * phase,
+        "cosine": last + (1 - last) * (1 + np.cos(np.pi * phase)) / 2,
+    }
+    if last > 0:
+        laws["exponential"] = last**phase
+        laws["inverse_sqrt"] = 1 / np.sqrt(1 + (last**-2 - 1) * phase)
+    misfit = {name: float(np.mean(np.abs(u - law))) for name, law in laws.items()}
+    best = min(misfit, key=lambda name: misfit[name])
+    return best if misfit[best] <= FIT else "other"

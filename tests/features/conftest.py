@@ -29,7 +29,7 @@ def features_of() -> Callable[..., Features]:
         settings = {k: str(v) for k, v in (config or {}).items()}
         numbers = [float(v) if isinstance(v, (int, float)) else None for v in (config or {}).values()]
         read = Run(
-            points=pl.concat([table("points"), *frames]),
+            points=pl.concat([table("points"), run.pop("points", table("points")), *frames]),
             config=table("config", {"key": list(settings), "value": list(settings.values()), "number": numbers}),
             sources=(Source("m.csv", "csv", 1),),
             **run,

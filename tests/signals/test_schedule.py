@@ -15,7 +15,9 @@ SHAPES = {
     "step": np.select([T < 400, T < 700], [1.0, 0.1], 0.01),
     "warmup_constant": np.minimum(1, (T + 1) / 101),
     "one_cycle": np.where(T < 300, 0.04 + 0.96 * T / 300, (1 + np.cos(np.pi * (T - 300) / 700)) / 2),
-    "other": 1 / np.sqrt(1 + T),
+    "exponential": 0.995**T,
+    "inverse_sqrt": 1 / np.sqrt(1 + T / 20),
+    "other": 1 - 0.9 * (T / 1000) ** 6,
 }
 
 
@@ -53,11 +55,18 @@ def test_the_end_of_a_smooth_decay_is_no_drop():
 
 
 def test_warm_restarts_are_counted():
-    """Three cosine cycles restart twice."""
+    """Three cosine cycles restart twice, at a jump each, and have the name of the first."""
     s = schedule(T, (1 + np.cos(np.pi * (T % 334) / 334)) / 2)
 
-    assert s.restarts == 2
+    assert (s.restarts, s.kind, s.jump_steps) == (2, "cosine", (334, 668))
     assert schedule(T, COSINE).restarts == 0
+
+
+def test_a_warm_up_in_steps_is_no_jump():
+    """Only a rise after the peak was reached counts: here the rate returns to it at step 600."""
+    rate = np.select([T < 50, T < 100, T < 300, T < 600], [0.1, 0.5, 1.0, 0.4], 1.0)
+
+    assert schedule(T, rate).jump_steps == (600,)
 
 
 def test_exhausted_needs_a_tenth_of_the_run():

@@ -1,0 +1,141 @@
+"""What else happened where the training loss went wrong, and how likely that is by chance; what its spikes keep time with."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.features import axes
+from loganalyst.features.context import Computed, Context, first_of, seen
+from loganalyst.model import Curve, Feature, Witness
+
+Steps = NDArray[np.float64]
+ROLE = "train_loss"
+TROUBLE = ("nonfinite", "divergence", "level_up")  # else a spike
+PARTS = ("root", "symptom", "stop", "cascade")  # of a failure, that log lines tell
+PLACED = 0.005  # share of the run within which an onset is placed right
+SAME = 0.06  # share of an interval by which a period may differ from it
+LONGEST = 4  # intervals of a period
+EVENTS: Mapping[str, str] = {
+    "rate": "a change of the learning rate",
+    "epoch": "the end of an epoch",
+    "checkpoint": "a checkpoint",
+    "evaluation": "an evaluation",
+    "restart": "a restart",
+    "line": "a line of the log",
+}
+NEEDS = {"rate": "learning_rate", "epoch": "epoch", "checkpoint": "checkpoints", "evaluation": "val_loss", "restart": ROLE,
+         "line": "the job log, with times, and times of the logged rows"}  # fmt: skip
+
+PERIODS = {"epoch": "epochs", "evaluation": "evaluations", "checkpoint": "checkpoints", "rate": "changes of the rate"}
+
+FEATURES = (
+    Feature("trouble_step", "int", "step", "where the training loss first turned non-finite, diverged or jumped; else where it spiked most", ROLE),
+    Feature("trouble_kind", "text", "", "which of these it did", ROLE),
+    *(
+        Feature(f"trouble_{name}_chance", "float", "probability", f"of a random step to lie as close behind {what} as that", NEEDS[name])
+        for name, what in EVENTS.items()
+    ),
+    Feature("trouble_near", "text", "", "the least likely of these coincidences: what it was", ROLE),
+    Feature("trouble_near_step", "int", "step", "where that happened", ROLE),
+    Feature("trouble_near_chance", "float", "probability", "its chance", ROLE),
+    Feature("train_loss_period", "float", "steps", "distance of spikes at equal distances", ROLE),
+    Feature("train_loss_period_of", "text", "", "what comes at the same distance: epochs, evaluations, checkpoints or changes of the rate (none = none of these)", ROLE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; the chance of an event that is not logged is not known."""
+    curves = context.of(ROLE)
+    if not curves or curves[0].steps[-1] <= curves[0].steps[0]:
+        return {}
+
+    @cache
+    def events() -> dict[str, Steps]:
+        return {name: e for name, e in _events(context, curves[0]).items() if e.size}
+
+    periodic = context.found("periodic", ROLE)
+    out = _period(curves[0], periodic, events()) if periodic.height else {}
+    trouble = _trouble(context)
+    return out if trouble is None else out | _near(curves[0], trouble, events())
+
+
+def _trouble(context: Context) -> dict[str, object] | None:
+    """The first finding of harm, else the largest spike."""
+    harm = context.findings.filter(pl.col("role") == ROLE, pl.col("kind").is_in(TROUBLE)).sort("step")
+    spikes = context.found("spike", ROLE).sort("effect", descending=True)
+    found = harm if harm.height else spikes
+    return found.row(0, named=True) if found.height else None
+
+
+def _near(curve: Curve, trouble: dict[str, object], events: Mapping[str, Steps]) -> Computed:
+    at, witness = float(str(trouble["step"])), Witness(str(trouble["metric"]), int(str(trouble["step"])))
+    out: Computed = {"trouble_step": (witness.step, witness), "trouble_kind": str(trouble["kind"])}
+    chances = {name: chance(at, steps, curve.steps) for name, steps in events.items()}
+    out |= {f"trouble_{name}_chance": value for name, (value, _) in chances.items()}
+    if chances:
+        name = min(chances, key=lambda n: chances[n][0])
+        value, before = chances[name]
+        if before is not None:
+            out |= {"trouble_near": EVENTS[name], "trouble_near_step": before, "trouble_near_chance": value}
+    return out
+
+
+def chance(at: float, events: Steps, steps: NDArray[np.int64]) -> tuple[float, int | None]:
+    """How likely a uniformly random step of the run lies as close behind one of `events` as `at`, and the event before
+    `at`; 1 and None where none is before it. What is closer than an onset can be placed counts as together.
+    """
+    interval = float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
+    slack = max(interval, PLACED * float(steps[-1] - steps[0]))
+    events = np.unique(events[(events >= steps[0]) & (events <= steps[-1])])
+    before = events[events <= at + slack]
+    if not before.size:
+        return 1.0, None
+    reach = max(at - float(before[-1]), slack) + slack
+    room = np.diff(np.append(events, float(steps[-1]) + slack))
+    covered = float(np.minimum(reach, room).sum()) / (float(steps[-1] - steps[0]) + slack)
+    return min(covered, 1.0), int(before[-1])
+
+
+def _events(context: Context, curve: Curve) -> dict[str, Steps]:
+    """The steps of the events of each kind."""
+    rates = [context.schedule(c) for c in context.of("learning_rate")[:1]]
+    held_out = [c for c in context.of("val_loss", "val_accuracy", "val_score") if 2 * len(c.steps) < len(curve.steps)]
+    counters = context.of("epoch")
+    saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
+    return {
+        "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
+        "epoch": axes.epoch_ends([curve], counters),
+        "checkpoint": saved,
+        "evaluation": axes.common(curve, held_out[0], counters)[1] if held_out else np.empty(0),
+        "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
+        "line": _lines(context, curve),
+    }
+
+
+def _lines(context: Context, curve: Curve) -> Steps:
+    """The steps during which lines of faults were written, by the times of the points around them."""
+    times = context.run.lines.filter(pl.col("part").is_in(PARTS))["time"].drop_nulls()
+    known = np.isfinite(curve.times)
+    if not len(times) or not known.any() or np.any(np.diff(curve.times[known]) < 0):
+        return np.empty(0)
+    seconds = times.dt.epoch("us").to_numpy() / 1e6
+    inside = seconds[(seconds >= curve.times[known][0]) & (seconds <= curve.times[known][-1])]
+    return np.asarray(np.interp(inside, curve.times[known], curve.steps[known]), dtype=float)
+
+
+def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -> Computed:
+    """The distance of the spikes in steps, and what else comes at that distance or a small multiple of it."""
+    steps = float(np.median(np.diff(curve.steps))) * float(periodic["effect"][0])
+    out: Computed = {"train_loss_period": (steps, first_of(periodic)), "train_loss_period_of": "none"}
+    for name, words in PERIODS.items():
+        e = events.get(name, np.empty(0))
+        interval = float(np.median(np.diff(e))) if e.size > 2 else 0.0
+        if interval > 0 and 0.5 < steps / interval < LONGEST + 0.5:
+            times = steps / interval
+            if abs(times - round(times)) < SAME * times:
+                out["train_loss_period_of"] = (words, seen(curve))
+                break
+    return out

@@ -1,0 +1,51 @@
+"""What a restart does to training."""
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.model import Features, table
+
+FeaturesOf = Callable[..., Features]
+STEPS = np.arange(1000)
+FALL = 1 + 2 * np.exp(-STEPS / 200) + np.random.default_rng(0).normal(0, 0.01, 1000)
+
+
+def logged(values: np.ndarray, metric: str = "loss", restart: int = 600) -> pl.DataFrame:
+    session = (restart <= STEPS).astype(np.int32)
+    return table("points", {"session": session, "metric": metric, "step": STEPS, "value": values, "source": "m.csv"})
+
+
+def test_a_loss_that_goes_on(features_of: FeaturesOf) -> None:
+    """No rise at the restart."""
+    row = features_of({}, points=logged(FALL)).values
+
+    assert (row["resume_count"], row["resume_step"]) == (1, 600)
+    assert row["resume_loss_ratio"] == pytest.approx(1.0, abs=0.02)
+    assert abs(row["resume_start_share"]) < 0.02  # type: ignore[arg-type]
+
+
+def test_a_loss_that_begins_anew(features_of: FeaturesOf) -> None:
+    """The second session stands where the first began."""
+    row = features_of({}, points=logged(np.where(STEPS < 600, FALL, FALL[STEPS - 600]))).values
+
+    assert row["resume_start_share"] == pytest.approx(1.0, abs=0.1)
+    assert row["resume_loss_ratio"] == pytest.approx(3 / 1.1, rel=0.05)
+    assert row["resume_loss_noise"] > 50  # type: ignore[operator]
+
+
+def test_a_rate_that_jumps_at_the_restart(features_of: FeaturesOf) -> None:
+    """Ten times the rate after the restart."""
+    both = pl.concat([logged(FALL), logged(np.where(STEPS < 600, 0.01, 0.1), "lr")])
+
+    assert features_of({}, points=both).values["resume_lr_ratio"] == pytest.approx(10)
+
+
+@pytest.mark.parametrize("restart", [2, 998, 1000])
+def test_too_few_points_on_one_side_tell_nothing(features_of: FeaturesOf, restart: int) -> None:
+    """A restart at the very ends, or none, is not counted."""
+    row = features_of({}, points=logged(FALL, restart=restart)).values
+
+    assert (row["resume_count"], row["resume_step"]) == (0, None)
