@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.model import Time
+
 # Ranks may pass tensors of other sizes and types to these
 _UNEVEN = r"^(?:all_?to_?all|scatter$|gather$|coalesced)|_oop$|_v$|_v_| \+ "
 # Whoever is done with one of these knows that all ranks had come to it
@@ -97,35 +99,36 @@ def stuck(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> lis
 
 def _collectives(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
     known = _dated(ops, known)
-    reached, floor = pl.col("enqueued"), pl.col("floor")
-    passed = ops.join(known.select("key", "floor").unique(), on="key")
-    waiting = (
-        passed.filter(~pl.col("over"), pl.col("sequence") >= floor).group_by("key").agg(open=pl.col("sequence").min())
-    )
-    left = (
-        known.filter(reached >= floor)
-        .group_by("key")
-        .agg(behind=pl.when(reached.max() > reached.min()).then(reached.min() + 1))
-    )
-    at = left.join(waiting, on="key", how="full", coalesce=True).select("key", at=pl.coalesce("open", "behind"))
-    entered = known.join(at.drop_nulls(), on="key").with_columns(entered=reached >= pl.col("at"))
+    at = _first_open(ops, known)
+    entered = known.join(at, on="key").with_columns(entered=pl.col("enqueued") >= pl.col("at"))
+    of = entered.partition_by("key", as_dict=True)
     firsts = ops.sort("over", "created", nulls_last=True).unique(["key", "sequence"], keep="first", maintain_order=True)
     firsts = firsts.join(at, left_on=["key", "sequence"], right_on=["key", "at"], how="semi")
-    of = entered.partition_by("key", as_dict=True)
     for first in firsts.iter_rows(named=True):
         rows = of[(first["key"],)]
-        early = (pl.col("dumped") < first["created"]) if first["created"] else pl.lit(value=False)
-        early = (~pl.col("entered") & (early.fill_null(value=False) | (reached < floor))).fill_null(value=False)
-        members, earlier = rows["members"][0], frozenset(rows.filter(early)["rank"])
+        before = (pl.col("dumped") < pl.lit(first["created"], Time)).fill_null(value=False)
+        before = ~pl.col("entered") & (before | (pl.col("enqueued") < pl.col("floor")))
+        members, earlier = rows["members"][0], frozenset(rows.filter(before)["rank"])
         yield Stuck(
             first=first,
             inside=frozenset(rows.filter("entered")["rank"]),
-            missing=frozenset(rows.filter(~pl.col("entered") & ~early)["rank"]),
+            missing=frozenset(rows.filter(~pl.col("entered"))["rank"]) - earlier,
             absent=frozenset(members if members is not None else ()) - dumped | earlier,
             told=members is not None,
             earlier=earlier,
-            dumped=rows.filter(rank=first["rank"])["dumped"].max(),
+            dumped=rows.filter(rank=first["rank"])["dumped"].to_list()[0],
         )
+
+
+def _first_open(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """The number `at` of the first operation of each group that is not over on all ranks, by key."""
+    reached, floor = pl.col("enqueued"), pl.col("floor")
+    passed = ops.filter(~pl.col("over")).join(known.select("key", "floor").unique(), on="key")
+    waiting = passed.filter(pl.col("sequence") >= floor).group_by("key").agg(open=pl.col("sequence").min())
+    behind = pl.when(reached.max() > reached.min()).then(reached.min() + 1)
+    left = known.filter(reached >= floor).group_by("key").agg(behind=behind)
+    both = left.join(waiting, on="key", how="full", coalesce=True)
+    return both.select("key", at=pl.coalesce("open", "behind")).drop_nulls()
 
 
 def _dated(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:

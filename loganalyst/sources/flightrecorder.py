@@ -4,9 +4,11 @@ Pickles as the watchdog writes them, read as plain data; JSON as `_dump_nccl_tra
 number in the file's name: the dump does not hold it.
 """
 
+import gc
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +31,8 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
 def read(path: Path) -> Iterator[Tables]:
     """The rank's last operations (`collectives`) and its groups (`process_groups`)."""
     try:
-        dump = _loaded(path)
+        with _uncollected():
+            dump = _loaded(path)
     except (ValueError, RecursionError) as error:  # a refused pickle is a ValueError too
         yield Tables(gaps=gap(path, f"no dump that can be read ({error})", 0, path.stat().st_size))
         return
@@ -38,6 +41,18 @@ def read(path: Path) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, "no rank in its name", 0, 0))
     rank = int(named[1]) if named and len(named[1]) <= 9 else None
     yield entries.tables(dump, rank, path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the garbage collector: a dump has no cycles, and it would look through all of it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _loaded(path: Path) -> dict[str, object]:

@@ -2,8 +2,8 @@
 
 Run: python tests/bench/flight_recorders.py [--ranks N] [--entries N] [--format pickle|json]
 
-Every rank has filled its recorder with collectives of one large group and, in turn, of groups of eight; the ranks of one
-node never enter the last one. One of them was dumped long before the others and is no fault.
+Every rank has filled its recorder with collectives of one large group and, in turn, of groups of eight; the ranks of
+one node never enter the last one. One rank was dumped long before the others: it is not to blame.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from loganalyst import diagnose
 NODE = 8  # ranks of a node, and of a small group
 BEGAN = 1_714_557_600_000_000_000  # nanoseconds since 1970
 FRAMES = [
-    {"name": "all_reduce", "filename": "/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", "line": 2501},
+    {"name": "all_reduce", "filename": "/env/lib/python3.11/site-packages/torch/distributed/c10d.py", "line": 25},
     {"name": "step", "filename": "/job/train.py", "line": 42},
 ]  # fmt: skip
 
 
 def entries(rank: int, count: int, first: int, hangs: bool) -> Iterator[dict[str, Any]]:
-    """The last `count` operations of a rank, the first of them number `first`; the last of all is open unless it hangs."""
+    """The last `count` operations of a rank, from number `first` on; the last of all is open unless the rank hangs."""
     for k in range(count):
         number = first + k
         small = number % 2 == 1
@@ -95,13 +95,11 @@ def main() -> None:
         values = diagnose(folder).features.values
         spent = time.process_time() - begin
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    right = values["collective_missing_ranks"] == f"{hanging[0]}-{hanging[-1]}"
-    print(
-        f"{args.ranks} ranks x {args.entries} entries ({args.format}, {size / 1e6:.0f} MB): {spent:.1f} s CPU, {more >> 10} MiB more"
-    )
-    print(
-        f"missing: {values['collective_missing_ranks']} ({'right' if right else 'WRONG'}), dumped earlier: {values.get('collective_earlier_ranks')}"
-    )
+    missing, earlier = (values[f"collective_{which}_ranks"] for which in ("missing", "earlier"))
+    right = "right" if (missing, earlier) == (f"{hanging[0]}-{hanging[-1]}", "3") else "WRONG"
+    print(f"{args.ranks} ranks x {args.entries} operations, {args.format}, {size / 1e6:.0f} MB")
+    print(f"{spent:.1f} s of processor time, {more >> 10} MiB more memory")
+    print(f"missing {missing}, dumped earlier {earlier}: {right}")
 
 
 if __name__ == "__main__":

@@ -295,7 +295,7 @@ class TestOtherMoments:
     @pytest.mark.parametrize(("seconds", "symptoms"), [(1.2, []), (60.0, ["collective-stuck"])])
     def test_an_operation_that_has_just_begun_is_no_hang(self, tmp_path, seconds, symptoms):
         """A dump on demand finds all ranks in some operation (the second, created a second after the first)."""
-        path = self.write(tmp_path / "x", dict.fromkeys(range(4), [DONE, OPEN]), dict.fromkeys(range(4), seconds))
+        path = self.write(tmp_path / "x", {rank: [DONE, OPEN] for rank in range(4)}, dict.fromkeys(range(4), seconds))
         found = loganalyst.diagnose(path)
 
         assert [s.id for s in found.symptoms] == symptoms

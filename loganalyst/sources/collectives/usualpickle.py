@@ -29,7 +29,7 @@ _OPEN = b"]}()l"  # what makes a list or a dictionary
 
 
 def loads(data: bytes, containers: int) -> object | None:
-    """What the pickle holds; None where it is not one of these, or may hold more lists and dictionaries than allowed."""
+    """What the pickle holds; None where it is none of these, or may hold more lists and dictionaries than allowed."""
     if len(data) - len(data.translate(None, _OPEN)) > containers:
         return None
     plain = _plain(data)
