@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import text
+from loganalyst.sources.log import hits, spool, steps
 from loganalyst.sources.log import lines as textlines
-from loganalyst.sources.log import spool, steps
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
@@ -103,12 +103,12 @@ def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n")
 
     assert tables.lines["line"].to_list() == [1, 3]
-    assert tables.lines["text"].str.len_chars().max() <= text.CUT
+    assert tables.lines["text"].str.len_chars().max() <= hits.CUT
 
 
 def test_a_long_line_is_cut(log: Path) -> None:
     """The text kept of a line has at most CUT characters."""
-    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [text.CUT]
+    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [hits.CUT]
 
 
 def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_repeated_matches_are_bounded(log: Path) -> None:
     """Of a line repeated without end both ends are listed, and a gap says how many are not."""
     tables = read(log, "loss: nan\n" * 1000)
 
-    assert tables.lines.height == 2 * text.KEPT
+    assert tables.lines.height == 2 * hits.KEPT
     assert (tables.lines["line"].min(), tables.lines["line"].max()) == (1, 1000)
     assert tables.gaps["why"].to_list() == ["800 more lines like 'nan-value' not listed"]
 

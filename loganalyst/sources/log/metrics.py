@@ -78,12 +78,12 @@ class Reader:
     forms: dict[str, Form] = field(default_factory=dict)
     of_kind: list[list[Form]] = field(default_factory=list)
 
-    def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], *, quotes: bool = True) -> Numbers:
-        """The numbers of a batch that mean something; `session` is each row's. Without `quotes` nowhere in the batch
-        stand tracebacks or examples.
+    def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], quotes: Rows | None = None) -> Numbers:
+        """The numbers of a batch that mean something; `session` is each row's. Tracebacks and examples begin nowhere
+        but in the rows `quotes` (None: anywhere).
         """
         self._learn(chunk)
-        mine = ~_quoted(chunk, look) if quotes else np.ones(len(chunk), bool)
+        mine = ~_quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
         self._choose(chunk, look, mine)
         numeric = look.flags["numeric"] & mine
         alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
@@ -92,18 +92,21 @@ class Reader:
         found = Numbers(self.code)
         if len(rows):
             taken, loose = self._taken(rows, self._bodies(chunk, rows, look), look.kind[rows])
-            counts = Counter(dict(loose.group_by("form").len().iter_rows()))
+            counts = Counter(dict(loose.group_by("form").len().iter_rows()) if loose.height else {})
             for t in taken:
                 counts[t.form.text] += len(t.rows)
             meant = [(t, shape) for t in taken if (shape := self._meaning(t.form, counts))]
-            meanings = self._meanings(loose["form"], counts)
-            loose = loose.join(meanings.select("form", "placed").unique(), on="form", maintain_order="left")
             order = np.zeros(len(chunk), np.int64)
-            order[np.concatenate([loose["row"].to_numpy(), *(t.rows for t, _ in meant)])] = 1
+            if loose.height:
+                meanings = self._meanings(loose["form"], counts)
+                loose = loose.join(meanings.select("form", "placed").unique(), on="form", maintain_order="left")
+                order[loose["row"].to_numpy()] = 1
+            for t, _ in meant:
+                order[t.rows] = 1
             order = np.cumsum(order)
             for t, shape in meant:
                 left = ~_reprinted(t, shape, order, session)
-                found.add(shape, t.rows[left], [slot[left] for slot in t.slots])
+                found.add(shape, *((t.rows, t.slots) if left.all() else (t.rows[left], [s[left] for s in t.slots])))
             if loose.height:
                 found.add_long(_long(loose, meanings, order, session))
         self._tables(chunk, look, mine, session, found)
@@ -244,16 +247,31 @@ def _long(
     )
 
 
-def _quoted(chunk: Chunk, look: Look) -> Mask:
-    """The rows of stack traces and of examples. A trace's are those of its rank that are indented, from its header to
-    the line that names the error; what others print between them is theirs.
+def _quoted(chunk: Chunk, look: Look, opens: Rows) -> Mask:
+    """The rows of stack traces and of examples, which begin in the rows `opens`. A trace's are those of its rank that
+    are indented, from its header to the line that names the error; what others print between them is theirs.
     """
-    if look.flags["prefixed"].any():
-        rows = described(chunk.texts).select("prefix", text="body")
-    else:
-        rows = pl.DataFrame({"prefix": "", "text": chunk.texts})
-    rows = rows.with_row_index("row")
-    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.col("row").cast(pl.Int64)
+    quoted = np.zeros(len(chunk), bool)
+    if len(opens):
+        ranks = bool(look.flags["prefixed"].any())
+        near = _behind(len(chunk), opens, len(chunk) if ranks else DEEPEST + 1)
+        text = chunk.some(near)
+        lines = described(text).select("prefix", text="body") if ranks else pl.DataFrame({"prefix": "", "text": text})
+        quoted[near] = _quotes(lines.with_columns(pl.Series("row", near)))
+    return quoted
+
+
+def _behind(rows: int, opens: Rows, far: int) -> Rows:
+    """The rows from the one before each of `opens` to `far` behind it."""
+    edges = np.zeros(rows + 1, np.int64)
+    np.add.at(edges, np.maximum(opens - 1, 0), 1)
+    np.add.at(edges, np.minimum(opens + far + 1, rows), -1)
+    return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
+
+
+def _quotes(rows: pl.DataFrame) -> Mask:
+    """Which lines (prefix, text, row) belong to traces and examples."""
+    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.col("row")
     opens = line.str.starts_with(_OPENS)
     header = pl.when(opens).then(row).forward_fill().over("prefix")
     names = line.str.contains(_ERROR) & ~opens
@@ -263,7 +281,7 @@ def _quoted(chunk: Chunk, look: Look) -> Mask:
     ended = names & inside.shift().over("prefix")
     example = line.str.contains(r"^\s*>>>")
     quoted = (inside & indented).fill_null(False) | ended.fill_null(False) | example | example.shift(fill_value=False)
-    return rows.select(quoted).to_series().to_numpy().copy()
+    return rows.select(quoted).to_series().to_numpy()
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:

@@ -1,5 +1,6 @@
 """Where a new start of the program begins in a job log: restarts, requeues, and several jobs appended to one file."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -11,8 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import RunStatus, table
+from loganalyst.sources.log.hits import Catalogue, Hits
 from loganalyst.sources.log.kinds import Look, hashed
 from loganalyst.sources.log.lines import Chunk, described
+from loganalyst.sources.log.patterns import PARTS
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 _TRAINS = ("Traceback", "%|", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
@@ -110,13 +113,11 @@ class Sessions:
         every = [Session(**copied(s)) for s in state["all"]]
         return cls(**{**state, "all": every})
 
-    def number(self, chunk: Chunk, look: Look, marks: pl.DataFrame) -> NDArray[np.int64]:
-        """The session of each row of a batch, whose matched lines are `marks` (line, pattern, part, generic,
-        captures).
-        """
+    def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
+        """The session of each row of a batch, in which the patterns `known` claim the lines `hits`."""
         handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
         busy = chunk.line[look.flags["busy"]]
-        for line, kind, detail in self._events(chunk, look, marks):
+        for line, kind, detail in self._events(chunk, look, hits, known):
             before = int(np.searchsorted(busy, line))
             self.busy = int(busy[before - 1]) if before else self.busy
             handlers[kind](line, detail)
@@ -127,17 +128,16 @@ class Sessions:
         """The session of each line number."""
         return np.maximum(np.searchsorted([s.first_line for s in self.all], lines, side="right") - 1, 0)
 
-    def _events(self, chunk: Chunk, look: Look, marks: pl.DataFrame) -> list[tuple[int, str, str | None]]:
+    def _events(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
         """line, kind (which handler), detail (job number, or pattern of a start): what decides, in file order."""
         self._read_first(chunk)
-        events: list[tuple[int, str, str | None]] = []
-        if marks.height:
-            part, job = pl.col("part"), pl.col("captures").str.json_path_match("$.job")
-            jobs = marks.select("line", kind=pl.lit("job"), detail=job).drop_nulls("detail")
-            start = pl.when("generic").then(pl.lit("weak")).otherwise(pl.lit("strong"))
-            kind = pl.when(part.is_in(FATAL)).then(pl.lit("fatal")).when(part == "start").then(start)
-            told = marks.select("line", kind=kind, detail="pattern").drop_nulls("kind")
-            events = [*jobs.iter_rows(), *told.iter_rows()]
+        named = hits[known.of_job[hits.pattern]]
+        jobs = zip(named.line.tolist(), map(_job, named.captures), strict=True)
+        events: list[tuple[int, str, str | None]] = [(line, "job", job) for line, job in jobs if job is not None]
+        told = hits[hits.of("start", *FATAL)]
+        kinds = np.where(told.of("start"), np.where(known.generic[told.pattern], "weak", "strong"), "fatal")
+        ids = [known.ids[pattern] for pattern in told.pattern.tolist()]
+        events += zip(told.line.tolist(), kinds.tolist(), ids, strict=True)
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] == "job"]
             rest = [e for e in events if e[1] != "job"]
@@ -185,8 +185,8 @@ class Sessions:
     def _start(self, line: int) -> None:
         self.all.append(Session(line, self.all[-1].job))
 
-    def add(self, marks: pl.DataFrame, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
-        """Remember what the summary needs of a batch: `marks` (line, part, label, pattern), and the rows `said` that
+    def add(self, hits: Hits, known: Catalogue, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
+        """Remember what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `said` that
         hold a metric.
         """
         begins = np.searchsorted(chunk.line, [one.first_line for one in self.all])
@@ -203,14 +203,15 @@ class Sessions:
                 first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
-        judged = marks.filter(pl.col("part").is_in([*_JUDGED, "end"])).select("line", "part", "label", "pattern")
-        numbers = self.at(judged["line"].to_numpy())
-        for number, (line, part, label, pattern) in zip(numbers, judged.iter_rows(), strict=True):
+        judged = hits[hits.of(*_JUDGED, "end")]
+        columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
+        for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
+            part = PARTS[place]
             one = self.all[number]
             if part == "end":
                 one.ended_well = True
             elif one.lasts(part, line):
-                fault = (line, label, pattern)
+                fault = (line, known.labels[pattern], known.ids[pattern])
                 one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
 
     def summary(self, last_line: int) -> pl.DataFrame:
@@ -229,3 +230,9 @@ class Sessions:
             "status": [s.status() for s in self.all],
             "job": [s.job for s in self.all],
         })  # fmt: skip
+
+
+def _job(captures: str) -> str | None:
+    """The job's number that a pattern captured."""
+    job: str | None = json.loads(captures).get("job")
+    return job
