@@ -166,13 +166,18 @@ def show(
         typer.Argument(metavar="RUN", help="A run's directory or a single file.", show_default=False, readable=False),
     ],
     *,
-    metric: Annotated[str | None, typer.Option("--metric", metavar="NAME", help="Show one metric.")] = None,
+    metric: Annotated[
+        list[str], typer.Option("--metric", metavar="NAME", help="Show this metric, or draw it with --plot.")
+    ] = [],  # noqa: B006
     features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
     format_: Annotated[
         FeatureFormat, typer.Option("--format", metavar="table|json", help="How features are laid out.")
     ] = FeatureFormat.TABLE,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the main curves (.png, .svg or .pdf).")
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the main curves, or those of --metric, into FILE (.png, .svg or .pdf)."
+        ),
     ] = None,
     config: ConfigFile = None,
 ) -> None:
@@ -189,12 +194,12 @@ def show(
     if plot is not None:
         from loganalyst.report.plot import save
 
-        save(diagnosis, plot)
-    if metric is not None:
-        _emit(report.render_metric(diagnosis, metric, **_screen()))
+        save(diagnosis, plot, metric)
+    for name in metric if plot is None else []:
+        _emit(report.render_metric(diagnosis, name, **_screen()))
     if features:
         _emit(_features(diagnosis, format_))
-    if plot is None and metric is None and not features:
+    if plot is None and not metric and not features:
         _emit(report.render(diagnosis, **_screen()))
 
 

@@ -216,8 +216,8 @@ def _standardised(usual: NDArray[np.float64], then: NDArray[np.float64]) -> NDAr
 
 def _axis(curve: Curve, main: Curve) -> NDArray[np.float64] | None:
     """The steps of `main` at each point of `curve`: its own where they count the same, else by the times of both."""
-    span = int(main.steps[-1]) - int(main.steps[0])
-    same = SAME_UNIT * (int(curve.steps[-1]) - int(curve.steps[0])) >= span
+    span, whole = (int(c.steps[-1]) - int(c.steps[0]) for c in (curve, main))
+    same = whole <= SAME_UNIT * span and span <= SAME_UNIT * whole
     if same and curve.role.name not in COUNTERS:
         return curve.steps.astype(np.float64)
     timed = np.isfinite(main.times)

@@ -158,6 +158,17 @@ def test_another_step_axis_is_placed_by_the_clock() -> None:
     assert [o.metric for o in onsets(context(logged))] == ["train/loss"]  # without a clock there is no order
 
 
+def test_epochs_are_not_steps_even_where_few() -> None:
+    """A busiest metric that counts epochs leaves out one that counts batches, where there is no clock."""
+    epochs, steps = np.arange(400), 1000 * np.arange(300)
+    logged = {
+        "val_loss": (epochs, noisy(np.where(epochs >= 200, 4.0, 1.0), 0)),
+        "train/loss": (steps, noisy(np.where(steps >= 100_000, 4.0, 1.0), 1)),
+    }
+
+    assert [o.metric for o in onsets(context(logged))] == ["val_loss"]
+
+
 def test_nothing_moved(features_of: FeaturesOf) -> None:
     """Looked and none is 0; with one metric alone there is nothing to order."""
     calm = (np.exp(-np.arange(300) / 60) + 0.5).tolist()
