@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,16 +114,15 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
     """
     if _is_utf16(path):
         line = start.line
-        for data, fed, _ in _whole_lines(_utf8(path)):
+        for data, fed in _whole_lines(_utf8(path)):
             for chunk, lines, _ in _chunks(data, line, None):
                 after = line + lines - (not fed)
                 yield from _pieces(chunk, None)
             line = after
         return
     with path.open("rb", buffering=0) as file:
-        file.seek(start.offset)
-        rest, place = file.read(start.read - start.offset), start
-        for data, fed, read in _whole_lines(iter(lambda: file.read(CHUNK), b""), rest, start.read):
+        place = start
+        for data, fed, read in _read_lines(file.fileno(), start.offset, start.read):
             for chunk, lines, size in _chunks(data, place.line, place.offset):
                 behind = Place(place.offset + size - (not fed), place.line + lines - (not fed), read or 0)
                 yield from _pieces(chunk, behind if read and size > len(data) else None)
@@ -191,25 +191,54 @@ def _utf8(path: Path) -> Iterator[bytes]:
             yield part.encode("utf-8", "replace")
 
 
-def _whole_lines(blocks: Iterator[bytes], rest: bytes = b"", read: int = 0) -> Iterator[tuple[bytes, bool, int | None]]:
-    """Blocks that end with a line; within a line above CHUNK with a refresh (CR), or where there is none anywhere.
-
-    Of each the bytes, without the LF at its end, whether there was one, and the bytes read by then, None where the
-    block was not a full one. `rest` was read before, and not given: the head of a line.
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Blocks that end with a line; within a line above CHUNK with a refresh (CR), or where there is none anywhere. Of
+    each the bytes, without the LF at its end, and whether there was one.
     """
+    rest = b""
     for block in blocks:
-        read, feed = read + len(block), block.rfind(b"\n")
+        feed = block.rfind(b"\n")
         if feed >= 0:
-            data, rest = b"".join((rest, memoryview(block)[:feed])), block[feed + 1 :]
-        else:
-            rest += block
-            if len(rest) < CHUNK:
-                continue
-            cut = rest.rfind(b"\r") + 1 or len(rest)
-            data, rest = rest[:cut], rest[cut:]
-        yield data, feed >= 0, read if len(block) == CHUNK else None
+            yield rest + block[:feed], True
+            rest = block[feed + 1 :]
+        elif len(rest := rest + block) >= CHUNK:
+            cut = _refreshed(rest)
+            yield rest[:cut], False
+            rest = rest[cut:]
     if rest:
-        yield rest, False, None
+        yield rest, False
+
+
+def _read_lines(file: int, offset: int, read: int) -> Iterator[tuple[bytes, bool, int | None]]:
+    """The same of an open file, from `offset` on; it was looked through for the end of a line until `read`. Of each
+    block also how far it was by then, None where the file ended within CHUNK. Each byte is copied but once.
+    """
+    while (size := min(CHUNK, os.fstat(file).st_size - read)) > 0:
+        feed, read = _last_feed(file, read, read + size), read + size
+        if feed is None and read - offset < CHUNK:
+            continue
+        data = os.pread(file, (read if feed is None else feed) - offset, offset)
+        if feed is None:
+            data = data[: _refreshed(data)]
+        yield data, feed is not None, read if size == CHUNK else None
+        offset += len(data) + (feed is not None)
+    if offset < read:
+        yield os.pread(file, read - offset, offset), False, None
+
+
+def _last_feed(file: int, start: int, end: int) -> int | None:
+    """Where the last LF between two places of a file is."""
+    for at in (max(end - CACHED, start), start):
+        found = os.pread(file, end - at, at).rfind(b"\n")
+        if found >= 0:
+            return at + found
+        end = at
+    return None
+
+
+def _refreshed(data: bytes) -> int:
+    """Where what follows the last refresh begins (the end where there is none)."""
+    return data.rfind(b"\r") + 1 or len(data)
 
 
 def _chunks(data: bytes, line: int, offset: int | None) -> Iterator[tuple[Chunk, int, int]]:
