@@ -1,5 +1,6 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -130,24 +131,32 @@ def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
     if scanner is None:
         return _searched(data, literals)
     database, clues = scanner
-    seen: list[int] = []
-    database.scan(data, match_event_handler=lambda number, _start, end, *_: seen.extend((number, end)))
-    numbers, places = np.array(seen, np.int64).reshape(-1, 2).T
+    seen = array("q")
+
+    def note(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        seen.append(number)
+        seen.append(end)
+
+    database.scan(data, match_event_handler=note)
+    numbers, places = np.frombuffer(seen, np.int64).reshape(-1, 2).T
     kept = np.ones(len(numbers), bool)
     for number, at in _groups(numbers):
         rest, aside, before = clues[number]
-        if rest:
-            kept[at] = _stands(data, places[at], rest)
         if aside:
-            kept[at] &= ~_stands(data, places[at] - before, aside)
+            kept[at] = ~_stands(data, places[at] - before, aside)
+        if rest:
+            kept[at] &= _stands(data, places[at], rest)
     return np.searchsorted(ends, places[kept]), numbers[kept]
 
 
 def _stands(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
-    """Whether `text` stands at each of the places (those before the begin of `data`, too)."""
-    read = np.frombuffer(data, np.uint8).take(at[:, None] + np.arange(len(text)), mode="clip")
-    same: NDArray[np.bool_] = (read == np.frombuffer(text, np.uint8)).all(axis=1)
-    return same & (at >= 0) & (at + len(text) <= len(data))
+    """Whether `text` stands at each of the places (one may be before the begin of `data`)."""
+    last = len(data) - len(text)
+    if last < 0:
+        return np.zeros(len(at), bool)
+    windows = np.ndarray(last + 1, f"S{len(text)}", data, strides=1)
+    same: NDArray[np.bool_] = windows[at.clip(0, last)] == text
+    return same & (at >= 0) & (at <= last)
 
 
 def _groups(numbers: Rows) -> Iterator[tuple[int, Rows]]:
@@ -160,21 +169,22 @@ def _groups(numbers: Rows) -> Iterator[tuple[int, Rows]]:
 
 def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """As `match`, for lines in which literals were found: `literals[i]` in line `at[i]` of `text`."""
-    of = _patterns_of(tuple(p.literals for p in patterns))
+    of = list(_patterns_of(tuple(p.literals for p in patterns)).values())
     lines: dict[int, list[Rows]] = {}
     for literal, positions in _groups(literals):
         for number in of[literal]:
             lines.setdefault(number, []).append(at[positions])
     free = np.ones(len(text), bool)
-    found = [pl.DataFrame(schema=HITS)]
+    found = []
     for number in sorted(lines):
         rows = np.unique(np.concatenate(lines[number]))
         rows = rows[free[rows]]
-        if len(rows):
-            hits = _hits(text, rows, patterns[number])
+        if len(rows) and (hits := _hits(text, rows, patterns[number])).height:
             free[hits["row"].to_numpy()] = False
             found.append(hits)
-    return pl.concat(found).sort("row")
+    if not found:
+        return pl.DataFrame(schema=HITS)
+    return pl.concat(found).sort("row") if len(found) > 1 else found[0]
 
 
 def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
@@ -191,17 +201,17 @@ def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
 
 
 def _literals(patterns: Iterable[Pattern]) -> list[str]:
-    return list(dict.fromkeys(literal for p in patterns for literal in p.literals))
+    return list(_patterns_of(tuple(p.literals for p in patterns)))
 
 
 @cache
-def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> list[list[int]]:
-    """The patterns (positions) that have each literal (by number)."""
+def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> dict[str, list[int]]:
+    """The patterns (positions) that have each literal; the literals in their order are their numbers."""
     of: dict[str, list[int]] = {}
     for number, words in enumerate(literals):
         for word in dict.fromkeys(words):
             of.setdefault(word, []).append(number)
-    return list(of.values())
+    return of
 
 
 Clue = tuple[bytes, bytes, int]
@@ -244,14 +254,12 @@ def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
     accepted = lines.str.contains(pattern.regex)
     if pattern.exclude:
         accepted &= ~lines.str.contains(pattern.exclude)
-    rows, lines = rows[accepted.to_numpy()], lines.filter(accepted)
-    if not len(rows):
-        return pl.DataFrame(schema=HITS)
+    row = pl.Series("row", rows.astype(np.uint32)).filter(accepted)
     if "(?P<" in pattern.regex:
-        captures = lines.str.extract_groups(pattern.regex).struct.json_encode()
+        captures = lines.filter(accepted).str.extract_groups(pattern.regex).struct.json_encode()
     else:
-        captures = constant("{}", len(rows), pl.String)
-    return pl.DataFrame({"row": rows, "pattern": pattern.id, "captures": captures}, schema=HITS)
+        captures = constant("{}", len(row), pl.String)
+    return pl.DataFrame([row, constant(pattern.id, len(row), pl.String).alias("pattern"), captures.alias("captures")])
 
 
 def _patterns(file: RuleFile) -> list[Pattern]:
