@@ -18,10 +18,15 @@ FEATURES = (
     Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum at the end that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
+    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 over the last half", "loss_component"),
+    Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
+    Feature("component_constant_count", "int", "terms", "loss terms that have one value, not 0, over the last half", "loss_component"),
+    Feature("component_constant_metric", "text", "", "the first of them", "loss_component"),
     Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
 )  # fmt: skip
 
 # Which terms are meant has to be settled before a rule can ask how large their share is: these choose, rules judge
+FEWEST = 5  # points of a half that tell whether it moves
 STUCK = 0.3  # of the first level: a term that still has more did not learn
 NOT_FALLEN = 0.7
 DROWNED = 0.02  # of the sum: a term with less hardly moves the weights
@@ -30,7 +35,7 @@ DROWNED = 0.02  # of the sum: a term with less hardly moves the weights
 def compute(context: Context) -> Computed:
     """All of FEATURES that at least two terms of positive loss allow."""
     terms = _one_axis(context.of(*ROLES))
-    out = _unexplained(context, terms)
+    out = _unexplained(context, terms) | _still(context.of(*ROLES))
     if len(terms) < 2:
         return out
     first = np.array([c.weight * (first_level(np.abs(c.values)) or 0.0) for c in terms])
@@ -38,6 +43,20 @@ def compute(context: Context) -> Computed:
     out["component_count"] = len(terms)
     if last.sum() > 0 and (first > 0).any():
         out |= _shares(terms, first, last)
+    return out
+
+
+def _still(curves: list[Curve]) -> Computed:
+    """Terms that do not move at all: a weight of 0, a gradient that is cut off, or a value that is not computed."""
+    halves = [(c, c.values[len(c.values) // 2 :]) for c in curves if len(c.values) >= 2 * FEWEST]
+    if not halves:
+        return {}
+    still = [(c, x[0]) for c, x in halves if (x == x[0]).all()]
+    zero, constant = [c for c, x in still if x == 0], [c for c, x in still if x != 0]
+    out: Computed = {"component_zero_count": len(zero), "component_constant_count": len(constant)}
+    for name, found in (("zero", zero), ("constant", constant)):
+        if found:
+            out[f"component_{name}_metric"] = (found[0].metric, seen(found[0]))
     return out
 
 

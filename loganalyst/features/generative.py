@@ -3,6 +3,7 @@
 import numpy as np
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
@@ -23,14 +24,22 @@ FEATURES = (
     Feature("discriminator_loss_share", "float", "share", "the same against its first level", "discriminator_loss"),
     Feature("generator_loss_ratio", "float", "ratio", "last against first level of the generator's loss", "generator_loss"),
     Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
+    Feature("discriminator_accuracy_last", "float", "share", "last level of the discriminator's accuracy", "discriminator_score"),
+    Feature("discriminator_margin_last", "float", "", "its score of real samples less that of generated ones, last levels", "discriminator_score"),
+    Feature("sample_distance_metric", "text", "", "distance between generated and real samples", "sample_distance"),
+    Feature("sample_distance_rise_ratio", "float", "ratio", "its last level against the lowest", "sample_distance"),
+    Feature("sample_distance_best_step", "int", "step", "where it was lowest", "sample_distance"),
+    Feature("repetition_last", "float", "share", "last level of the share of repeated phrases in generated text", "repetition"),
+    Feature("diversity_last", "float", "share", "last level of the share of different phrases in generated text", "diversity"),
 )  # fmt: skip
 
+_REAL, _FAKE = {"real", "x"}, {"fake", "gz", "z", "g"}
 _SIZES = ("num_embeddings", "codebook_size", "num_codes", "n_codes", "codebook.size")
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    return _latent(context) | _codebook(context) | _adversarial(context)
+    return _latent(context) | _codebook(context) | _adversarial(context) | _scores(context) | _samples(context)
 
 
 def _level(curves: list[Curve]) -> float | None:
@@ -90,4 +99,35 @@ def _adversarial(context: Context) -> Computed:
         last = last_level(c.values)
         out["generator_loss_last"] = (last, seen(c))
         out["generator_loss_ratio"] = ratio(last, first_level(c.values))
+    return out
+
+
+def _scores(context: Context) -> Computed:
+    """What the discriminator says: how often it is right, or how far real and generated samples are apart."""
+    scores = context.of("discriminator_score")
+    right = [c for c in scores if "acc" in c.metric.lower()]
+    real, fake = ([c for c in scores if words & set(normalise(c.metric).split("_"))] for words in (_REAL, _FAKE))
+    accuracy, on_real, on_fake = _level(right), _level(real), _level(fake)
+    percent = accuracy is not None and accuracy > 1.5
+    return {
+        "discriminator_accuracy_last": accuracy / 100 if percent and accuracy is not None else accuracy,
+        "discriminator_margin_last": None if right or on_real is None or on_fake is None else on_real - on_fake,
+    }
+
+
+def _samples(context: Context) -> Computed:
+    """Quality of what is generated."""
+    out: Computed = {
+        f"{role}_last": (_level(curves), seen(curves[0]))
+        for role in ("repetition", "diversity")
+        if (curves := context.of(role))
+    }
+    for curve in context.of("sample_distance")[:1]:
+        shape = context.shape(curve)
+        best = seen(curve, shape.best_index)
+        out |= {
+            "sample_distance_metric": curve.metric,
+            "sample_distance_rise_ratio": (shape.rise_ratio, best),
+            "sample_distance_best_step": (best.step, best),
+        }
     return out

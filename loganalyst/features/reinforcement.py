@@ -23,7 +23,14 @@ FEATURES = (
     Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
     Feature("entropy_low_step", "int", "step", "where it did", "entropy"),
-    Feature("approx_kl_max", "float", "nats", "largest value of it", "approx_kl"),
+    Feature("approx_kl_max", "float", "nats", "largest divergence between policies, or from the reference", "approx_kl"),
+    Feature("approx_kl_typical", "float", "nats", "median of it", "approx_kl"),
+    Feature("approx_kl_last", "float", "nats", "last level of it", "approx_kl"),
+    Feature("approx_kl_growth", "float", "ratio", "last level of it against the first", "approx_kl"),
+    Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss against the lowest", "value_loss"),
+    Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
+    Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
+    Feature("success_loss_from_best", "float", "share", "fall of the share of solved tasks from its highest level, against that", "success_rate"),
     Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
@@ -33,18 +40,46 @@ LOW = 0.02  # of the first entropy: the share of the run below it needs a level,
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    out: Computed = {**_reward(context), **_entropy(context)}
+    out: Computed = {**_reward(context), **_entropy(context), **_updates(context), **_values(context)}
     for feature, role in (
         ("clip_fraction_last", "clip_fraction"),
         ("explained_variance_last", "explained_variance"),
+        ("reward_tie_last", "reward_tie"),
     ):
         if curves := context.of(role):
             out[feature] = (last_level(curves[0].values), seen(curves[0]))
-    if curves := context.of("approx_kl"):
-        finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
-        out["approx_kl_max"] = (
-            (float(finite.max()), seen(curves[0], int(np.argmax(finite)))) if np.isfinite(finite.max()) else None
-        )
+    return out
+
+
+def _updates(context: Context) -> Computed:
+    """How far updates move the policy, or the policy has moved from its reference."""
+    curves = [c for c in context.of("approx_kl") if np.isfinite(c.values).any()]
+    if not curves:
+        return {}
+    finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
+    last = last_level(curves[0].values)
+    return {
+        "approx_kl_max": (float(finite.max()), seen(curves[0], int(np.argmax(finite)))),
+        "approx_kl_typical": float(np.median(finite[np.isfinite(finite)])),
+        "approx_kl_last": (last, seen(curves[0])),
+        "approx_kl_growth": ratio(last, first_level(curves[0].values)),
+    }
+
+
+def _values(context: Context) -> Computed:
+    """The value function, the advantages, and what was solved."""
+    out: Computed = {}
+    for curve in context.of("value_loss")[:1]:
+        out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, seen(curve))
+    spreads = sorted(context.of("advantage"), key=lambda c: "std" not in c.metric.lower())
+    for curve in spreads[:1]:
+        half = curve.values[len(curve.values) // 2 :]
+        out["advantage_zero_share"] = (float(np.mean(half == 0)), seen(curve))
+    for curve in context.of("success_rate")[:1]:
+        shape = context.shape(curve)
+        if shape.best is not None and shape.last is not None:
+            fall = ratio(shape.last - shape.best, -shape.best)  # of negated values
+            out["success_loss_from_best"] = (fall, seen(curve, shape.best_index))
     return out
 
 

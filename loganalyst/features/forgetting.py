@@ -1,0 +1,59 @@
+"""Features of several held-out accuracies: one that is lost while another is gained."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
+
+ROLE = "val_accuracy"
+FEWEST = 6  # values of each
+
+FEATURES = (
+    Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, against that", ROLE),
+    Feature("forgotten_metric", "text", "", "the one that fell", ROLE),
+    Feature("forgotten_best", "float", "share", "its highest level", ROLE),
+    Feature("forgotten_step", "int", "step", "where it was highest", ROLE),
+    Feature("forgotten_for_metric", "text", "", "the one that gained most since then", ROLE),
+    Feature("forgotten_for_gain", "float", "share", "what it gained", ROLE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES where two or more held-out accuracies have six values each."""
+    curves = [c for c in context.of(ROLE) if np.isfinite(c.values).sum() >= FEWEST]
+    if len(curves) < 2:
+        return {}
+    lost = [(_fall(context, c), c) for c in curves]
+    fall, curve = max(lost, key=lambda pair: pair[0])
+    best = context.shape(curve).best_index or 0
+    witness = seen(curve, best)
+    gains = [(_gain(c, int(curve.steps[best])), c.metric) for c in curves if c is not curve]
+    gain, other = max(gains)
+    return {
+        "forgotten_share": (fall, witness),
+        "forgotten_metric": (curve.metric, witness),
+        "forgotten_best": (float(_shares(curve)[best]), witness),
+        "forgotten_step": (witness.step, witness),
+        "forgotten_for_metric": other,
+        "forgotten_for_gain": gain,
+    }
+
+
+def _fall(context: Context, curve: Curve) -> float:
+    """Fall from the best level to the last, against the best (the shape is that of the negated values)."""
+    shape = context.shape(curve)
+    return ratio((shape.last or 0.0) - (shape.best or 0.0), -(shape.best or 0.0)) or 0.0
+
+
+def _gain(curve: Curve, step: int) -> float:
+    """Gain of the last level over that up to `step`."""
+    shares = _shares(curve)
+    before, last = last_level(shares[curve.steps <= step]), last_level(shares)
+    return (last or 0.0) - (before or 0.0)
+
+
+def _shares(curve: Curve) -> NDArray[np.float64]:
+    """Shares of 1, also of an accuracy in per cent."""
+    most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
+    return curve.values / 100 if most > 1.5 else curve.values
