@@ -1,6 +1,5 @@
 """Settings in plain text: .ini files, printed options, and a dump of the environment."""
 
-import ast
 import configparser
 import re
 from typing import NamedTuple
@@ -9,6 +8,7 @@ import polars as pl
 
 from loganalyst.sources import confidential
 from loganalyst.sources.flatten import Leaf
+from loganalyst.sources.pythoncode import keywords
 
 _ENVIRONMENT = r"(?:print)?env(?:iron(?:ment)?)?(?:[-_]?var(?:iable)?s)?\.txt"
 _OPTIONS = r"(?:[a-z]+[-_])?(?:args|arguments|opts?|options|params|hparams|config|flags|settings)\.txt"
@@ -89,16 +89,10 @@ def environment(content: str) -> Settings:
 
 
 def _namespace(call: str) -> Settings:
-    try:
-        node = ast.parse(call[: call[:_LONGEST_CALL].rindex(")") + 1], mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    words = keywords(call[:_LONGEST_CALL])
+    if words is None:
         return Settings([], "a Namespace that is cut off or holds more than plain values")
-    words = node.keywords if isinstance(node, ast.Call) else []
-    return Settings([(word.arg, _written(word.value)) for word in words if word.arg])
-
-
-def _written(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+    return Settings([*words])
 
 
 def overrides(content: str) -> pl.Series:

@@ -102,6 +102,24 @@ def main():
         raise RuntimeError("boxed") from error
 main()
 """
+RICH_GROUP = """
+from rich.traceback import install
+install(width=60)
+def one(n):
+    raise ValueError(f"bad part {n}")
+def main():
+    errors = []
+    for n in (1, 2):
+        try:
+            one(n)
+        except ValueError as error:
+            errors.append(error)
+    try:
+        raise ExceptionGroup("parts", [*errors, LookupError("never raised")])
+    except ExceptionGroup as group:
+        raise RuntimeError("after the group") from group
+main()
+"""
 SILENT = "def main():\n    assert 1 == 2\nmain()\n"
 PROGRAMS = {
     "chained": Program(CHAINED, [
@@ -127,6 +145,12 @@ PROGRAMS = {
     "rich": Program(RICH, [
         Told("python", "ValueError", "invalid literal for int() with base 10: 'a'", "5 in inner"),
         Told("python", "RuntimeError", "boxed", "10 in main", "invalid literal for int() with base 10: 'a'"),
+    ]),
+    "rich-group": Program(RICH_GROUP, [
+        Told("python", "ExceptionGroup", "parts (3 sub-exceptions)", "14 in main", "bad part 1"),
+        Told("python", "ValueError", "bad part 1", "5 in one", times=2),
+        Told("python", "LookupError", "never raised", None),
+        Told("python", "RuntimeError", "after the group", "16 in main", "parts (3 sub-exceptions)"),
     ]),
     "silent": Program(SILENT, [Told("python", "AssertionError", None, "2 in main")]),
 }  # fmt: skip
@@ -212,12 +236,9 @@ def test_ranks_that_print_at_once(tmp_path: Path, deaths: dict[str, list[str]], 
     chunk=st.integers(400, 4000), names=st.lists(st.sampled_from(list(PROGRAMS)), min_size=2, max_size=5, unique=True)
 )
 def test_batches_cut_no_block(tmp_path: Path, deaths: dict[str, list[str]], chunk: int, names: list[str]) -> None:
-    """Wherever a batch ends, the blocks are those of the whole."""
+    """Wherever a batch ends, the blocks are those of the whole, and so is what led to what."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textlines, "CHUNK", chunk)
         tables = read(tmp_path / "a.log", [line for name in names for line in deaths[name]])
 
-    parts = [expected(name, None) for name in names]
-    assert {k: v[0]._replace(led_by=None) for k, v in found(tables).items()} == {
-        k: v[0]._replace(led_by=None) for part in parts for k, v in part.items()
-    }
+    assert found(tables) == {k: v for name in names for k, v in expected(name, None).items()}

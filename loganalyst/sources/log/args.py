@@ -1,11 +1,10 @@
 """Arguments a program printed at its start: `Namespace(...)` and the environment of a SLURM job."""
 
-import ast
-
 import polars as pl
 
 from loganalyst.model import table
 from loganalyst.sources.log.lines import described
+from loganalyst.sources.pythoncode import keywords
 
 CALL, ENVIRONMENT = "Namespace(", "SLURM_"
 LONGEST = 20_000  # characters of a Namespace that are looked at
@@ -19,7 +18,7 @@ def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
     keys, values = [], []
     text = described(text)["body"]
     for call in text.filter(text.str.contains(CALL, literal=True)).head(20):
-        for key, value in _keywords(call[call.index(CALL) :][:LONGEST]):
+        for key, value in keywords(call[call.index(CALL) :][:LONGEST]) or []:
             keys.append(key)
             values.append(value)
     slurm = text.filter(text.str.starts_with(ENVIRONMENT) | text.str.contains(f"x {ENVIRONMENT}", literal=True))
@@ -28,17 +27,3 @@ def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
     values += groups["2"].to_list()
     number = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False)
     return table("config", {"key": keys, "value": values, "number": number, "origin": origin})
-
-
-def _keywords(call: str) -> list[tuple[str, str]]:
-    """Names and values (strings bare, the rest as written) of a call's keyword arguments; [] where it is cut off."""
-    try:
-        node = ast.parse(call[: call.rindex(")") + 1], mode="eval").body
-        words = node.keywords if isinstance(node, ast.Call) else []
-        return [(word.arg, _written(word.value)) for word in words if word.arg]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _written(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)

@@ -1,23 +1,24 @@
 """Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from loganalyst.sources.log import elastic, faults, stacks, syntaxerrors, tracebacks, tracelines
+from loganalyst.sources.log import elastic, faults, stacks, syntaxerrors, tasks, tracebacks, tracelines
 from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import Rows
 from loganalyst.sources.log.tracelines import LONGEST
 from loganalyst.sources.log.traces import Traceback
 
 _OPENING = (tracelines.HEADER, tracelines.REMOTE)
-_PYTHON = (*_OPENING, *syntaxerrors.WORDS)
+_PYTHON = (*_OPENING, *syntaxerrors.WORDS, tasks.WORD)
 # words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
 _OPENERS = (
-    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 60, 1), (stacks.WORDS, 60, LONGEST),
+    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 60, 1), ((tasks.WORD,), 0, tasks.ROWS),
+    (stacks.WORDS, 60, LONGEST),
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
@@ -51,30 +52,33 @@ def find(chunk: Chunk, said: Mapping[str, Rows]) -> Found:
     if not len(place):
         return Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
-    def spoken(words: Sequence[str]) -> bool:
+    def spoken(*words: str) -> bool:
         return any(len(said[word]) for word in words)
 
     rows = chunk.rows(place)
-    who = tracelines.printers(rows) if spoken(_PYTHON) else []
-    traces = tracebacks.find(who)
+    printers = tracelines.printers(rows) if spoken(*_PYTHON) else []
+    traces = tracebacks.find(printers)
+    failed = tasks.find(printers) if spoken(tasks.WORD) else []
     known = {one.row for one in traces if one.row is not None}
     python = [_python(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
-    if spoken(syntaxerrors.WORDS):
-        python += syntaxerrors.find(who, known)
+    python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
+    if spoken(*syntaxerrors.WORDS):
+        python += syntaxerrors.find(printers, known)
     found = [pl.DataFrame(python, schema=stacks.FOUND, orient="row")]
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
-    if spoken((elastic.ROOT,)):
+    if spoken(elastic.ROOT):
         found[0] = _launched(found[0], elastic.find(rows))
-    found += [one.find(rows, exceptions) for one in (stacks, faults) if spoken(one.WORDS)]
-    return Found(_ends(traces, place), _placed(pl.concat(found, how="diagonal"), rows), len({t.chain for t in traces}))
+    found += [one.find(rows, exceptions) for one in (stacks, faults) if spoken(*one.WORDS)]
+    chains = len({one.chain for one in traces})
+    ends = [(one.row, one.head, one.chain, one.exception, one.message, one.frame, one.harmless) for one in traces]
+    ends += [(one.first, one.first, chains + i, *one[2:], False) for i, one in enumerate(failed, 1)]
+    return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
 
 
-def _ends(traces: list[Traceback], place: Rows) -> pl.DataFrame:
-    first = {one.row: one for one in reversed(traces) if one.row is not None}
-    known = [
-        (int(place[row]), int(place[one.head]), one.chain, one.exception, one.message, one.frame, one.harmless)
-        for row, one in sorted(first.items())
-    ]
+def _ends(found: list[tuple[Any, ...]], place: Rows) -> pl.DataFrame:
+    """In the columns of `_ENDS`, with rows of the batch in place of positions."""
+    first = {one[0]: one for one in reversed(found) if one[0] is not None}
+    known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
     return pl.DataFrame(known, schema=_ENDS, orient="row")
 
 
@@ -91,7 +95,7 @@ def unfinished(chunk: Chunk) -> int:
     """The first row of a block that may go on in the next batch (their number if none)."""
     last, header = len(chunk), tracelines.HEADER.encode()
     late = int(chunk.starts[max(last - _LATE, 0)])
-    places = [at for word in stacks.OPEN if (at := chunk.data.find(word.encode(), late)) >= 0]
+    places = [at for word in (*stacks.OPEN, tasks.WORD) if (at := chunk.data.find(word.encode(), late)) >= 0]
     if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
         places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - LONGEST, 0)])))
     if places:

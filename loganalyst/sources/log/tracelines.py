@@ -17,8 +17,8 @@ _SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|G
 _STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w++(?:(?<=TaskError)\(\w++\))?)(?:\s*+:\s*+(.*))?$")
 _LOOSE = re.compile(rf"({_PATH}[A-Z]\w*+)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
 _FRAME, _LIBRARY = re.compile(FRAME), re.compile(LIBRARY)
-_RICH_FRAME = re.compile(r"│\s+(\S+):(\d+) in(?: ([^\s│]+))?")
-_RICH_PATH = re.compile(r"│ ([/~]\S+) │$")  # the first part of a path that is longer than the box is wide
+_RICH_FRAME = re.compile(r"│\s+(\S*):(\d+) in(?: ([^\s│]+))?")
+_RICH_PATH = re.compile(r"│ ([/~]\S+) │$")  # the first part of a path, or all of it, where the box is not wider
 _RICH_NAME = re.compile(r"│ (\S+)\s+│$")  # a function's name that did not fit behind it
 _INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # what the lines between header and exception begin with
 # Members of an exception group stand behind a margin, one below the other, some of them without a header.
@@ -89,6 +89,8 @@ class Lines(NamedTuple):
         if text[:1] != "│" or not (hit := _RICH_FRAME.match(text)):
             return None
         cut = _RICH_PATH.match(self.text[i - 1])
+        if not cut and not hit[1]:
+            return None
         name = None if hit[3] or i + 1 == len(self.text) else _RICH_NAME.match(self.text[i + 1])
         return (cut[1] if cut else "") + hit[1], hit[2], hit[3] or (name[1] if name else "?")
 

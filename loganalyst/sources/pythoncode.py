@@ -1,0 +1,39 @@
+"""Python expressions that stand in texts: taken apart, never run."""
+
+import ast
+import warnings
+
+
+def expression(text: str) -> ast.expr | None:
+    """The expression a text is; None where it is none, or cut off. A damaged one warns nobody."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def value(text: str) -> object:
+    """The plain value (text, number, list ...) that is written; None where it is none."""
+    node = expression(text)
+    try:
+        return None if node is None else ast.literal_eval(node)
+    except (TypeError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def keywords(call: str) -> list[tuple[str, str]] | None:
+    """Names and values (texts bare, the rest as written) of a call's keyword arguments; None where it is cut off."""
+    node = expression(call[: call.rfind(")") + 1])
+    if node is None:
+        return None
+    words = node.keywords if isinstance(node, ast.Call) else []
+    try:
+        return [(word.arg, _written(word.value)) for word in words if word.arg]
+    except RecursionError:
+        return None
+
+
+def _written(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
