@@ -1,0 +1,98 @@
+"""Features of memory over a run: whether it grows steadily, and how much of what is reserved is used."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.model import Curve, Feature
+
+HOST, DEVICE = "host_memory", "gpu_memory"
+
+
+def _growth_features(name: str, of: str, needs: str) -> tuple[Feature, ...]:
+    return (
+        Feature(f"{name}_metric", "text", "", f"{of} that grew most", needs),
+        Feature(f"{name}_points", "int", "points", "readings of it", needs),
+        Feature(f"{name}_growth_ratio", "float", "ratio", "last level against that after the first quarter, which loads and warms up", needs),
+        Feature(f"{name}_rising_share", "float", "share", "share of the eighths of the rest that lie above the one before (1 = at all times)", needs),
+        Feature(f"{name}_late_share", "float", "share", "share of the growth that came in the second half of the rest (about one half: steady)", needs),
+        Feature(f"{name}_last", "float", "as logged", "its last level", needs),
+    )  # fmt: skip
+
+
+FEATURES = (
+    *_growth_features("host_memory", "the reading of host memory (of the process where there is one)", HOST),
+    *_growth_features("device_memory", "the reading of accelerator memory", DEVICE),
+    Feature("device_memory_idle_share", "float", "share", "share of the reserved accelerator memory that is not allocated, at the end, of the device with most", "allocated and reserved memory"),
+    Feature("device_memory_idle_first", "float", "share", "the same where the run began", "allocated and reserved memory"),
+)  # fmt: skip
+FEWEST = 32  # readings from which a trend can be told
+PARTS = 8
+# W&B's gpu.0.memory is the share of time in which memory was accessed
+_ACCESS = re.compile(r"gpu(\.process)?[._/]?\d*[._/]memory$")
+_PROCESS = re.compile(r"rss|proc(ess)?[^a-z]")
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES for which there are readings."""
+    host = context.of(HOST)
+    own = [c for c in host if _PROCESS.search(c.metric.lower())]
+    device = [c for c in context.of(DEVICE) if not _ACCESS.search(c.metric)]
+    return _growth("host_memory", own or host) | _growth("device_memory", device) | _idle(device)
+
+
+def _growth(name: str, curves: Sequence[Curve]) -> Computed:
+    levels = {c.metric: (c, found) for c in curves if (found := _levels(c.values)) is not None}
+    if not levels:
+        return {}
+    metric = max(levels, key=lambda m: levels[m][1][-1] / levels[m][1][0])
+    curve, level = levels[metric]
+    grew = level[-1] - level[0]
+    last = seen(curve, len(curve.values) - 1)
+    return {
+        f"{name}_metric": (metric, seen(curve)),
+        f"{name}_points": int(np.isfinite(curve.values).sum()),
+        f"{name}_growth_ratio": (float(level[-1] / level[0]), last),
+        f"{name}_rising_share": float((np.diff(level) > 0).mean()),
+        f"{name}_late_share": ratio(float(level[-1] - np.mean(level[PARTS // 2 - 1 : PARTS // 2 + 1])), float(grew)),
+        f"{name}_last": (float(level[-1]), last),
+    }
+
+
+def _levels(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Medians of the eighths of what follows the first quarter."""
+    x = values[np.isfinite(values)]
+    if x.size < FEWEST:
+        return None
+    level = np.array([np.median(part) for part in np.array_split(x[x.size // 4 :], PARTS)])
+    return level if level[0] > 0 else None
+
+
+def _idle(curves: Sequence[Curve]) -> Computed:
+    """Pairs of readings whose names differ in that word alone."""
+    by_name = {c.metric.lower(): c for c in curves}
+    pairs = [
+        (by_name[name], by_name[name.replace("reserved", "allocated")])
+        for name in by_name
+        if "reserved" in name and name.replace("reserved", "allocated") in by_name
+    ]
+    shares = [(s, a) for r, a in pairs if (s := _unused(r, a)) is not None]
+    if not shares:
+        return {}
+    (first, last), allocated = max(shares, key=lambda pair: pair[0][1])
+    witness = seen(allocated, len(allocated.values) - 1)
+    return {"device_memory_idle_share": (last, witness), "device_memory_idle_first": first}
+
+
+def _unused(reserved: Curve, allocated: Curve) -> tuple[float, float] | None:
+    """Share not allocated in the first and the last quarter; None where the two were not logged together."""
+    if not np.array_equal(reserved.steps, allocated.steps):
+        return None
+    some = np.isfinite(allocated.values) & (reserved.values > 0)
+    share = 1 - allocated.values[some] / reserved.values[some]
+    if share.size < FEWEST or share.min() < 0:
+        return None
+    return float(np.median(share[: share.size // 4])), float(np.median(share[-(share.size // 4) :]))
