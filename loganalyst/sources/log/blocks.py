@@ -9,7 +9,7 @@ import polars as pl
 
 from loganalyst.sources.log import elastic, faults, stacks, syntaxerrors, tasks, tracebacks, tracelines
 from loganalyst.sources.log.lines import Chunk
-from loganalyst.sources.log.patterns import Rows
+from loganalyst.sources.log.records import Integers
 from loganalyst.sources.log.tracelines import LONGEST
 from loganalyst.sources.log.traces import Traceback
 
@@ -46,7 +46,7 @@ _ENDS = pl.Schema(
 )  # fmt: skip
 
 
-def find(chunk: Chunk, said: Mapping[str, Rows]) -> Found:
+def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
     """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
     place = _near(len(chunk), said)
     if not len(place):
@@ -75,7 +75,7 @@ def find(chunk: Chunk, said: Mapping[str, Rows]) -> Found:
     return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
 
 
-def _ends(found: list[tuple[Any, ...]], place: Rows) -> pl.DataFrame:
+def _ends(found: list[tuple[Any, ...]], place: Integers) -> pl.DataFrame:
     """In the columns of `_ENDS`, with rows of the batch in place of positions."""
     first = {one[0]: one for one in reversed(found) if one[0] is not None}
     known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
@@ -120,7 +120,7 @@ def _frame(chunk: Chunk) -> int:
     )
 
 
-def _near(rows: int, said: Mapping[str, Rows]) -> Rows:
+def _near(rows: int, said: Mapping[str, Integers]) -> Integers:
     """The rows that may belong to a block."""
     edges = np.zeros(rows + 1, np.int64)
     for words, before, after in _OPENERS:
