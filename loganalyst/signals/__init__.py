@@ -15,6 +15,7 @@ from loganalyst.signals.gap import Gap, gap
 from loganalyst.signals.levels import levels
 from loganalyst.signals.nonfinite import nonfinite
 from loganalyst.signals.periodic import periodic
+from loganalyst.signals.plain import LONGEST, plain
 from loganalyst.signals.plateau import plateau
 from loganalyst.signals.prepared import Prepared, prepare
 from loganalyst.signals.rate_drop import drops, explained, rate_drop
@@ -22,19 +23,36 @@ from loganalyst.signals.restart import restart
 from loganalyst.signals.robust import as_floats
 from loganalyst.signals.schedule import Schedule, schedule
 from loganalyst.signals.screen import suspicious
+from loganalyst.signals.segments import FEWEST, learning
 from loganalyst.signals.shape import Shape, shape
 from loganalyst.signals.slope import slope
 from loganalyst.signals.spikes import spikes
 from loganalyst.signals.variance import variance
 
-__all__ = ["Convergence", "Gap", "Schedule", "Shape", "change_points", "convergence", "find", "gap", "schedule", "shape"]
+__all__ = [
+    "Convergence",
+    "Gap",
+    "Schedule",
+    "Shape",
+    "change_points",
+    "convergence",
+    "find",
+    "gap",
+    "schedule",
+    "shape",
+]
 
 LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
 FULL = 40  # curves of a run that get the full pipeline whatever the screen says
 
 
 def change_points(
-    values: ArrayLike, steps: ArrayLike | None = None, role: str | Role | None = None, *, worse: Worse = None, rate: ArrayLike | None = None
+    values: ArrayLike,
+    steps: ArrayLike | None = None,
+    role: str | Role | None = None,
+    *,
+    worse: Worse = None,
+    rate: ArrayLike | None = None,
 ) -> list[ChangePoint]:
     """All changes in one curve, in order of their index.
 
@@ -50,7 +68,10 @@ def change_points(
         found += restart(as_floats(steps)[: x.size])
     p = prepare(x, -1 if towards == "down" else 1)
     lowered = () if rate is None else np.searchsorted(p.where, drops(as_floats(rate)[: x.size])).tolist()
-    found += [_placed(c, p) for c in _shapes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)]
+    shapes = _shapes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)
+    if role is None and worse is None and FEWEST <= p.y.size <= LONGEST and not learning(p.level):
+        shapes = plain(p, shapes)
+    found += [_placed(c, p) for c in shapes]
     return sorted(found, key=lambda c: (c.index, c.kind))
 
 

@@ -15,6 +15,7 @@ from loganalyst.signals.robust import (
     exponent,
     jitter,
     lag1,
+    medians,
     residual_noise,
     running_median,
     smooth,
@@ -57,7 +58,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     """Prepare a curve of any length; `sign` -1 turns it over (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
     y, logged = _even(values[where])
-    y = sign * (y - np.median(y)) if y.size else y
+    y = sign * (y - medians(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
     noise = local_noise(y, trend)
     size = max(1, -(-y.size // BLOCKS))
@@ -78,9 +79,9 @@ def _even(x: Array) -> tuple[Array, bool]:
     if x.min() > 0 and _multiplicative(x):
         return np.log(x), True
     x = np.ldexp(x, -exponent(x))
-    centre = float(np.median(x))
-    bulk = float(np.subtract(*np.quantile(x, (0.9, 0.1))))
-    unit = max(FOLD * residual_noise(x), bulk, TINY * float(np.median(np.abs(x))), TINY * float(np.abs(x).max()) * TINY)
+    centre = float(medians(x))
+    bulk = float(np.subtract(*np.quantile(x[:: max(1, x.size // LONG)], (0.9, 0.1))))
+    unit = max(FOLD * residual_noise(x), bulk, TINY * float(medians(np.abs(x))), TINY * float(np.abs(x).max()) * TINY)
     if unit == 0:
         return np.zeros_like(x), False
     return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False

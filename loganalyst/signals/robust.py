@@ -21,6 +21,13 @@ def exponent(x: Array) -> int:
     return int(np.frexp(np.max(np.abs(x), initial=0.0))[1])
 
 
+def medians(rows: Array) -> Array:
+    """Median along the last axis of finite values; by sorting, which numpy does several times faster than selecting."""
+    ordered, half = np.sort(rows, axis=-1), rows.shape[-1] // 2
+    upper = ordered[..., half]
+    return np.asarray(upper if rows.shape[-1] % 2 else (ordered[..., half - 1] + upper) / 2)
+
+
 def spread(x: Array) -> float:
     """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal."""
     return float(spreads(x.reshape(1, -1))[0]) if x.size else 0.0
@@ -28,8 +35,8 @@ def spread(x: Array) -> float:
 
 def spreads(rows: Array) -> Array:
     """The same of every row."""
-    away = np.abs(rows - np.median(rows, axis=1, keepdims=True))
-    mad = np.median(away, axis=1) * MAD_TO_SD
+    away = np.abs(rows - medians(rows)[:, None])
+    mad = medians(away) * MAD_TO_SD
     return np.where(mad > 0, mad, np.mean(away, axis=1) * 1.2533)
 
 
@@ -38,8 +45,8 @@ def blocks(x: Array, size: int) -> NDArray[np.float64]:
     if size <= 1:
         return x
     whole = x.size // size * size
-    medians = np.median(x[:whole].reshape(-1, size), axis=1)
-    return np.append(medians, np.median(x[whole:])) if whole < x.size else medians
+    middle = medians(x[:whole].reshape(-1, size))
+    return np.append(middle, np.median(x[whole:])) if whole < x.size else middle
 
 
 def running_median(x: Array, half: int) -> Array:
@@ -49,7 +56,7 @@ def running_median(x: Array, half: int) -> Array:
     if half < 1:
         return x.copy()
     out = np.empty(n)
-    out[half : n - half] = np.median(sliding_window_view(x, 2 * half + 1), axis=1)
+    out[half : n - half] = medians(sliding_window_view(x, 2 * half + 1))
     for i in range(half):  # windows of 2·i+1 points: the middle one of an odd number
         out[i] = np.partition(x[: 2 * i + 1], i)[i]
         out[n - 1 - i] = np.partition(x[n - 1 - 2 * i :], i)[i]
@@ -84,7 +91,7 @@ def around(x: Array, half: int = 5) -> tuple[Array, Array]:
         starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)
         rows = x[starts[:, None] + np.arange(100)]
     half = min(half, (rows.shape[1] - 1) // 2)
-    middle = np.median(sliding_window_view(rows, 2 * half + 1, axis=1), axis=2)
+    middle = medians(sliding_window_view(rows, 2 * half + 1, axis=1))
     return rows[:, half : rows.shape[1] - half], middle
 
 

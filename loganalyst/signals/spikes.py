@@ -24,30 +24,31 @@ def spikes(p: Prepared) -> list[ChangePoint]:
     n = p.y.size
     if n < 7:
         return []
-    spans = _train(p) or _spans(p.y, p.trend, p.noise, 1)
-    size = FOLD
+    spans = _finest((p.y - p.trend) / p.noise)
+    size, coarse = FOLD, p.y
     while n // size >= FEWEST:
-        coarse = blocks(p.y, size)
+        coarse = blocks(coarse, FOLD)
         base = running_median(coarse, 2 * FOLD)
-        for start, end, z, limit in _spans(coarse, base, local_noise(coarse, base), size):
+        z = (coarse - base) / local_noise(coarse, base)
+        for start, end, height, limit in _spans(z, _limits(z)[0], size):
             if start > WARM * n and not any(s <= end and start <= e for s, e, _, _ in spans):
-                spans.append((_onset(p, start, size), end, z, limit))
+                spans.append((_onset(p, start, size), end, height, limit))
         size *= FOLD
     largest = sorted(spans, key=lambda s: -s[2])[:MOST]
     return [ChangePoint(s, min(e, n - 1), "spike", z, 1 - 0.5 * limit / z) for s, e, z, limit in sorted(largest)]
 
 
-def _train(p: Prepared) -> list[Span]:
-    """Excursions that come at a steady interval: it tells them from a heavy tail on this side, which they look like."""
-    spans = _spans(p.y, p.trend, p.noise, 1, own=False)
-    steady = len(spans) >= TRAIN and rhythm(np.array([s[0] for s in spans], np.intp)) is not None
-    return spans if steady else []
+def _finest(z: Array) -> list[Span]:
+    """Excursions of single points. A steady interval tells them from a heavy tail on their side, which they look like."""
+    limit, other = _limits(z)
+    train = _spans(z, other, 1)
+    if len(train) >= TRAIN and rhythm(np.array([s[0] for s in train], np.intp)) is not None:
+        return train
+    return _spans(z, limit, 1)
 
 
-def _spans(x: Array, base: Array, noise: Array, size: int, *, own: bool = True) -> list[Span]:
-    """Runs of points of `x` (each of `size` points of the curve) far above `base`; gaps of two points are bridged."""
-    z = (x - base) / noise
-    limit = _limit(z, own=own)
+def _spans(z: Array, limit: float, size: int) -> list[Span]:
+    """Runs of heights `z` (each of `size` points of the curve) above `limit`; gaps of two are bridged."""
     high = np.flatnonzero(z > limit)
     if not high.size:
         return []
@@ -55,20 +56,20 @@ def _spans(x: Array, base: Array, noise: Array, size: int, *, own: bool = True) 
     return [(int(g[0]) * size, int(g[-1] + 1) * size - 1, float(z[g].max()), limit) for g in groups]
 
 
-def _limit(z: Array, *, own: bool) -> float:
-    """How far chance alone might reach: never below REACH; from the other side's tail, read as a power law (Hill), with
-    its largest excursion; and from the bulk of this side (if `own`), read as an exponential tail.
+def _limits(z: Array) -> tuple[float, float]:
+    """How far chance alone might reach, and the same but for the tail on this side. Never below REACH; from the other
+    side's tail, read as a power law (Hill), and its largest excursion; from the bulk of this side, read as exponential.
     """
-    n = z.size
-    many, few = max(10, n // 100), max(3, n // 1000)
+    n, ordered = z.size, np.sort(z)
+    many, few, farthest = max(10, n // 100), max(3, n // 1000), -float(ordered[0])
     if n < 4 * many:
-        return max(REACH, OPPOSITE * float(-z.min()))
-    tail = -np.partition(z, (few, many))[[few, many]]
+        return max(REACH, OPPOSITE * farthest), max(REACH, OPPOSITE * farthest)
+    tail = -ordered[[few, many]]
     power = np.log(max(tail[0], 1e-9) / max(tail[1], 1e-9)) / np.log(many / few) if tail[1] > 0 else 0.0
-    other = float(tail[0] * (few / CHANCE) ** power)
-    near, far = np.quantile(z, (0.9, 0.97))
+    other = max(REACH, farthest, float(tail[0] * (few / CHANCE) ** power))
+    near, far = ordered[[int(0.9 * n), int(0.97 * n)]]
     same = float(far + (far - near) / np.log(0.1 / 0.03) * np.log(0.03 * n / CHANCE))
-    return max(REACH, other, OPPOSITE * same if own else 0.0, float(-z.min()))
+    return max(other, OPPOSITE * same), other
 
 
 def _onset(p: Prepared, start: int, size: int) -> int:

@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import edges
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import TINY, Array, running_median, spread
+from loganalyst.signals.robust import TINY, Array, medians, running_median, spread
 
 REACH = 4.5  # standard errors
 RATIO = 1.6  # smallest change of the noise that counts
@@ -22,7 +22,7 @@ def variance(p: Prepared) -> list[ChangePoint]:
     bare = np.abs(np.diff(p.y, n=2, append=p.y[-2:]))
     rest = bare[: n // size * size].reshape(-1, size)
     floor = 1e-3 * float(np.median(p.noise))
-    scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * np.median(rest, axis=1, keepdims=True)), axis=1), floor))
+    scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * medians(rest)[:, None]), axis=1), floor))
     noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
     return [
         ChangePoint(_place(bare, e.index * size, size), None, "variance", float(np.exp(e.size)), 1 - 0.5 * REACH / e.z)

@@ -60,9 +60,7 @@ def cover(found: list[int], annotations: Marks, n: int) -> float:
             max(0, min(a[1], b[1]) - max(a[0], b[0])) / (max(a[1], b[1]) - min(a[0], b[0])) for b in segments(found)
         )
 
-    return float(
-        np.mean([sum((a[1] - a[0]) / n * best(a) for a in segments(marks)) for marks in annotations.values()])
-    )
+    return float(np.mean([sum((a[1] - a[0]) / n * best(a) for a in segments(marks)) for marks in annotations.values()]))
 
 
 def ours(values: Array) -> list[int]:
