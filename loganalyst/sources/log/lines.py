@@ -326,7 +326,7 @@ def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64]]:
 
 def _decoded(data: bytes) -> bytes:
     """The lines as UTF-8; a line that is not is taken for Latin-1."""
-    if data.isascii():
+    if np.frombuffer(data, np.int8).min(initial=0) >= 0:  # ASCII; several times faster than `isascii`
         return data
     try:
         data.decode()

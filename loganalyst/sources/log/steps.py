@@ -175,7 +175,8 @@ class Steps:
         step = self._steps(records, choices)
         if not len(points):
             return
-        of = np.searchsorted(records.row, points.row)
+        first = np.flatnonzero(changes(points.row))
+        of = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
         whole = np.trunc(step)
         whole[~(np.abs(whole) < _WHOLE)] = np.nan
         session, step = records.session[of], self._indexed(records.session[of], points.metric, whole[of])
