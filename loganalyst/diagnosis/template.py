@@ -12,6 +12,7 @@ MAX_TEXT = 200  # characters of a text value that are shown
 
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")
+RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,13 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
     dtype = declared[name].dtype
     try:
         fits = _SPEC.fullmatch(spec) is not None and (not spec or dtype in ("float", "int"))
+        fits = fits or (spec == RANKS and dtype == "text")
         show(SAMPLES[dtype], spec if fits else "")
     except ValueError:
         fits = False
     if not fits:
         raise RuleError(
-            where, f"format {spec!r} does not fit {name} ({dtype})", "numbers allow e.g. .2g .1f .0% , d; others none"
+            where, f"format {spec!r} does not fit {name} ({dtype})", "numbers allow e.g. .2g .1f .0% , d; texts only ranks"
         )
 
 
@@ -71,5 +73,6 @@ def show(value: FeatureValue, spec: str = "") -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         line = " ".join(value.split())
+        line = f"rank{'' if line.isdecimal() else 's'} {line}" if spec == RANKS else line
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
     return format(value, spec or ("," if isinstance(value, int) else ".4g"))

@@ -13,7 +13,7 @@ FEATURES = (
     Feature("job_id", "text", "", "id of the accounted job the run is", NEEDS),
     Feature("job_state", "text", "", "state the scheduler gave the job: completed, failed, timeout, out_of_memory, node_fail, preempted, cancelled, running …", NEEDS),
     Feature("job_end", "text", "", "how the job ended, where no line of the log blames an earlier fault: its state, or step_failed, step_out_of_memory of a job that is not said to have ended so", NEEDS),
-    Feature("job_cancelled_by", "text", "", "user who cancelled the job (name, or number as sacct -P prints it)", NEEDS),
+    Feature("job_cancelled_by", "text", "", "who cancelled the job: a name, or `user 1000`, as sacct -P prints it", NEEDS),
     Feature("job_exit_code", "int", "", "exit code of the job, else of its first step that has one", NEEDS),
     Feature("job_signal", "int", "", "signal that ended the job, else its first step that was ended by one (125: out of memory)", NEEDS),
     Feature("job_elapsed_s", "float", "s", "wall time the job ran", NEEDS),
@@ -93,7 +93,7 @@ def _word(state: str | None) -> str | None:
 
 def _canceller(state: str | None) -> str | None:
     _, by, user = (state or "").partition(" by ")
-    return user or None if by else None
+    return (f"user {user}" if user.isdecimal() else user) or None if by else None
 
 
 def _code(mains: pl.DataFrame, steps: pl.DataFrame, column: str) -> int | None:

@@ -29,6 +29,12 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
     assert expected == template(text, DECLARED).render(values)
 
 
+@pytest.mark.parametrize(("value", "shown"), [("2", "rank 2"), ("0-1, 3", "ranks 0-1, 3"), ("0-1", "ranks 0-1")])
+def test_ranks_are_one_or_several(value: str, shown: str) -> None:
+    """A list of ranks has its noun."""
+    assert template("see {metric:ranks}", DECLARED).render({"metric": value}) == f"see {shown}"
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -43,6 +49,7 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
         ("{share:99999999}", "format '99999999' does not fit share"),
         ("{share:d}", "format 'd' does not fit share (float)"),
         ("{metric:.2g}", "format '.2g' does not fit metric (text)"),
+        ("{step:ranks}", "format 'ranks' does not fit step (int)"),
         ("{on:d}", "format 'd' does not fit on (bool)"),
         ("{share", "not well formed"),
         ("share}", "not well formed"),

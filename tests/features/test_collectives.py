@@ -127,11 +127,11 @@ class TestRules:
         besides = next(e.text for e in found.causes[0].evidence if e.id == "others-never-came")
 
         assert [c.id for c in found.causes] == ["collective-mismatch"]
-        assert besides == "besides, ranks 1 never entered all_reduce number 2 of group 0"
+        assert besides == "besides, rank 1 never entered all_reduce number 2 of group 0"
         assert [s.text for s in found.symptoms] == [
-            "ranks 0, 2-3 are inside all_reduce number 2 of group 0",
-            "ranks 1 keep others waiting",
-            "ranks 2 differ from the others at operation 2 of group 0",
+            "inside all_reduce number 2 of group 0: ranks 0, 2-3",
+            "others wait for rank 1",
+            "operation 2 of group 0 is another one on rank 2",
         ]
 
     def test_a_grid_of_groups(self, tmp_path):

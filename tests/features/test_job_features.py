@@ -58,7 +58,7 @@ def test_declared_and_witnessed(tmp_path):
     computed = job.compute(Context(run, (), table("findings"), measures=()))
 
     assert set(computed) <= {f.name for f in job.FEATURES}
-    assert computed["job_cancelled_by"] == ("1000", Witness(file="sacct.psv"))
+    assert computed["job_cancelled_by"] == ("user 1000", Witness(file="sacct.psv"))
     assert job.compute(Context(Run(sources=(Source("m.csv", "csv", 1),)), (), table("findings"), measures=())) == {}
 
 
