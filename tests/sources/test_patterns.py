@@ -1,13 +1,10 @@
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from loganalyst.errors import RuleError
-from loganalyst.sources.log import patterns
+from loganalyst.sources.log import literals, patterns
 
 CATALOGUE = patterns.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}
@@ -102,27 +99,11 @@ def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
     assert [c for c in claimed if BY_ID[c].part in FATAL] == []
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    st.lists(st.sampled_from(EXAMPLES) | st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=40))
-)
-def test_hyperscan_and_polars_agree(lines: list[str]) -> None:
-    """The fast first look finds the same lines with hyperscan as with polars alone."""
-    data = "\n".join(lines).encode()
-    ends = np.array([len("\n".join(lines[: i + 1]).encode()) for i in range(len(lines))])
-    literals = patterns._literals(CATALOGUE)
-    if patterns._scanner(tuple(literals)) is None:
-        pytest.skip("hyperscan is not installed")
-    found, searched = patterns.candidates(data, ends, CATALOGUE), patterns._searched(data, literals)
-
-    assert set(zip(*searched, strict=True)) == set(zip(*found, strict=True))
-
-
 def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where hyperscan is missing every line is claimed by the same pattern."""
     text = pl.Series(EXAMPLES)
     fast = patterns.match(text, CATALOGUE)
-    monkeypatch.setattr(patterns, "_scanner", lambda _literals: None)
+    monkeypatch.setattr(literals, "_scanner", lambda _literals: None)
 
     assert fast.equals(patterns.match(text, CATALOGUE))
 
@@ -173,55 +154,3 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 
     with pytest.raises(RuleError, match=r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3"):
         patterns.catalogue(written(tmp_path, doubled))
-
-
-def test_the_nan_of_megatrons_counter_is_passed_over_and_another_one_beside_it_is_not() -> None:
-    """Every line of Megatron has that counter; a first look that stops at each of them costs as much as all others."""
-    if patterns._scanner(("nan",)) is None:
-        pytest.skip("hyperscan is not installed")
-    lines = [
-        "loss: 0.5 | number of nan iterations: 0 |",
-        "loss: nan | number of nan iterations: 1 |",
-        "lossnan iterations",
-    ]
-    data = "\n".join(lines).encode()
-    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
-    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
-
-    assert rows[numbers == patterns._literals(CATALOGUE).index("nan")].tolist() == [1, 2]
-
-
-def test_a_skipped_count_of_zero_is_passed_over_and_another_one_is_not() -> None:
-    """Every line of Megatron has that count, too."""
-    lines = ["number of skipped iterations:   0 |", "number of skipped iterations:  10 |", "skipped iterations:   0 "]
-    data = "\n".join(lines).encode()
-    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
-    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
-
-    assert rows[numbers == patterns._literals(CATALOGUE).index("number of skipped iterations:")].tolist() == [1]
-
-
-def test_a_line_with_the_begin_of_a_literal_only_is_no_candidate() -> None:
-    """The scan looks for a literal's head; the rest must follow, on the same line and before the end of the data."""
-    assert patterns._head("not found in checkpoint") == "not found in che"
-    lines = ["not found in checkpoint", "not found in cheese", "not found in che", "ckpoint", "not found in che"]
-    data = "\n".join(lines).encode()
-    ends = np.cumsum([len(line) + 1 for line in lines]) - 1
-    rows, numbers = patterns.candidates(data, ends, CATALOGUE)
-
-    assert rows[numbers == patterns._literals(CATALOGUE).index("not found in checkpoint")].tolist() == [0]
-
-
-@pytest.mark.parametrize(
-    ("literal", "head"),
-    [
-        ("NaN", "NaN"),
-        ("MisconfigurationException", "MisconfigurationException"),
-        ("CUDA error", "CUDA err"),
-        ("Timed out waiting ", "Timed out wai"),
-        ("in loop", "in loop"),
-    ],
-)
-def test_the_head_of_a_literal_ends_within_its_last_word(literal: str, head: str) -> None:
-    """A single word, and what would be shorter than the eight bytes that hyperscan looks at, stay whole."""
-    assert patterns._head(literal) == head

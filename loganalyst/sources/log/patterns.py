@@ -1,20 +1,18 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import constant
 from loganalyst.rulefiles import RuleFile, load_all, rules_dir
+from loganalyst.sources.log.literals import Rows, found, groups
 
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
@@ -62,16 +60,7 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
-# On every line of Megatron: in these texts these literals tell nothing, and are passed over.
-_ASIDE = {
-    "nan": "number of nan iterations",
-    "number of skipped iterations:": "number of skipped iterations:   0 ",
-}
-_WORD = 3  # letters of a literal's last word that are looked for
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
-
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -122,56 +111,15 @@ def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple
     for as well: their numbers are -1, -2 and so on.
     """
     literals = [*_literals(patterns), *also]
-    rows, numbers = _found(data, ends, literals)
+    rows, numbers = found(data, ends, literals)
     return rows, np.where(numbers < len(literals) - len(also), numbers, len(literals) - len(also) - 1 - numbers)
-
-
-def _found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
-    scanner = _scanner(tuple(literals))
-    if scanner is None:
-        return _searched(data, literals)
-    database, clues = scanner
-    seen = array("q")
-
-    def note(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        seen.append(number)
-        seen.append(end)
-
-    database.scan(data, match_event_handler=note)
-    numbers, places = np.frombuffer(seen, np.int64).reshape(-1, 2).T
-    kept = np.ones(len(numbers), bool)
-    for number, at in _groups(numbers):
-        rest, aside, before = clues[number]
-        if aside:
-            kept[at] = ~_stands(data, places[at] - before, aside)
-        if rest:
-            kept[at] &= _stands(data, places[at], rest)
-    return np.searchsorted(ends, places[kept]), numbers[kept]
-
-
-def _stands(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
-    """Whether `text` stands at each of the places (one may be before the begin of `data`)."""
-    last = len(data) - len(text)
-    if last < 0:
-        return np.zeros(len(at), bool)
-    windows = np.ndarray(last + 1, f"S{len(text)}", data, strides=1)
-    same: NDArray[np.bool_] = windows[at.clip(0, last)] == text
-    return same & (at >= 0) & (at <= last)
-
-
-def _groups(numbers: Rows) -> Iterator[tuple[int, Rows]]:
-    """Each number that is there, and its positions."""
-    order = np.argsort(numbers, kind="stable")
-    bounds = np.flatnonzero(np.diff(numbers[order], prepend=-1, append=-1))
-    for first, last in pairwise(bounds.tolist()):
-        yield int(numbers[order[first]]), order[first:last]
 
 
 def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """As `match`, for lines in which literals were found: `literals[i]` in line `at[i]` of `text`."""
     of = list(_patterns_of(tuple(p.literals for p in patterns)).values())
     lines: dict[int, list[Rows]] = {}
-    for literal, positions in _groups(literals):
+    for literal, positions in groups(literals):
         for number in of[literal]:
             lines.setdefault(number, []).append(at[positions])
     free = np.ones(len(text), bool)
@@ -187,19 +135,6 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     return pl.concat(found).sort("row") if len(found) > 1 else found[0]
 
 
-def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
-    """The same without hyperscan."""
-    lines = pl.Series("text", [data.decode()]).str.split("\n").explode()
-    said = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
-    words = pl.col("text").str.extract_many(literals, overlapping=True).list.unique()
-    said = said.with_columns(word=words).explode("word")
-    for word, aside in _ASIDE.items():
-        often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
-        said = said.filter((pl.col("word") != word) | (often > passed))
-    number = {word: number for number, word in enumerate(literals)}
-    return said["row"].cast(pl.Int64).to_numpy(), said["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
-
-
 def _literals(patterns: Iterable[Pattern]) -> list[str]:
     return list(_patterns_of(tuple(p.literals for p in patterns)))
 
@@ -212,40 +147,6 @@ def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> dict[str, list[int]]:
         for word in dict.fromkeys(words):
             of.setdefault(word, []).append(number)
     return of
-
-
-Clue = tuple[bytes, bytes, int]
-
-
-@cache
-def _scanner(literals: tuple[str, ...]) -> tuple[Any, list[Clue]] | None:
-    """The hyperscan database of the heads of all literals, and for each its rest, the text in which it is passed over
-    and how far before the head's end that text begins. None where hyperscan is not there (polars serves, slower).
-    """
-    try:
-        import hyperscan
-    except ImportError:
-        return None
-    heads = [_head(literal) for literal in literals]
-    database = hyperscan.Database()
-    words = [head.encode() for head in heads]
-    database.compile(expressions=words, ids=list(range(len(words))), flags=[0] * len(words), literal=True)
-    return database, [_clue(*both) for both in zip(literals, heads, strict=True)]
-
-
-def _head(literal: str) -> str:
-    """What of a literal is looked for first: all but the end of its last word.
-
-    Hyperscan knows a literal by its last eight bytes: a whole word there ("... in checkpoint") stands on many healthy
-    lines, and each costs a second look; the end of one word and the begin of the next stand on few.
-    """
-    end = literal.rfind(" ", 0, -_WORD - 1) + 1 + _WORD
-    return literal[:end] if end >= 8 else literal
-
-
-def _clue(literal: str, head: str) -> Clue:
-    aside = _ASIDE.get(literal, "")
-    return literal.removeprefix(head).encode(), aside.encode(), aside.find(head) + len(head)
 
 
 def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
