@@ -1,4 +1,4 @@
-"""Short series of which nothing is told: the exact segmentation says where something changes, the detectors say what."""
+"""Short series of which nothing is told: an exact segmentation says where they change, the detectors say what it is."""
 
 from collections.abc import Sequence
 from dataclasses import replace

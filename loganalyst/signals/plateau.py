@@ -53,7 +53,7 @@ def _bend(x: Array, flat: int) -> int | None:
 
 
 def _at_once(x: Array, knee: int) -> bool:
-    """Whether a line that ends at the knee fits `x` better than any exponential, power law or sigmoid that slows down."""
+    """Whether a line that ends at the knee fits `x` better than exponentials, power laws and sigmoids."""
     t = np.arange(x.size) / x.size
     slow = [np.exp(-t / tau) for tau in SLOW] + [(1 + t / tau) ** -power for tau in SLOW for power in (0.5, 1.0)]
     turned = [-np.tanh((t * x.size / knee - at) / width / 2) for at in TURN for width in WIDTH]

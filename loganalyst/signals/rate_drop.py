@@ -1,4 +1,4 @@
-"""A gain just where the learning rate was lowered at once: benign, and to be told from a level shift without a reason."""
+"""A gain just where the learning rate was lowered at once: benign, unlike a level shift without a reason."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def drops(rate: Array) -> NDArray[np.intp]:
 
 
 def rate_drop(p: Prepared, lowered: Sequence[int]) -> list[ChangePoint]:
-    """`lr_drop` at each of the points `lowered` at which the curve falls; `effect` is the fall in units of the noise."""
+    """`lr_drop` at each of the points `lowered` at which the curve falls; `effect` is the fall in noise units."""
     best: dict[int, tuple[float, float]] = {}
     for width in {max(NARROWEST, round(share * p.level.size)) for share in WIDTHS}:
         falls = -contrast(p.level, width)

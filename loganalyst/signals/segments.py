@@ -1,8 +1,8 @@
 """A short series of any kind as a few straight pieces: the exact optimum of a penalised likelihood.
 
 Each piece is a level or a line plus AR(1) noise (Chakar, Lebarbier, Lévy-Leduc, Robin, Bernoulli 23, 2017). The form of
-the pieces, their number and the autocorrelation are those of the least Bayesian criterion, found by dynamic programming.
-A season is taken out first; a smooth curve that slows down may be: it bends everywhere and changes nowhere.
+the pieces, their number and the autocorrelation are those of the least Bayesian criterion, found by dynamic
+programming. A season is taken out first; a smooth curve that slows down may be: it bends everywhere, changes nowhere.
 """
 
 from dataclasses import dataclass

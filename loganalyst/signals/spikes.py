@@ -39,7 +39,7 @@ def spikes(p: Prepared) -> list[ChangePoint]:
 
 
 def _finest(z: Array) -> list[Span]:
-    """Excursions of single points. A steady interval tells them from a heavy tail on their side, which they look like."""
+    """Excursions of single points. A steady interval tells them from a heavy tail on their side."""
     limit, other = _limits(z)
     train = _spans(z, other, 1)
     if len(train) >= TRAIN and rhythm(np.array([s[0] for s in train], np.intp)) is not None:

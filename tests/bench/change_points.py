@@ -67,7 +67,7 @@ def benign(curve: Labelled, index: int, kind: str) -> bool:
 
 @dataclass
 class Score:
-    """Sums over curves; `late` are the events of LATE found within 3 %, `named` the found events with the right kind."""
+    """Sums over curves; `late` are the events found within 3 %, `named` those within 1 % with the right kind, too."""
 
     curves: int = 0
     events: int = 0

@@ -7,6 +7,7 @@ The metrics are those of van den Burg and Williams (arXiv 2003.06222): F1 with a
 fixed default for all series; nothing was fitted to them.
 """
 
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -53,7 +54,7 @@ def cover(found: list[int], annotations: Marks, n: int) -> float:
 
     def segments(cuts: list[int]) -> list[tuple[int, int]]:
         at = sorted({0, *cuts, n})
-        return list(zip(at, at[1:], strict=False))
+        return list(itertools.pairwise(at))
 
     def best(a: tuple[int, int]) -> float:
         return max(
@@ -68,7 +69,7 @@ def ours(values: Array) -> list[int]:
 
 
 def pelt(model: str, penalty: float) -> Callable[[Array], list[int]]:
-    """ruptures on the standardised series."""
+    """Pelt of ruptures on the standardised series."""
     import ruptures
 
     def detect(values: Array) -> list[int]:
