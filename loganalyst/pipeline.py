@@ -24,7 +24,7 @@ from loganalyst.features.blame import session_roots
 from loganalyst.features.context import Context
 from loganalyst.features.curves import curves as effective_curves
 from loganalyst.features.curves import metrics as named_metrics
-from loganalyst.features.curves import total
+from loganalyst.features.curves import stand_ins
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
@@ -161,8 +161,7 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
-    summed = total(curves, role_names.all_roles()["train_loss"])
-    return [*curves, *summed], named_metrics(curves, roles)
+    return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 
 
 def _turned(metric: str, role: Role, corrected: Settings) -> Role:

@@ -11,6 +11,9 @@ from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
 
+_TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
+                "discriminator_loss", "generator_loss")  # fmt: skip
 _KNOWN = pl.col("value").is_not_null()
 _STEP = pl.col("step").filter(_KNOWN)
 _TIME = pl.col("time").filter(_KNOWN).dt.epoch("us").cast(pl.Float64) / 1e6
@@ -59,8 +62,27 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
     return [_curve(str(name), arrays, roles[str(name)][0]) for name, *arrays in zip(*columns, strict=True)]
 
 
+def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
+    """Losses that were not logged, made of what was: the sum of all terms, or the logarithm of a perplexity."""
+    train = _total(found, roles["train_loss"]) or _of_perplexity(found, "train_perplexity", roles["train_loss"])
+    return [*train, *_of_perplexity(found, "val_perplexity", roles["val_loss"])]
+
+
+@np.errstate(divide="ignore", invalid="ignore")  # a perplexity of 0 or less is none
+def _of_perplexity(found: list[Curve], given: str, role: Role) -> list[Curve]:
+    """The logarithm of the longest perplexity as a curve of `role`; nothing where a loss like it is logged, or where the
+    perplexity may be that of codes.
+    """
+    known = {c.role.name for c in found if len(c.values)}
+    curves = [c for c in found if c.role.name == given and len(c.values)]
+    if not curves or known & {role.name, _TERMS[role.name], *_NO_LANGUAGE}:
+        return []
+    curve = max(curves, key=lambda c: len(c.values))
+    return [replace(curve, metric=f"ln {curve.metric}", role=role, values=np.log(np.maximum(curve.values, 0)))]
+
+
 @np.errstate(over="ignore", invalid="ignore")  # a sum beyond the largest float is infinite
-def total(found: list[Curve], role: Role) -> list[Curve]:
+def _total(found: list[Curve], role: Role) -> list[Curve]:
     """The weighted sum of the logged loss terms as one more curve of `role`.
 
     Only where no curve has that role and all terms share their steps; else nothing.

@@ -44,8 +44,8 @@ def render_metric(
     """
     curve = _curve(diagnosis, metric)
     width = max(min(width, MAX_WIDTH), 40)
-    known = {m.name: m for m in diagnosis.metrics}[metric]
-    lines = wrapped(text((clean(metric, 120), "bold"), f"   {known.role} ({clean(known.why, 120)})"), width)
+    why = {m.name: m.why for m in diagnosis.metrics}.get(metric, "made of logged metrics")
+    lines = wrapped(text((clean(metric, 120), "bold"), f"   {curve.role.name} ({clean(why, 120)})"), width)
     lines += [text("  ").append_text(bars(s)) for s in chart([curve], None, width - 4)]
     lines += _section("Statistics", _table(_statistics(curve), width))
     found = diagnosis.findings.filter(pl.col("metric") == metric).sort("step")

@@ -1,10 +1,11 @@
 """The effective history of a run."""
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
 
-from loganalyst.features.curves import curves, effective, total
+from loganalyst.features.curves import curves, effective, stand_ins
 from loganalyst.features.roles import all_roles, assign
 from loganalyst.model import Run, Source, table
 
@@ -67,7 +68,7 @@ def test_terms_without_a_total_are_summed() -> None:
     """Loss terms on the same steps make a training loss where none was logged."""
     frame = pl.concat([points(0, range(2), [1, 2], "train/box_loss"), points(0, range(2), [10, 20], "train/cls_loss")])
     found = curves(run_of(frame), assign(["train/box_loss", "train/cls_loss"]))
-    (summed,) = total(found, all_roles()["train_loss"])
+    (summed,) = stand_ins(found, all_roles())
 
     assert summed.values.tolist() == [11.0, 22.0]
     assert summed.metric == "train/box_loss + train/cls_loss"
@@ -78,4 +79,32 @@ def test_a_logged_total_is_not_replaced() -> None:
     names = ["loss", "box_loss", "cls_loss"]
     frame = pl.concat([points(0, range(2), [1, 2], n) for n in names])
 
-    assert total(curves(run_of(frame), assign(names)), all_roles()["train_loss"]) == []
+    assert stand_ins(curves(run_of(frame), assign(names)), all_roles()) == []
+
+
+def of_metrics(**logged: Sequence[float]) -> list[str]:
+    """Names and roles of what stands in for the losses that `logged` lacks."""
+    frame = pl.concat([points(0, range(len(v)), v, name) for name, v in logged.items()])
+    return [f"{c.metric}: {c.role.name}" for c in stand_ins(curves(run_of(frame), assign(list(logged))), all_roles())]
+
+
+def test_a_perplexity_alone_is_a_loss() -> None:
+    """Its logarithm, of training and of held-out data; one that is infinite or 0 has none that is finite."""
+    frame = pl.concat([points(0, range(3), [8.0, math.inf, 0.0], "ppl"), points(0, [0], [4.0], "val_ppl")])
+    train, val = stand_ins(curves(run_of(frame), assign(["ppl", "val_ppl"])), all_roles())
+
+    assert (train.metric, train.role.name, val.metric, val.role.name) == (
+        "ln ppl",
+        "train_loss",
+        "ln val_ppl",
+        "val_loss",
+    )
+    assert train.values.tolist() == [math.log(8), math.inf, -math.inf]
+    assert val.values.tolist() == [math.log(4)]
+
+
+def test_a_perplexity_beside_its_loss_is_none() -> None:
+    """Nothing stands in for what is logged, nor is the perplexity of codes a loss."""
+    assert of_metrics(loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == ["ln val_ppl: val_loss"]
+    assert of_metrics(loss=[1.0], val_loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == []
+    assert of_metrics(recon_loss=[1.0], perplexity=[300.0]) == []
