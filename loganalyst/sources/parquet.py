@@ -3,6 +3,7 @@
 A row is a logged step, a column of numbers a metric; in a long table a column of texts names the metric. The fields of
 a struct are columns of their own, joined with ``/``; lists (histograms), texts and truth values are told as a gap. A
 null is no value, NaN is one. Columns are read a few at a time, rows window by window, however large the row groups are.
+Polars has no bounds for what a damaged page may ask of it and then ends the process: so it works in one of its own.
 Format: https://parquet.apache.org/docs/file-format/
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables
+from loganalyst.sources import apart
 from loganalyst.sources.rows.columns import AXES, NAMES, PARTS, Axes, known, plain
 from loganalyst.sources.textblocks import gap
 
@@ -35,11 +37,20 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share on
 
 def read(path: Path) -> Iterator[Tables]:
     """The table's points, window by window and within it column by column; what is not read as gaps."""
+    try:
+        yield from apart.each(__name__, "tables", path, WINDOW)
+    except apart.DiedError as died:
+        why = f"Parquet: damaged so that its decoder ended ({died}); what it had read before is kept"
+        yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+
+
+def tables(path: Path, window: int) -> Iterator[Tables]:
+    """As `read`, with so many rows a window, in this process, which damaged levels of a page may end."""
     if why := _end(path):
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
     try:
-        table = _Table(path)
+        table = _Table(path, window)
         if why := table.refused():
             yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
             return
@@ -91,6 +102,7 @@ class _Table:
     """One file: its columns, which of them are axes, and which could not be read."""
 
     path: Path
+    window: int
     columns: dict[str, _Column] = field(init=False)
     rows: int = field(init=False)
     axes: Axes = field(init=False)
@@ -128,9 +140,9 @@ class _Table:
 
     def windows(self) -> Iterator[Tables]:
         metrics = [name for name, column in self.columns.items() if column.number and name not in self.axes.used]
-        wide = VALUES // max(min(WINDOW, self.rows), 1)
+        wide = VALUES // max(min(self.window, self.rows), 1)
         at_once = max(min(wide, CHUNKS * len(self.columns) // self.path.stat().st_size), 1)
-        for start in range(0, self.rows, WINDOW):
+        for start in range(0, self.rows, self.window):
             index = self._placed(start)
             for i in range(0, len(metrics), at_once):
                 for values in self._values(metrics[i : i + at_once], start):
@@ -153,7 +165,7 @@ class _Table:
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False, use_statistics=False)
 
     def _window(self, names: Sequence[str], start: int) -> pl.DataFrame:
-        rows = self._scan().slice(start, WINDOW).select(self.columns[name].expression() for name in names)
+        rows = self._scan().slice(start, self.window).select(self.columns[name].expression() for name in names)
         return rows.collect(engine="streaming")
 
     def _index(self, start: int) -> dict[str, pl.Series]:
@@ -163,7 +175,7 @@ class _Table:
     def _placed(self, start: int) -> pl.DataFrame:
         """Where each row of a window stands, with the texts that name its metrics."""
         columns = self._index(start)
-        rows = min(WINDOW, self.rows - start)
+        rows = min(self.window, self.rows - start)
         index = self.axes.place(columns, rows)
         words = [columns[name].alias(f"word {i}") for i, name in enumerate(self._words)]
         source = pl.lit(self.path.name).alias("source")

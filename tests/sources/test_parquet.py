@@ -106,9 +106,8 @@ def test_windows_and_groups_of_columns_change_nothing(tmp_path, monkeypatch):
     frame = {"epoch": [i // 10 for i in range(100)], "step": [i % 10 for i in range(100)]}
     frame |= {f"m{k}": [float(i * k) for i in range(100)] for k in range(7)}
     whole = read(tmp_path, frame).points
-    monkeypatch.setattr(parquet, "WINDOW", 7)
     monkeypatch.setattr(parquet, "VALUES", 14)
-    pieces = [t.points for t in parquet.read(tmp_path / "history.parquet")]
+    pieces = [t.points for t in parquet.tables(tmp_path / "history.parquet", 7)]
 
     assert max(piece.height for piece in pieces) <= 14
     assert pl.concat(pieces).sort("metric", maintain_order=True).equals(whole.sort("metric", maintain_order=True))
