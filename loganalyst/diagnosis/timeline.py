@@ -55,7 +55,7 @@ def timeline(
     of_findings = _of_findings(findings, down)
     events = pl.concat([of_findings, _of_lines(lines)]).sort("weight", descending=True, maintain_order=True)
     placed = _placed(_exact(events.head(MAX_EVENTS), onsets), points)
-    placed = placed.sort("session", "at", "time", "line", nulls_last=True, maintain_order=True)
+    placed = placed.sort("session", "at", "place", "time", "line", nulls_last=True, maintain_order=True)
     chain = {(o["session"], o["metric"], o["kind"]): o for o in _chain(onsets)}
     return tuple(_event(e, chain.get((e["session"], e["metric"], e["kind"]), {})) for e in placed.to_dicts())
 
@@ -77,14 +77,12 @@ def _chain(onsets: Sequence[Onset]) -> Iterator[dict[str, Any]]:
 
 
 def _exact(events: pl.DataFrame, onsets: Sequence[Onset]) -> pl.DataFrame:
-    """The events with the steps of their onsets in place of those of the findings."""
-    if not onsets:
-        return events
+    """The events with the steps of their onsets in place of those of the findings, and their `place` in that order."""
     keys = ["session", "metric", "kind", "step"]
-    rows = [(o.session, o.metric, o.kind, o.found, o.step) for o in onsets]
-    exact = pl.DataFrame(rows, schema=events.select(keys, exact="step").schema, orient="row")
+    rows = [(o.session, o.metric, o.kind, o.found, o.step, i) for i, o in enumerate(onsets)]
+    exact = pl.DataFrame(rows, schema=events.select(keys, exact="step", place="step").schema, orient="row")
     told = events.join(exact, on=keys, how="left", maintain_order="left")
-    return told.with_columns(step=pl.coalesce("exact", "step")).select(_EVENTS)
+    return told.with_columns(step=pl.coalesce("exact", "step")).select(*_EVENTS, "place")
 
 
 def _of_findings(findings: pl.DataFrame, down: Collection[str]) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from loganalyst.features.run import COUNTERS
 from loganalyst.model import Curve, Feature, Onset, Witness
 
 HARM = ("nonfinite", "divergence", "level_up")  # kinds of findings that leave the usual course for the worse
+WHOLE = ("train_loss", "grad_norm", "grad_norm_squared", "learning_rate")  # roles there is one of in a run
 WARM_UP = 0.05  # of the run: a rate that rises there is meant to
 REACH = 0.05  # share of a curve within which a finding is placed right
 FEWEST = 5  # points that tell what is usual
@@ -105,7 +106,8 @@ def _seen(onset: Onset) -> Witness:
 def onsets(context: Context) -> tuple[Onset, ...]:
     """The first onset of every judged metric that had one, in order, on the step axis of the metric with most points.
 
-    A metric that counts its steps in another unit is placed by its times; without those it is left out.
+    A metric that counts its steps in another unit is placed by its times; without those it is left out. Of what there is
+    one of in a run, however often it was logged (by step and by epoch, to a file and to a tracker), the first counts.
     """
     main = _main(context.curves)
     if main is None:
@@ -118,7 +120,7 @@ def onsets(context: Context) -> tuple[Onset, ...]:
     ]
     first: dict[str, Onset] = {}
     for onset in sorted((o for o in found if o is not None), key=lambda o: (o.step, o.metric)):
-        first.setdefault(onset.metric, onset)
+        first.setdefault(onset.role if onset.role in WHOLE else onset.metric, onset)
     return tuple(first.values())
 
 

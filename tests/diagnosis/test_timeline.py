@@ -157,6 +157,17 @@ def test_onsets_place_events_and_tell_their_order() -> None:
     assert (found[1].low, found[1].high) == (2390, 2400)
 
 
+def test_onsets_at_the_same_step_stand_in_their_order() -> None:
+    """Whichever of them tells more."""
+    moved = (
+        Onset("grad_norm", "grad_norm", "level_up", 0, step=60, low=50, high=60, found=60),
+        Onset("loss", "train_loss", "nonfinite", 0, step=60, low=55, high=60, found=60),
+    )
+    events = findings(("loss", "nonfinite", 60), ("grad_norm", "level_up", 60), ("other", "nonfinite", 60))
+
+    assert [e.metric for e in timeline(events, NO_LINES, onsets=moved)] == ["grad_norm", "loss", "other"]
+
+
 def test_a_speed_falls_where_a_loss_jumps_up() -> None:
     """Level shifts are told in the direction of the values, not of the harm; schedules of the rate are no events."""
     events = findings(("speed", "level_up", 10), ("loss", "level_up", 20), ("lr", "variance", 5))

@@ -158,6 +158,19 @@ def test_another_step_axis_is_placed_by_the_clock() -> None:
     assert [o.metric for o in onsets(context(logged))] == ["train/loss"]  # without a clock there is no order
 
 
+def test_a_loss_that_was_logged_twice_moved_once() -> None:
+    """By step and by epoch: the first onset counts; held-out losses are told apart."""
+    steps, coarse = every(3000, 1), every(3000, 50)
+    jump, late = np.where(steps >= 2000, 4.0, 1.0), np.where(coarse >= 2010, 4.0, 1.0)
+    logged = {"train_loss_step": (steps, noisy(jump, 0)), "train_loss_epoch": (coarse, noisy(late, 1))}
+
+    assert [o.metric for o in onsets(context(logged))] == ["train_loss_step"]
+    assert [o.metric for o in onsets(context({**logged, "val_loss": (coarse, noisy(late, 2))}))] == [
+        "train_loss_step",
+        "val_loss",
+    ]
+
+
 def test_epochs_are_not_steps_even_where_few() -> None:
     """A busiest metric that counts epochs leaves out one that counts batches, where there is no clock."""
     epochs, steps = np.arange(400), 1000 * np.arange(300)
