@@ -17,6 +17,7 @@ from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.folding import Blocks
 from loganalyst.sources.log.hits import Catalogue, Hits, Lines
 from loganalyst.sources.log.kinds import Kinds, Look
+from loganalyst.sources.log.records import Integers
 from loganalyst.sources.log.sessions import Sessions
 from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.mark import Mark, StartAgainError
@@ -110,7 +111,8 @@ class _Reading:
         look = self.kinds.look(chunk)
         rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known, _WORDS)
         own = literals >= 0
-        said = {word: np.unique(rows[literals == -1 - k]) for k, word in enumerate(_WORDS)}
+        also, there = rows[~own], literals[~own]
+        said = {word: np.unique(also[there == -1 - k]) if len(also) else also for k, word in enumerate(_WORDS)}
         found = blocks.find(chunk, said)
         hits, text = self.catalogue.claimed(chunk, rows[own], literals[own], self._numbered(found))
         session = self.sessions.number(chunk, look, hits, self.catalogue)
@@ -167,7 +169,7 @@ class _Reading:
         self.chains += found.chains
         return ends
 
-    def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: patterns.Rows) -> pl.DataFrame:
+    def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: Integers) -> pl.DataFrame:
         """Blocks of a batch with session, lines, offset and time; rank and node of the log, if they tell none."""
         first, last = found["first"].to_numpy(), found["last"].to_numpy()
         time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)

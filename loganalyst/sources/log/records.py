@@ -101,15 +101,11 @@ class Grouping:
         """The groups of rows with the same two whole numbers (`two` at least -1); the group met first is the first."""
         if not len(one):
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), [])
-        low, width = int(one.min()), int(two.max()) + 2
-        key = (one.astype(np.int64) - low) * width + (two.astype(np.int64) + 1)
-        if key.max() < 1 << 16:
-            key = key.astype(np.uint16)  # sorted by counting
+        key, low, width = _keys(one, two)
         order = np.argsort(key, kind="stable")
         key = key[order]
         starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-        pairs = [divmod(k, width) for k in key[starts].tolist()]
-        return cls(order, starts, [(session + low, code - 1) for session, code in pairs])
+        return cls(order, starts, _pairs(key[starts], low, width))
 
     @property
     def sizes(self) -> Integers:
@@ -125,6 +121,30 @@ class Grouping:
         out = np.empty_like(values)
         out[self.order] = values
         return out
+
+
+def counted(one: NDArray[Any], two: NDArray[Any]) -> dict[tuple[int, int], int]:
+    """How many rows each group has, as `Grouping.of` groups them."""
+    key, low, width = _keys(one, two)
+    if key.dtype == np.uint16:
+        count = np.bincount(key)
+        found = np.flatnonzero(count)
+        count = count[found]
+    else:
+        found, count = np.unique(key, return_counts=True)
+    return dict(zip(_pairs(found, low, width), count.tolist(), strict=True))
+
+
+def _keys(one: NDArray[Any], two: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
+    """One number for two; in 16 bits where that is enough: those are sorted by counting."""
+    low, width = int(one.min()), int(two.max()) + 2
+    if (int(one.max()) - low + 1) * width <= 1 << 16:
+        return (one - low).astype(np.uint16) * np.uint16(width) + two.astype(np.uint16) + np.uint16(1), low, width
+    return (one.astype(np.int64) - low) * width + (two.astype(np.int64) + 1), low, width
+
+
+def _pairs(keys: NDArray[Any], low: int, width: int) -> list[tuple[int, int]]:
+    return [(key // width + low, key % width - 1) for key in keys.tolist()]
 
 
 def filled(values: Floats, session: Integers, before: Floats | float) -> Floats:

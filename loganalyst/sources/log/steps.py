@@ -24,11 +24,12 @@ from loganalyst.sources.log.records import (
     Points,
     Records,
     changes,
+    counted,
     filled,
 )  # fmt: skip
 from loganalyst.sources.log.spool import Spool
 
-BLOCK = 1 << 18  # records or points that are placed at once
+BLOCK = 1 << 17  # records or points that are placed at once
 
 
 def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -249,13 +250,12 @@ class Steps:
 
     def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
         """A running index a session and metric where there is no step at all."""
-        counts, groups = self.carry.counts, Grouping.of(session, metric)
+        counts = self.carry.counts
         if np.isnan(step).any():
-            index = np.empty_like(step)
+            groups = Grouping.of(session, metric)
             begin = groups.spread([counts.get(key, 0) for key in groups.keys]) - groups.spread(groups.starts)
-            index[groups.order] = np.arange(len(step)) + begin
-            step = np.where(np.isnan(step), index, step)
-        for key, n in zip(groups.keys, groups.sizes.tolist(), strict=True):
+            step = np.where(np.isnan(step), groups.rows(np.arange(len(step)) + begin), step)
+        for key, n in counted(session, metric).items():
             counts[key] = counts.get(key, 0) + n
         self.carry.counts = {key: n for key, n in counts.items() if key[0] == self.carry.session}
         return step
