@@ -38,6 +38,8 @@ FEATURES = (
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % against its level (negative = falling)", ROLE),
     Feature("train_loss_tail_slope_z", "float", "standard errors", "the same in standard errors", ROLE),
     Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % against its level", ROLE),
+    Feature("train_loss_swing_count", "int", "swings", "how often it swings up after the first fifth, beyond its jitter", ROLE),
+    Feature("train_loss_swing_relative", "float", "share", "how far it typically does, against its level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
@@ -97,6 +99,8 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_tail_slope": shape.tail_slope,
         "train_loss_tail_slope_z": shape.tail_slope_z,
         "train_loss_tail_cv": shape.tail_cv,
+        "train_loss_swing_count": shape.swing_count,
+        "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
     }

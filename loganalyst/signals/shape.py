@@ -7,9 +7,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from loganalyst.signals.flatness import flat_from
-from loganalyst.signals.robust import Array, as_floats, blocks, lag1, residual_noise, running_median, smooth, spread
+from loganalyst.signals.robust import (
+    Array,
+    as_floats,
+    blocks,
+    jitter,
+    lag1,
+    residual_noise,
+    running_median,
+    smooth,
+    spread,
+)
 
 FEWEST = 3  # points of a third of the tail that tell its trend
+SWINGING = 12  # blocks that can swing
+SWING = 6.0  # times the jitter of the blocks
 MOVES = 3.0  # standard errors that are a trend
 LIMIT = 1e9  # ratios and noise multiples are clipped here
 
@@ -27,9 +39,8 @@ class Shape:
     - `drop`: (first − last) / noise; `total_relative_drop`: (first − last) / max(|first|, tiny).
     - `rise_from_best`: (last − best) / noise; `rise_ratio`: last / best where both are positive.
     - `plateau_index`: position from which the rest is flat within noise (the last 20 % at least); None = still moving.
-    - `oscillation`: share of sign changes among the first differences of the smoothed curve (0..1) times the median
-      size of those differences over the curve's range: 0 for monotone or noise-free flat curves, towards 1 for a
-      curve that swings over its whole range from each smoothed point to the next.
+    - `swing_count`: rises of the block medians after the first fifth, from a turn to the next, by 6 times their jitter
+      or more; `swing_relative`: median size of those rises / |level| (0 without one).
     - `constant_share`: share of the last half that equals the last value exactly.
     - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value over its local median
       (positive curves only).
@@ -55,7 +66,8 @@ class Shape:
     rise_from_best: float | None = None
     rise_ratio: float | None = None
     plateau_index: int | None = None
-    oscillation: float | None = None
+    swing_count: int | None = None
+    swing_relative: float | None = None
     constant_share: float | None = None
     spike_count: int | None = None
     spike_max_ratio: float | None = None
@@ -94,8 +106,8 @@ def shape(values: ArrayLike) -> Shape:
         rise_from_best=_bounded((last - low) / unit) if x.size >= 4 else None,
         rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
         constant_share=float(np.mean(x[x.size // 2 :] == x[-1])) if x.size >= 2 else None,
-        oscillation=_oscillation(curve),
         plateau_index=None if (flat := _plateau(x)) is None else int(where[flat]),
+        **_swings(x),
         **_tail(x, unit),
         **_spikes(x, unit),
     )
@@ -135,15 +147,17 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
     }
 
 
-def _oscillation(curve: Array) -> float | None:
-    """See Shape; on at most 200 points of the smoothed curve."""
-    points = curve[:: max(1, curve.size // 200)]
-    steps = np.diff(points)
-    size = float(np.ptp(points))
-    if steps.size < 4 or size == 0:
-        return 0.0 if steps.size >= 4 else None
-    turns = np.mean(np.sign(steps[1:]) * np.sign(steps[:-1]) < 0)
-    return float(turns * np.median(np.abs(steps)) / size)
+def _swings(x: Array) -> dict[str, Any]:
+    """See Shape; on at most 200 blocks."""
+    level = running_median(blocks(x[x.size // 5 :], max(1, x.size // 200)), 1)
+    if level.size < SWINGING:
+        return {}
+    up = np.diff(level) > 0
+    turns = np.concatenate([[0], np.flatnonzero(up[1:] != up[:-1]) + 1, [level.size - 1]])
+    rises = np.diff(level[turns])
+    high = rises[rises > SWING * jitter(level)]
+    middle = abs(float(np.median(level))) or 1e-300
+    return {"swing_count": high.size, "swing_relative": _bounded(float(np.median(high)) / middle) if high.size else 0.0}
 
 
 def _plateau(x: Array) -> int | None:

@@ -87,12 +87,15 @@ def test_constant_share_counts_exact_equals():
     assert shape(np.zeros(100)).constant_share == 1.0
 
 
-def test_oscillation_tells_swings_from_noise_and_trend():
-    """Alternating levels oscillate near 1, a monotone curve not at all."""
-    swings = shape(np.repeat(np.tile([0.0, 1.0], 50), 20))
+def test_swings_are_counted_beside_noise_and_trend():
+    """Eight waves after the first fifth rise nine times, half-way at both ends; a falling curve and noise do not."""
+    waves = shape(1 + 0.2 * np.sin(2 * np.pi * T / 200) + 0.5 * NOISE)
 
-    assert shape(np.exp(-T / 400)).oscillation == 0
-    assert swings.oscillation > 0.05
+    assert waves.swing_count == 9
+    assert waves.swing_relative == pytest.approx(0.4, rel=0.1)
+    assert (shape(np.exp(-T / 400)).swing_count, shape(np.exp(-T / 400)).swing_relative) == (0, 0.0)
+    assert shape(1 + NOISE).swing_count == 0
+    assert shape([1.0, 2.0, 1.0]).swing_count is None
 
 
 def test_nonfinite_points_are_counted_and_left_out():
