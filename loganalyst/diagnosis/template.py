@@ -63,7 +63,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
         fits = False
     if not fits:
         raise RuleError(
-            where, f"format {spec!r} does not fit {name} ({dtype})", "numbers allow e.g. .2g .1f .0% , d; texts only ranks"
+            where, f"format {spec!r} does not fit {name} ({dtype})", "numbers allow e.g. .2g .1f .0% , d; text ranks"
         )
 
 

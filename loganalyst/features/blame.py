@@ -11,6 +11,7 @@ from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
 TABLED = 3  # tier of what torchrun's table says
+_TERMINATED = ("slurm-task-terminated", "exit-terminated")  # ended by SIGTERM, and no line says by whom
 
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
 _OWN = _PART.is_in(["root", "stop"])
@@ -118,6 +119,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
         (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), 5),
         ((_PART == "confirm") & alive, 6),
         (cut & alive, 7),
+        (_PATTERN.is_in(_TERMINATED) & alive & ~pl.col("over"), 8),
     )
     tier = pl.coalesce(pl.when(holds).then(pl.lit(number)) for holds, number in tiers)
     general = (_LABEL == "code_exception").fill_null(value=False)

@@ -203,6 +203,16 @@ CASES = (
         "nccl_timeout", 0, None,
     ),
     Case(
+        "the scheduler's SIGTERM with no other word",
+        {"job.out": steps(1, 9) + "srun: Force Terminated job 77\nsrun: error: n2: task 1: Terminated" + ROOT + "\n"},
+        "other", 1, "n2",
+    ),
+    Case(
+        "a SIGTERM to what was left when the work was done",
+        {"job.out": steps(1, 9) + DONE + "srun: error: n2: task 1: Terminated\n"},
+        None,
+    ),
+    Case(
         "gloo's resets with no other word",
         {"job.out": steps(1, 9) + trace(RESET + ROOT, "[rank1]: ") + trace(RESET, "[rank0]: ")},
         "nccl_error", 1,

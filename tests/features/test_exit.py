@@ -31,6 +31,8 @@ STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{}
         ("srun: error: Node failure on gpu04\n", "node_fail"),
         ("srun: error: gpu04: task 2: Killed\n", "killed"),
         ("srun: error: gpu04: task 2: Aborted\n", "failed"),
+        ("srun: Force Terminated job 9\nsrun: error: gpu04: tasks 0-3: Terminated\n", "killed"),
+        (DONE + "srun: error: gpu04: tasks 0-3: Terminated\n", "finished"),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks have been OOM Killed.\n", "killed"),
         ("/var/spool/job: line 3: 77 Killed   python train.py\n", "killed"),
         # the tracker's crash when the work is done

@@ -35,6 +35,7 @@ _KILLED = (
     "slurm-task-signalled",
     "stopped-by-signal",
 )
+_TERMINATED = ("slurm-task-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _EPOCH = np.datetime64(0, "us")
@@ -44,7 +45,8 @@ _EPOCH = np.datetime64(0, "us")
 class Session:
     """One start of the program: its first line, its job, the patterns of a start it had, and how it seems to end.
 
-    progress: its last two lines with a metric; faults: by part, the first that training did not go on after;
+    progress: its last two lines with a metric; faults: by part, the first that training did not go on after (of those
+    that follow from others, which are no faults, that a SIGTERM ended it);
     started, ended: its first and last time (µs).
     """
 
@@ -67,7 +69,7 @@ class Session:
         aside = [fault for part, fault in self.faults.items() if part == "aside" and not self.ended_well]
         for _, label, pattern in (*own, *told, *aside):
             return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
-        return "finished" if self.ended_well else "unknown"
+        return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
 
     def went_on(self, lines: NDArray[np.int64]) -> None:
         """Lines that hold a metric: what stands before the last but one was survived."""
@@ -203,7 +205,8 @@ class Sessions:
                 first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
-        judged = hits[hits.of(*_JUDGED, "end")]
+        terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in _TERMINATED])
+        judged = hits[hits.of(*_JUDGED, "end") | terminated]
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
         for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
             part = PARTS[place]
