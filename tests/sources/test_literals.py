@@ -90,3 +90,8 @@ def test_the_rest_of_a_word_is_looked_for_on_the_same_line_before_the_end() -> N
 def test_the_head_of_a_literal_ends_within_its_last_word(literal: str, head: str) -> None:
     """A single word, and what would be shorter than the eight bytes that hyperscan looks at, stay whole."""
     assert literals._head(literal) == head
+
+
+def test_the_shortest_literal_has_three_bytes() -> None:
+    """With a text of three bytes hyperscan takes steps of two, with longer ones only of four: twice as slow here."""
+    assert min(len(literals._head(word).encode()) for word in WORDS) == 3
