@@ -149,13 +149,14 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
 
 def _swings(x: Array) -> dict[str, Any]:
     """See Shape; on at most 200 blocks."""
-    level = running_median(blocks(x[x.size // 5 :], max(1, x.size // 200)), 1)
+    raw = blocks(x[x.size // 5 :], max(1, x.size // 200))
+    level = running_median(raw, 1)
     if level.size < SWINGING:
         return {}
     up = np.diff(level) > 0
     turns = np.concatenate([[0], np.flatnonzero(up[1:] != up[:-1]) + 1, [level.size - 1]])
     rises = np.diff(level[turns])
-    high = rises[rises > SWING * jitter(level)]
+    high = rises[rises > SWING * jitter(raw)]
     middle = abs(float(np.median(level))) or 1e-300
     return {"swing_count": high.size, "swing_relative": _bounded(float(np.median(high)) / middle) if high.size else 0.0}
 
