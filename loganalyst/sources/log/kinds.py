@@ -110,12 +110,11 @@ class Kinds:
         self.hashes = np.concatenate([self.hashes, keys])[order]
         self.ids = np.concatenate([self.ids, ids])[order]
         self.near[_low(self.hashes)] = np.arange(len(self))
-        texts = chunk.some(long), chunk.some(short)
-        columns = [_stamp_columns(some) for some in texts]  # one of the two may be damaged
-        self.columns = _extended(self.columns, np.where(columns[0] == _NONE, columns[1], columns[0]))
-        both = zip(_told(texts[0]).items(), _told(texts[1]).values(), strict=True)
-        for (name, one), other in both:
-            self.flags[name] = _extended(self.flags[name], one | other)
+        texts = chunk.some(np.concatenate([long, short]))
+        long_, short_ = np.split(_stamp_columns(texts), 2)  # one of the two may be damaged
+        self.columns = _extended(self.columns, np.where(long_ == _NONE, short_, long_))
+        for name, told in _told(texts).items():
+            self.flags[name] = _extended(self.flags[name], np.logical_or(*np.split(told, 2)))
         self.fresh = dict(zip(ids.tolist(), zip(short.tolist(), long.tolist(), strict=True), strict=True))
 
     def _times(self, chunk: Chunk, kind: NDArray[np.int64]) -> stamps.Times:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.model import SCHEMAS, Time
+from loganalyst.model import SCHEMAS, Time, constant
 from loganalyst.sources.log.choices import Choices, Groups, Key, number
 from loganalyst.sources.log.records import (
     Counted,
@@ -291,11 +291,10 @@ class Steps:
         return shown.sort(settled, "row", maintain_order=True).select(_WAITING.names())
 
     def _shown(self, points: pl.DataFrame) -> pl.DataFrame:
-        names = pl.Series(list(self.names), dtype=pl.String)
-        return points.select(
-            "session", names.gather(points["metric"]).alias("metric"), "step", "epoch", "time",
-            "value", pl.lit(None, pl.String).alias("source"), "line",
-        ).cast(SCHEMAS["points"])  # fmt: skip
+        metric = pl.Series(list(self.names), dtype=pl.String).gather(points["metric"]).alias("metric")
+        source = constant(None, points.height, pl.String).alias("source")
+        own = (points[name] for name in ("session", "step", "epoch", "time", "value", "line"))
+        return pl.DataFrame([metric, source, *own])[SCHEMAS["points"].names()]
 
 
 def _float(value: float | None) -> float:
