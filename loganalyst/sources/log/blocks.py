@@ -1,7 +1,7 @@
 """Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
 
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
     python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
     if spoken(*syntaxerrors.WORDS):
         python += syntaxerrors.find(printers, known)
-    found = [pl.DataFrame(python, schema=stacks.FOUND, orient="row")]
+    found = [_frame(python, stacks.FOUND)]
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
     if spoken(elastic.ROOT):
         found[0] = _launched(found[0], elastic.find(rows))
@@ -79,7 +79,13 @@ def _ends(found: list[tuple[Any, ...]], place: Integers) -> pl.DataFrame:
     """In the columns of `_ENDS`, with rows of the batch in place of positions."""
     first = {one[0]: one for one in reversed(found) if one[0] is not None}
     known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
-    return pl.DataFrame(known, schema=_ENDS, orient="row")
+    return _frame(known, _ENDS)
+
+
+def _frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
+    """Rows as a frame; column by column, which polars takes many times faster."""
+    columns = zip(*rows, strict=True) if rows else repeat(())
+    return pl.DataFrame([pl.Series(k, v, t) for (k, t), v in zip(schema.items(), columns, strict=False)])
 
 
 def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -105,10 +111,10 @@ def unfinished(chunk: Chunk) -> int:
         printers = tracelines.printers(chunk.rows(np.arange(first, last)))
         open_ = tracebacks.unfinished(printers)
         last = last if open_ is None else first + open_
-    return _frame(chunk) if last == len(chunk) else last
+    return _bare_frame(chunk) if last == len(chunk) else last
 
 
-def _frame(chunk: Chunk) -> int:
+def _bare_frame(chunk: Chunk) -> int:
     """The row of a frame without a header, whose SyntaxError may come in the next batch (their number if none)."""
     first = max(len(chunk) - _SYNTAX, 0)
     if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:

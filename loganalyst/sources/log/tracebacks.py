@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from loganalyst.sources.log import tracelines
 from loganalyst.sources.log.tangles import untangle
 from loganalyst.sources.log.tracelines import Printer
-from loganalyst.sources.log.traces import Traceback, opened
+from loganalyst.sources.log.traces import Traceback, printed
 
 _NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of what follows
 _GROUP = "ExceptionGroup"
@@ -18,8 +18,9 @@ def find(printers: Sequence[Printer]) -> list[Traceback]:
     found: list[Traceback] = []
     chains = 0
     for printer in printers:
-        some = opened(printer)
-        untangle(some)
+        whole = printed(printer)
+        untangle(whole)
+        some = [one.found for one in whole]
         chains = _chained(some, chains)
         found += some
     return sorted(found, key=lambda one: one.head)
@@ -56,13 +57,13 @@ def _open(printer: Printer) -> int | None:
 
 def _chained(some: list[Traceback], chains: int) -> int:
     """Give those of one printer the numbers of their chains, and their causes; the number of chains by then."""
-    least = min((one.lines.depth for one in some), default=0)
+    least = min((one.depth for one in some), default=0)
     above: dict[tuple[int, bool], Traceback] = {}
     before: Traceback | None = None
     for k, one in enumerate(some):
-        level = one.lines.depth, one.remote
+        level = one.depth, one.remote
         follows = before is not None and before.linked
-        member = one.lines.depth > max(_MARGIN, least)
+        member = one.depth > max(_MARGIN, least)
         chains += before is None or not (follows or member or _told(before, one))
         one.chain = chains
         if follows and not ((before and before.exception) or "").endswith(_NOTE):
@@ -81,7 +82,7 @@ def _held(some: list[Traceback], k: int) -> int | None:
     if _told(one, after):
         last = next(i for i in range(k + 1, len(some)) if not _goes_on(some, i))
         return some[last].head
-    group = (one.exception or "").endswith(_GROUP) and after.lines.depth > one.lines.depth
+    group = (one.exception or "").endswith(_GROUP) and after.depth > one.depth
     return after.head if group or after.inner else None
 
 

@@ -1,8 +1,10 @@
 """What each line of a Python traceback is: header, frame, the exception; behind margins, stamps and boxes."""
 
 import re
+from bisect import bisect_right
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 HEADER = "Traceback (most recent call last)"
@@ -23,7 +25,7 @@ _RICH_NAME = re.compile(r"│ (\S+)\s+│$")  # a function's name that did not f
 _INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # what the lines between header and exception begin with
 # Members of an exception group stand behind a margin, one below the other, some of them without a header.
 _MEMBER = re.compile(r"\s*\+[-+]+ \d+ -+$|(?:│ )*╭─+ Sub-exception #\d+ ─")
-_MEMBERS = ("+----", "╭─")
+_MEMBERS = ("+----", "Sub-exception #")
 _MARGIN, _BESIDE = re.compile(r"(\s+)[|+] "), re.compile(r"\s*[|] ?")
 _BOXES = re.compile(r"(?:│ )+")  # rich draws boxes in place of margins
 _BOX = 4  # depth of one box
@@ -32,7 +34,7 @@ _DIGITS = str.maketrans("123456789", "0" * 9)
 _GROUP, _GROUP_END = re.compile(r" {1,2}\+ Exception Group Traceback"), re.compile(r" {3,4}\+-{20,}$")
 _CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
 _ABOVE = "above exception"
-_HARMLESS = re.compile(r"Exception ignored in|Exception in thread|Error in atexit|Error in sys\.excepthook")
+_HARMLESS = ("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook")
 _TOLD = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")  # another process's traceback follows
 _TASK = re.compile(r"\d+(?:, ip=([\w.:]+))?")
 _ORIGINAL = "Original Traceback"
@@ -78,6 +80,11 @@ class Lines(NamedTuple):
         """Whether line `i` may stand between a header and its exception."""
         return self.text[i][:1] in _INDENTED
 
+    def bare(self) -> int:
+        """The first line below the header that stands behind no indent (their number if none)."""
+        below = (i for i, text in enumerate(self.text) if text[:1] not in _INDENTED and i)
+        return next(below, len(self.text))
+
     def _is_frame(self, i: int) -> bool:
         return i < len(self.text) and _FRAME.match(self.text[i]) is not None
 
@@ -95,9 +102,9 @@ class Lines(NamedTuple):
         return (cut[1] if cut else "") + hit[1], hit[2], hit[3] or (name[1] if name else "?")
 
     def frame(self, i: int) -> str | None:
-        """The frame on line `i` as "file:line in function", where it is outside libraries."""
+        """The frame on line `i`, as `own` has it."""
         place = self.place(i)
-        return None if place is None or _LIBRARY.search(place[0]) else f"{place[0]}:{place[1]} in {place[2]}"
+        return place and own(place)
 
     def more(self, i: int) -> str | None:
         """What the lines below the exception on line `i` say first."""
@@ -123,15 +130,33 @@ def printers(rows: pl.DataFrame) -> list[Printer]:
 
 def heads(said: list[str]) -> list[int]:
     """Where tracebacks begin."""
-    return [i for i, text in enumerate(said) if HEADER in text or remote(text) or _bare_member(said, i)]
+    return [i for i in _with(said, HEADER, REMOTE, *_MEMBERS) if _begins(said, i)]
 
 
-def _bare_member(said: list[str], i: int) -> bool:
-    """Whether a group's member begins that has no header of its own."""
+def links(said: list[str]) -> list[int]:
+    """The lines that say that the next traceback follows from the one above."""
+    return _with(said, *_CHAIN)
+
+
+def _with(said: list[str], *words: str) -> list[int]:
+    """The lines in which any of the words stands; looked for in all lines at once."""
+    text = "\n".join(said)
+    ends = np.cumsum(np.fromiter(map(len, said), np.int64, len(said)) + 1).tolist()
+    found: set[int] = set()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            i = bisect_right(ends, at)
+            found.add(i)
+            at = text.find(word, ends[i])
+    return sorted(found)
+
+
+def _begins(said: list[str], i: int) -> bool:
     text = said[i]
-    if not any(mark in text for mark in _MEMBERS) or not _MEMBER.match(text):
-        return False
-    return i + 1 < len(said) and HEADER not in said[i + 1]
+    if HEADER in text or remote(text):
+        return True
+    return _MEMBER.match(text) is not None and i + 1 < len(said) and HEADER not in said[i + 1]  # it has none of its own
 
 
 def bared(said: list[str], first: int, end: int) -> Lines:
@@ -165,6 +190,11 @@ def _unboxed(text: str, n: int) -> str:
     return text
 
 
+def own(place: tuple[str, str, str]) -> str | None:
+    """A frame as "file:line in function" where it is outside libraries."""
+    return None if _LIBRARY.search(place[0]) else f"{place[0]}:{place[1]} in {place[2]}"
+
+
 def remote(text: str) -> re.Match[str] | None:
     """Ray's header of a task's traceback: its group is the node's address."""
     at = text.find(REMOTE)
@@ -178,7 +208,7 @@ def chained(text: str) -> bool:
 
 def harmless(text: str) -> bool:
     """Whether a line opens what the interpreter's clean-up or a side thread prints."""
-    return _HARMLESS.search(text) is not None
+    return any(words in text for words in _HARMLESS)
 
 
 def told(before: str) -> int | None:

@@ -22,13 +22,12 @@ class Traceback:
     traceback is said to be of; node: the address of a remote task's; cause: header of the exception that led to this
     one, or of a group's first member.
 
-    lines: its text, up to the next header; at: their positions; linked: the next one is said to follow from it; inner:
-    it was printed as part of what the one before says; remote: in Ray's form.
+    depth: of its margin; linked: the next one is said to follow from it; inner: it was printed as part of what the one
+    before says; remote: in Ray's form.
     """
 
     head: int
-    lines: Lines
-    at: Sequence[int]
+    depth: int
     linked: bool
     inner: bool
     remote: bool
@@ -44,9 +43,26 @@ class Traceback:
     frame: str | None = None
     cause: int | None = None
 
+
+@dataclass(slots=True)
+class Printed:
+    """A traceback with its lines, up to the next header: among all its printer's lines, which are `at` these positions,
+    it begins with the `first`.
+    """
+
+    found: Traceback
+    lines: Lines
+    at: Sequence[int]
+    first: int
+
+    def place(self, i: int) -> int:
+        """The position of its line `i`."""
+        return self.at[self.first + i]
+
     def end(self, ending: Ending, row: int) -> None:
         """With the exception that stands in `row`."""
-        self.row, self.exception, self.message = row, ending.name, ending.says
+        found = self.found
+        found.row, found.exception, found.message = row, ending.name, ending.says
 
     def endings(self) -> list[Ending]:
         """All exceptions that follow the first with nothing but frames between."""
@@ -59,7 +75,7 @@ class Traceback:
     def _behind(self) -> tuple[list[Ending], bool]:
         found: list[Ending] = []
         stray = False
-        for i in range(1, len(self.lines.text)):
+        for i in range(self.lines.bare(), len(self.lines.text)):
             if self.lines.indented(i):
                 continue
             if ending := self.lines.ending(i):
@@ -78,38 +94,44 @@ class Traceback:
         return [frame for i in range(end) if (frame := self.lines.frame(i))]
 
 
-def opened(printer: Printer) -> list[Traceback]:
+def printed(printer: Printer) -> list[Printed]:
     """The tracebacks of a printer, each for itself."""
     heads = tracelines.heads(printer.said)
     if not heads:
         return []
-    links = [i for i, text in enumerate(printer.said) if tracelines.chained(text)]
+    links = tracelines.links(printer.said)
     return [_placed(_open(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.said)])]
 
 
-def _open(printer: Printer, first: int, after: int, links: list[int]) -> Traceback:
-    said, at = printer.said, printer.at
+def _open(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
+    said = printer.said
     text, before = said[first], said[first - 1] if first else ""
     end = min(after, first + LONGEST + 1)
     task, process = tracelines.remote(text), tracelines.told(before)
     shared = end == after < len(said) and tracelines.remote(said[end]) is not None  # it may name this one's exception
-    return Traceback(
-        head=at[first], lines=tracelines.bared(said, first, end + shared), at=at[first : end + shared],
-        linked=bisect_left(links, first) < bisect_left(links, end), inner=process is not None or _INNER in text,
-        remote=task is not None, harmless=tracelines.harmless(text) or tracelines.harmless(before),
+    lines = tracelines.bared(said, first, end + shared)
+    found = Traceback(
+        head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
+        inner=process is not None or _INNER in text, remote=task is not None,
+        harmless=tracelines.harmless(text) or tracelines.harmless(before),
         process=process, node=task[1] if task else None,
     )  # fmt: skip
+    return Printed(found, lines, printer.at, first)
 
 
-def _placed(one: Traceback) -> Traceback:
+def _placed(one: Printed) -> Printed:
     """With its first exception and its innermost frame."""
-    lines, n = one.lines, len(one.lines.text)
-    bare = next((i for i in range(1, n) if not lines.indented(i)), n)  # what stands below it may be another process's
-    ending = next((found for i in range(bare, n) if (found := lines.ending(i))), None)
+    found, lines = one.found, one.lines
+    bare = lines.bare()  # what stands below it may be another process's
+    ending = next((said for i in range(bare, len(lines.text)) if (said := lines.ending(i))), None)
     if ending:
-        one.end(ending, one.at[ending.at])
-        one.more = None if ending.says else lines.more(ending.at)
-    end = ending.at if ending else bare
-    one.deep = next((one.at[i] for i in range(bare - 1, -1, -1) if lines.place(i)), None)
-    one.frame = next((frame for i in range(end - 1, -1, -1) if (frame := lines.frame(i))), None)
+        one.end(ending, one.place(ending.at))
+        found.more = None if ending.says else lines.more(ending.at)
+    for i in range((ending.at if ending else bare) - 1, 0, -1):
+        place = lines.place(i)
+        if place is not None:
+            found.deep = one.place(i) if found.deep is None and i < bare else found.deep
+            found.frame = found.frame or tracelines.own(place)
+            if found.deep is not None and found.frame is not None:
+                break
     return one
