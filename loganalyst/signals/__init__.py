@@ -11,6 +11,7 @@ from loganalyst.model import ChangePoint, Curve, Role, table
 from loganalyst.signals.convergence import Convergence, convergence
 from loganalyst.signals.direction import Worse, direction
 from loganalyst.signals.divergence import divergence
+from loganalyst.signals.edges import trend
 from loganalyst.signals.gap import Gap, gap
 from loganalyst.signals.levels import levels
 from loganalyst.signals.nonfinite import nonfinite
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
+NEAR = 0.02  # of the curve: a jump and a rise to the end are the same
+HOLDS = 0.3  # of a jump that the curve may still climb after it, where the jump was all
 FULL = 40  # curves of a run that get the full pipeline whatever the screen says
 
 
@@ -79,9 +82,10 @@ def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[Change
     """What the detectors find among the finite points, each change told once."""
     peaks = spikes(p)
     found = peaks + periodic(peaks)
-    end = divergence(p) if judged else []
+    steps = levels(p)
+    end = [c for c in divergence(p) if not _stays(p, c, steps)] if judged else []
     limit = end[0].index - 2 * p.size if end else p.y.size
-    shifts = [c for c in levels(p) + variance(p) if c.index < limit]
+    shifts = [c for c in steps + variance(p) if c.index < limit]
     busy = [(s.index - 3 * p.size, (s.end or 0) + 3 * p.size) for s in peaks if (s.end or 0) > s.index]
     found += [c for c in shifts if not any(low <= c.index <= high for low, high in busy)]
     gains = rate_drop(p, lowered)
@@ -93,6 +97,14 @@ def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[Change
     bends = [c for c in slope(p) if c.index < limit and all(abs(c.index - i) > near for i in known)]
     rest = bends + (end or plateau(p))
     return found + [c for c in rest if not explained(c, gains, p.y.size)]
+
+
+def _stays(p: Prepared, end: ChangePoint, steps: Sequence[ChangePoint]) -> bool:
+    """Whether the rise to the end is one jump to a level that holds, and no divergence."""
+    near = [s for s in steps if s.kind == "level_up" and abs(s.index - end.index) <= NEAR * p.y.size]
+    after = p.level[near[-1].index // p.size + 1 :] if near else p.level[:0]
+    climb = trend(after) * after.size
+    return bool(after.size >= FEWEST and abs(climb) <= HOLDS * near[-1].effect * float(p.noise[near[-1].index]))
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:

@@ -11,6 +11,7 @@ REACH = 8.0  # noise units of a block median
 SHARE = 0.25  # of the progress made that must be lost, or
 WANDER = 1.2  # times the largest swing back the curve took otherwise
 DOUBLE = 0.69  # a rise by this much in log, i.e. to twice the best
+CLEARLY = 0.8  # of the logarithm's misfit, below which the values themselves tell the bend
 LONGEST = 150  # blocks looked at on one side of the onset
 
 
@@ -33,7 +34,7 @@ def divergence(p: Prepared) -> list[ChangePoint]:
     if level.size - calm < 3:
         return []
     z = rise / unit
-    onset = _onset(p.level, calm, float(level[best]) + rise / 2)
+    onset = _onset(p, calm, float(level[best]) + rise / 2)
     return [ChangePoint(p.index(onset), None, "divergence", z, 1 - 0.5 * REACH / z)]
 
 
@@ -42,9 +43,26 @@ def _swing(x: Array) -> float:
     return float(np.max(x - np.minimum.accumulate(x)))
 
 
-def _onset(level: Array, calm: int, half: float) -> int:
-    """The bend of the curve around the last calm block."""
-    up = np.flatnonzero(level[calm:] > half)
+def _onset(p: Prepared, calm: int, half: float) -> int:
+    """The bend of the curve around the last calm block; of a logarithm or of the values, whichever bends at once."""
+    level = p.level
+    up = np.flatnonzero(running_median(level, 1)[calm:] > half)
     right = int(np.clip(up[0] if up.size else 0, 5, LONGEST))
     low, high = max(0, calm - max(15, 2 * right)), min(level.size, calm + right)
-    return low + hinge(level[low:high])[0] if high - low >= 5 else calm
+    if high - low < 5:
+        return calm
+    x = level[low:high]
+    bend = hinge(x)[0]
+    if p.logged:
+        plain = np.exp(x - x.max())
+        other = hinge(plain)[0]
+        bend = other if _misfit(plain, other) < CLEARLY * _misfit(x, bend) else bend
+    return low + bend
+
+
+def _misfit(x: Array, bend: int) -> float:
+    """Share of the squares of `x` that a line with one bend leaves."""
+    t = np.linspace(0.0, 1.0, x.size)
+    lines = np.stack((np.ones(x.size), t, np.maximum(t - t[bend], 0.0)), axis=1)
+    rest = x - lines @ np.linalg.lstsq(lines, x, rcond=None)[0]
+    return float(np.dot(rest, rest)) / max(float(np.dot(x - x.mean(), x - x.mean())), 1e-300)
