@@ -19,7 +19,6 @@ def _growth_features(name: str, of: str, needs: str) -> tuple[Feature, ...]:
         Feature(f"{name}_growth_ratio", "float", "ratio", "last level against that after the first quarter, which loads and warms up", needs),
         Feature(f"{name}_rising_share", "float", "share", "share of the eighths of the rest that lie above the one before (1 = at all times)", needs),
         Feature(f"{name}_late_share", "float", "share", "share of the growth that came in the second half of the rest (about one half: steady)", needs),
-        Feature(f"{name}_last", "float", "as logged", "its last level", needs),
     )  # fmt: skip
 
 
@@ -58,7 +57,6 @@ def _growth(name: str, curves: Sequence[Curve]) -> Computed:
         f"{name}_growth_ratio": (float(level[-1] / level[0]), last),
         f"{name}_rising_share": float((np.diff(level) > 0).mean()),
         f"{name}_late_share": ratio(float(level[-1] - np.mean(level[PARTS // 2 - 1 : PARTS // 2 + 1])), float(grew)),
-        f"{name}_last": (float(level[-1]), last),
     }
 
 

@@ -33,7 +33,6 @@ FEATURES = (
     Feature("onset_first_role", "text", "", "its role", NEEDS),
     Feature("onset_first_step", "int", "step", "where it did", NEEDS),
     Feature("onset_first_confidence", "float", "probability", "that it was before each of the others, given how often each was logged", NEEDS),
-    Feature("onset_lead_steps", "int", "steps", "how long before the training loss the first metric moved", NEEDS),
     Feature("rate_first_confidence", "float", "probability", "that the learning rate jumped before the training loss moved", "learning_rate"),
     Feature("rate_first_step", "int", "step", "where the learning rate jumped", "learning_rate"),
     Feature("grad_first_confidence", "float", "probability", "that the gradient norm moved before the training loss", "grad_norm"),
@@ -72,7 +71,7 @@ def _beside_loss(found: Sequence[Onset]) -> Computed:
     loss = _of(found, "train_loss")
     if loss is None:
         return {}
-    out: Computed = {"onset_lead_steps": max(loss.step - found[0].step, 0)}
+    out: Computed = {}
     if rate := _of(found, "learning_rate"):
         out |= {"rate_first_confidence": (rate.before(loss), _seen(rate)), "rate_first_step": rate.step}
     if grad := _of(found, *_GRADIENTS):

@@ -25,10 +25,7 @@ FEATURES = (
     Feature("weight_left_out_metric", "text", "", "the first of them", "histograms of weights and gradients"),
     Feature("weight_growth_ratio", "float", "ratio", "norm of the last tenth against the first of the weight tensor that grew most", WEIGHTS),
     Feature("weight_growth_metric", "text", "", "that tensor", WEIGHTS),
-    Feature("weight_largest", "float", "", "largest absolute weight at the end", WEIGHTS),
     Feature("update_ratio_median", "float", "ratio", "median size of an update against the weights, of the middle layer", RATIO),
-    Feature("update_ratio_low", "float", "ratio", "the same of the layer with the smallest", RATIO),
-    Feature("update_ratio_low_metric", "text", "", "that layer", RATIO),
     Feature("update_ratio_high", "float", "ratio", "the same of the layer with the largest", RATIO),
     Feature("update_ratio_high_metric", "text", "", "that layer", RATIO),
 )  # fmt: skip
@@ -89,11 +86,9 @@ def _growth(weights: Sequence[Layer]) -> Computed:
     if not some:
         return {}
     grew = max(some, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
-    reach = [last_level(w.reach) for w in weights]
     return {
         "weight_growth_ratio": (ratio(grew.last, grew.first), grew.seen(grew.size.size - 1)),
         "weight_growth_metric": grew.metric,
-        "weight_largest": max((r for r in reach if r is not None), default=None),
     }
 
 
@@ -107,11 +102,9 @@ def _updates(context: Context) -> Computed:
             medians[curve.metric] = (float(np.median(finite)), seen(curve))
     if not medians:
         return {}
-    low, high = min(medians, key=lambda m: medians[m][0]), max(medians, key=lambda m: medians[m][0])
+    high = max(medians, key=lambda m: medians[m][0])
     return {
         "update_ratio_median": float(np.median([m for m, _ in medians.values()])),
-        "update_ratio_low": medians[low],
-        "update_ratio_low_metric": low,
         "update_ratio_high": medians[high],
         "update_ratio_high_metric": high,
     }

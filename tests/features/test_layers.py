@@ -145,12 +145,11 @@ def test_weights_without_gradients_leave_the_optimiser_unknown(features_of: Feat
 
 
 def test_growing_weights(features_of: FeaturesOf) -> None:
-    """The tensor that grew most, and the largest weight at the end."""
+    """The tensor that grew most."""
     logged = {"w/a.weight": [tensor(1.0 * 2**i) for i in range(4)], "w/b.weight": [tensor(1.0)] * 4}
     row = features_of({}, distributions=histograms(logged)).values
 
     assert (row["weight_growth_ratio"], row["weight_growth_metric"]) == (pytest.approx(4.0), "w/a.weight")
-    assert row["weight_largest"] == pytest.approx(2.4)
 
 
 def test_updates_against_weights(features_of: FeaturesOf) -> None:
@@ -164,8 +163,7 @@ def test_updates_against_weights(features_of: FeaturesOf) -> None:
     row = features_of(logged).values
 
     assert row["update_ratio_median"] == pytest.approx(1e-3)
-    assert (row["update_ratio_low"], row["update_ratio_low_metric"]) == (pytest.approx(1e-5), "update_ratio/b")
-    assert row["update_ratio_high"] == pytest.approx(1e-2)
+    assert (row["update_ratio_high"], row["update_ratio_high_metric"]) == (pytest.approx(1e-2), "updates_norm")
 
 
 def test_clipping(features_of: FeaturesOf) -> None:
