@@ -38,7 +38,7 @@ _KILLED = (
 _TERMINATED = ("slurm-task-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
-_EPOCH = np.datetime64(0, "us")
+_NOWHEN = np.iinfo(np.int64).min  # NaT
 
 
 @dataclass
@@ -128,6 +128,8 @@ class Sessions:
 
     def at(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
         """The session of each line number."""
+        if len(self.all) == 1:
+            return np.zeros(len(lines), np.int64)
         return np.maximum(np.searchsorted([s.first_line for s in self.all], lines, side="right") - 1, 0)
 
     def _events(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
@@ -200,9 +202,8 @@ class Sessions:
             if len(numbers):
                 one.went_on(chunk.line[numbers])
             times = look.time[begin:end]
-            times = times[~np.isnat(times)]
-            if len(times):
-                first, last = (int((t - _EPOCH).astype(np.int64)) for t in (times.min(), times.max()))
+            first, last = (int(take.reduce(times).astype(np.int64)) for take in (np.fmin, np.fmax))
+            if last != _NOWHEN:
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
         terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in _TERMINATED])
