@@ -104,7 +104,8 @@ def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
         mark = getattr(broken, "problem_mark", None)
         at = f" from line {mark.line + 1} on" if mark else ""
         return tree, f"not valid YAML{at}: {getattr(broken, 'problem', broken)}"
-    return tree, "" if tree or not content.strip() else "no mapping in this YAML"
+    empty = content.split() in ([], ["{}"])  # Lightning's, where a model has no settings
+    return tree, "" if tree or empty else "no mapping in this YAML"
 
 
 def _told(path: Path, data: dict[str, Any]) -> dict[str, Any]:

@@ -361,3 +361,12 @@ def test_corpus_settings():
         tables = Tables.concat(config.read(path))
         assert tables.config.height > 0, path
         assert tables.gaps.height == 0, path
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{}\n"])
+def test_no_settings_are_nothing_unread(tmp_path, text):
+    """Lightning writes an empty mapping where a model has no settings."""
+    (tmp_path / "hparams.yaml").write_text(text)
+    tables = Tables.concat(config.read(tmp_path / "hparams.yaml"))
+
+    assert (tables.config.height, tables.gaps.height) == (0, 0)
