@@ -92,3 +92,21 @@ def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], mo
         patch.setattr(lines, "CACHED", 16)
         patch.setattr(lines, "ROWS", most)
         assert rows(Path(file.name)) == expected
+
+
+@given(
+    parts=st.lists(st.sampled_from([b"\n", b"\r", b"a", b"bcd" * 9, b"e" * 70]), max_size=60),
+    chunk=st.integers(20, 90),
+)
+def test_every_byte_of_a_file_is_in_one_batch(parts: list[bytes], chunk: int) -> None:
+    """However long its lines are; batches end with a line, a refresh, or where there is neither."""
+    data = b"".join(parts)
+    with tempfile.TemporaryFile(buffering=0) as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CHUNK", chunk)
+        patch.setattr(lines, "CACHED", 16)
+        file.write(data)
+        found = list(lines._read_lines(file.fileno(), 0, 0))
+
+    assert b"".join(part + b"\n" * fed for part, fed, _ in found) == data
+    assert all(fed or part.endswith(b"\r") or b"\r" not in part for part, fed, _ in found[:-1])
+    assert all(read is None or read % chunk == 0 for _, _, read in found)
