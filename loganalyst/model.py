@@ -501,3 +501,9 @@ class Diagnosis:
         from loganalyst.report import markdown
 
         return markdown.render(self)
+
+    def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None:
+        """Write a figure of the run, or of these metrics, to a .png, .svg or .pdf outside of the run."""
+        from loganalyst.report import plot
+
+        plot.save(self, Path(path), metrics)

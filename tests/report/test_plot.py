@@ -54,6 +54,14 @@ def test_the_same_run_gives_the_same_bytes(failed, tmp_path):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
 
 
+def test_a_diagnosis_plots_itself(failed, tmp_path):
+    """The method draws what the command draws."""
+    failed.plot(str(tmp_path / "a.svg"), ["grad_norm"])
+    plot.save(failed, tmp_path / "b.svg", ["grad_norm"])
+
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
 def test_only_the_file_asked_for_is_written(failed, tmp_path):
     """And neither settings of matplotlib nor its backend are changed for others."""
     before = dict(mpl.rcParams)
