@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.model import ChangePoint, Curve, Role, table
 from loganalyst.signals.convergence import Convergence, convergence
@@ -121,7 +121,8 @@ def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
     """
     judged = _by_turns([c for c in curves if c.role.judged and c.values.size])
     full = judged[:FULL] + [c for c in judged[FULL:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)]
-    rows = [row for curve in full for row in _rows(curve)]
+    rates = [c for c in curves if c.role.name == "learning_rate" and c.values.size]
+    rows = [row for curve in full for row in _rows(curve, _rate(curve, rates[0]) if rates else None)]
     coverage = {"full": len(full), "screened": len(judged) - len(full), "skipped": len(curves) - len(judged)}
     return table("findings", {k: [r[k] for r in rows] for k in rows[0]} if rows else None), coverage
 
@@ -136,11 +137,16 @@ def _by_turns(curves: list[Curve]) -> list[Curve]:
     return [curve for _, curve in sorted(zip(turns, curves, strict=True), key=lambda pair: pair[0])]
 
 
-def _rows(curve: Curve) -> list[dict[str, object]]:
+def _rate(curve: Curve, rate: Curve) -> NDArray[np.float64]:
+    """The learning rate last logged at or before each point of a curve."""
+    return rate.values[np.maximum(np.searchsorted(rate.steps, curve.steps, side="right") - 1, 0)]
+
+
+def _rows(curve: Curve, rate: ArrayLike | None) -> list[dict[str, object]]:
     """One row a change, placed by the curve at that index."""
     finite_before = np.cumsum(np.isfinite(curve.values)) - np.isfinite(curve.values)
     out: list[dict[str, object]] = []
-    for c in change_points(curve.values, curve.steps, curve.role):
+    for c in change_points(curve.values, curve.steps, curve.role, rate=rate):
         line = int(curve.lines[c.index])
         out.append(
             {

@@ -12,7 +12,8 @@ SIZE = 2.0  # and so many times the noise of single points
 WANDER = 3.0  # and of the curve's slow wandering,
 SLOW = 0.06  # which is what a median over this share of the curve on each side leaves
 SHARP = 0.5  # share of the shift that happens at once at full resolution
-CLOSE = 8  # points left and right in the full-resolution look, at most
+SURE = 200.0  # points of one noise unit each that leave an error of a tenth of the shift in the full-resolution look
+CLOSE = 8  # points left and right in it at most, or two blocks
 
 
 def levels(p: Prepared) -> list[ChangePoint]:
@@ -27,7 +28,7 @@ def levels(p: Prepared) -> list[ChangePoint]:
         effect = abs(e.size) / float(p.noise[block])
         if effect < SIZE or abs(e.size) < WANDER * wander:
             continue
-        reach, width = 2 * p.size + 2, int(np.clip(np.ceil(32 / effect**2), 1, CLOSE))  # se of the look: size / 4
+        reach, width = 2 * p.size + 2, int(np.clip(np.ceil(SURE / effect**2), 1, max(CLOSE, 2 * p.size)))
         at, size = sharpest(p.y, block - reach, block + reach, width, e.size)
         if size / e.size >= SHARP:
             kind: Kind = "level_up" if e.size > 0 else "level_down"
