@@ -6,6 +6,7 @@ import polars as pl
 
 from loganalyst.features.blame import judged_session
 from loganalyst.features.context import Computed, Context
+from loganalyst.features.progress import last_words
 from loganalyst.features.silence import silence
 from loganalyst.features.survival import outlived
 from loganalyst.model import Feature, Run, Witness
@@ -24,13 +25,14 @@ FEATURES = (
     Feature("log_odd_count", "int", "lines", "how many such lines there are", NEEDS),
     Feature("log_odd_message", "text", "", "the first of them", NEEDS),
     Feature("log_odd_at", "text", "", "where it stands, file:line", NEEDS),
-    Feature("log_behind_file", "text", "", "the one job log of several whose last step stays behind all others'", NEEDS),
-    Feature("log_behind_rank", "int", "", "the rank that wrote it", NEEDS),
+    Feature("log_behind_name", "text", "", "the one job log of several, or rank in one log, whose last step stays behind all others'", NEEDS),
+    Feature("log_behind_file", "text", "", "that job log, or the one of that rank", NEEDS),
+    Feature("log_behind_rank", "int", "", "that rank, or the one that wrote that log", NEEDS),
     Feature("log_behind_steps", "int", "steps", "by how many steps it stays behind the slowest of the others", NEEDS),
 )  # fmt: skip
 
 SHORT = 160  # characters of a message
-FEWEST = 3  # job logs that can be compared
+FEWEST = 3  # job logs, or ranks, that can be compared
 # Faults of one machine; a mistake in the program shows on whichever rank meets it first.
 _MACHINE = (
     "gpu_hardware",
@@ -96,24 +98,33 @@ def _odd(lines: pl.DataFrame) -> Computed:
 
 
 def _behind(run: Run, points: pl.DataFrame, lines: pl.DataFrame) -> Computed:
-    """The log whose last step is below all others'; whoever logs less often is not behind by a step or two."""
+    """The log, or the rank within one log, whose last step is below all others'; whoever logs less often is not behind
+    by a step or two.
+    """
     logs = [s.path for s in run.sources if s.format == "text"]
-    if len(logs) < FEWEST:
-        return {}
     steps = points.filter(pl.col("source").is_in(logs)).drop_nulls("step")
-    step = pl.col("step")
+    step, line = pl.col("step"), pl.col("line")
     every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
-    last = steps.group_by("source").agg(step=step.max(), every=every).sort("step", "source")
+    last = steps.group_by(file="source").agg(
+        line.sort_by(step).last(), rank=pl.lit(None, pl.Int64), step=step.max(), every=every
+    )
+    if last.height < FEWEST:
+        said = last_words(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= FEWEST)
+        last = said.join(last.select("file", "every"), on="file", how="left").select(last.columns)
     if last.height < FEWEST:
         return {}
-    (file, own, _), (_, slowest, _), *_, (_, most, _) = last.rows()
-    if slowest - own <= max(2 * float(last["every"].to_numpy().max()), most - slowest):
+    own, slow, *_, most = last.sort("step", "file", "rank").select("step", "file", "line", "rank").iter_rows(named=True)
+    if slow["step"] - own["step"] <= max(2 * (last["every"].max() or 1.0), most["step"] - slow["step"]):  # type: ignore[operator]
         return {"log_behind_steps": 0}
-    at = steps.filter(source=file, step=own)
-    witness = Witness(at["metric"][0], own, file, at["line"][0])
-    told: Computed = {"log_behind_steps": (slowest - own, witness), "log_behind_file": (file, witness)}
-    ranks = lines.filter(file=file)["rank"].drop_nulls().unique()
-    return told | ({"log_behind_rank": (int(ranks[0]), witness)} if len(ranks) == 1 else {})
+    ranks = lines.filter(file=own["file"])["rank"].drop_nulls().unique()
+    rank = own["rank"] if own["rank"] is not None else int(ranks[0]) if len(ranks) == 1 else None
+    witness = Witness(step=own["step"], file=own["file"], line=own["line"], rank=rank)
+    told: Computed = {
+        "log_behind_steps": (slow["step"] - own["step"], witness),
+        "log_behind_file": (own["file"], witness),
+        "log_behind_name": (own["file"] if own["rank"] is None else f"rank {rank} in {own['file']}", witness),
+    }
+    return told | ({} if rank is None else {"log_behind_rank": (rank, witness)})
 
 
 def _spans(ranks: Iterable[int]) -> str:

@@ -3,6 +3,7 @@
 import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.progress import printed_plan
 from loganalyst.model import Feature, Run
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
@@ -14,7 +15,7 @@ FEATURES = (
     Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended", "run"),
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
-    Feature("run_planned_steps", "float", "steps", "steps planned in the config", "config"),
+    Feature("run_planned_steps", "float", "steps", "steps planned in the config, else those the job log says there are to be", "config"),
     Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
     Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
@@ -52,7 +53,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES; always known but for the plan, the clock and the exit code."""
     run = context.run
     kept = [c for c in context.curves if c.role.name not in COUNTERS]
-    last = max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
+    last = _last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
@@ -73,9 +74,14 @@ def compute(context: Context) -> Computed:
 
 
 def planned_steps(context: Context) -> float | None:
-    """The steps the config plans."""
+    """The steps the config plans; where it does not tell, those that the job log says there are to be."""
     planned = context.number(*_PLANNED)
-    return planned if planned and planned > 0 else None
+    return planned if planned and planned > 0 else printed_plan(context.run, _last_step(context))
+
+
+def _last_step(context: Context) -> int | None:
+    kept = (c for c in context.curves if c.role.name not in COUNTERS)
+    return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
 
 
 def _otherwise(run: Run) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.sources.log import args, blocks, ending, owners, patterns, sniffing, stamps, tracelines
+from loganalyst.sources.log import args, blocks, ending, owners, patterns, progress, sniffing, stamps, tracelines
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.folding import Blocks
@@ -151,9 +151,10 @@ class _Reading:
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
         sessions = self.sessions.summary(self.last_line)
-        yield Tables(
-            sessions=sessions, blocks=found, gaps=left_out, lines=ending.cut(path, self.last_line, sessions.height - 1)
-        )
+        number = sessions.height - 1
+        came = progress.last(path, number, sessions["first_line"][-1], self.last_line)
+        ends = pl.concat([ending.cut(path, self.last_line, number), came])
+        yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=ends)
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""

@@ -105,3 +105,21 @@ def test_a_rank_that_stays_behind(tmp_path: Path) -> None:
 
     assert (behind["log_behind_file"], behind["log_behind_steps"], behind["log_behind_rank"]) == ("rank2.log", 49, 2)
     assert level["log_behind_steps"] == 0
+
+
+def test_a_rank_that_stays_behind_in_one_log(tmp_path: Path) -> None:
+    """By the prefixes of one file; a step or two is usual, and two ranks are too few to tell."""
+
+    def log(ranks: int, ends: dict[int, int]) -> str:
+        told = ((r, s) for s in range(1, 41) for r in range(ranks) if s <= ends.get(r, 40))
+        return "".join(f"[rank{r}]: step {s} loss {5 / s:.4f}\n" for r, s in told)
+
+    behind, level, few = (values(tmp_path, job=log(*case)) for case in ((4, {2: 21}), (4, {2: 39}), (2, {1: 9})))
+
+    assert (behind["log_behind_name"], behind["log_behind_steps"], behind["log_behind_rank"]) == (
+        "rank 2 in job.log",
+        19,
+        2,
+    )
+    assert level["log_behind_steps"] == 0
+    assert "log_behind_steps" not in few

@@ -1,0 +1,44 @@
+"""The steps that a job log says there are to be."""
+
+import pytest
+
+from loganalyst.features.progress import printed_plan
+from loganalyst.model import Run, table
+
+
+def plan(last: int | None, captures: str) -> float | None:
+    lines = table("lines", {"session": 0, "file": "a", "line": [9], "pattern": "last-step", "captures": captures})
+    return printed_plan(Run(lines=lines, sessions=table("sessions", {"session": [0]})), last)
+
+
+def said(**numbers: int) -> str:
+    pairs = (f'"{k}":"{numbers[k]}"' if k in numbers else f'"{k}":null' for k in ("step", "steps", "epoch", "epochs"))
+    return "{" + ",".join(pairs) + "}"
+
+
+@pytest.mark.parametrize(
+    ("last", "numbers", "planned"),
+    [
+        (5, {"step": 5, "steps": 400}, 400),
+        (500, {"step": 507, "steps": 1000}, 1000),
+        (100, {"step": 900, "steps": 1000}, None),  # a bar of something else
+        (900, {"step": 5, "steps": 400}, None),
+        (5, {"step": 5}, None),
+        (3, {"epoch": 3, "epochs": 10}, 10),
+        (2, {"epoch": 3, "epochs": 10}, 10),
+        (900, {"epoch": 3, "epochs": 10}, None),
+        (850, {"step": 50, "steps": 400, "epoch": 3, "epochs": 10}, 4000),
+        (150, {"step": 150, "steps": 400, "epoch": 1, "epochs": 10}, 4000),
+        (50, {"step": 50, "steps": 400, "epoch": 1, "epochs": 10}, None),  # of the epoch, or of all
+        (4800, {"step": 4800, "steps": 5000, "epoch": 10, "epochs": 10}, 5000),
+        (None, {"step": 5, "steps": 400}, None),
+    ],
+)
+def test_planned_steps(last: int | None, numbers: dict[str, int], planned: float | None) -> None:
+    """A total of the run, or of an epoch, by where the counter stands."""
+    assert plan(last, said(**numbers)) == planned
+
+
+def test_a_log_that_says_nothing_has_no_plan() -> None:
+    """Nor has one without sessions."""
+    assert printed_plan(Run(), 5) is None
