@@ -16,7 +16,7 @@ _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2}
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _FIXED = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-][0-9]{2}:[0-9]{2}:[0-9]{2}")
 _MINUTE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2})")
-_PIECE = 1 << 13  # stamps that are read at once: they stay in the processor's cache
+_PIECE = 1 << 15  # stamps that are read at once: they stay in a cache of the processor
 _FRACTION, _UNITS = range(20, 26), 10 ** np.arange(5, -1, -1)  # where its digits stand, and how many µs each is
 _LONGEST = 32  # bytes that are looked at: a stamp with six digits of a fraction, and some more
 
