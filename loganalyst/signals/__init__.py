@@ -45,6 +45,7 @@ __all__ = [
 
 LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
 NEAR = 0.02  # of the curve: a jump and a rise to the end are the same
+EDGE = 1.5  # heights of a jump that its own edge may seem to have
 HOLDS = 0.3  # of a jump that the curve may still climb after it, where the jump was all
 FULL = 40  # curves of a run that get the full pipeline whatever the screen says
 
@@ -80,9 +81,9 @@ def change_points(
 
 def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[ChangePoint]:
     """What the detectors find among the finite points, each change told once."""
-    peaks = spikes(p)
-    found = peaks + periodic(peaks)
     steps = levels(p)
+    peaks = [s for s in spikes(p) if not any(_same(s, step) for step in steps)]
+    found = peaks + periodic(peaks)
     end = [c for c in divergence(p) if not _stays(p, c, steps)] if judged else []
     limit = end[0].index - 2 * p.size if end else p.y.size
     shifts = [c for c in steps + variance(p) if c.index < limit]
@@ -97,6 +98,11 @@ def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[Change
     bends = [c for c in slope(p) if c.index < limit and all(abs(c.index - i) > near for i in known)]
     rest = bends + (end or plateau(p))
     return found + [c for c in rest if not explained(c, gains, p.y.size)]
+
+
+def _same(spike: ChangePoint, step: ChangePoint) -> bool:
+    """Whether the running median, late at a jump, made a spike of its edge."""
+    return step.kind == "level_up" and abs(spike.index - step.index) <= 2 and spike.effect <= EDGE * step.effect
 
 
 def _stays(p: Prepared, end: ChangePoint, steps: Sequence[ChangePoint]) -> bool:

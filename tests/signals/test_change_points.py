@@ -230,6 +230,42 @@ def test_roles_give_the_direction():
     assert kinds(values, role=reward, worse="up") == []
 
 
+def test_a_gain_at_a_drop_of_the_rate_is_benign():
+    """The same fall is a level shift without a rate, and `lr_drop` where the given rate drops."""
+    values = CURVE * np.where(T >= 2600, 0.7, 1.0)
+    rate = np.where(T >= 2600, 0.01, 0.1)
+
+    assert kinds(values) == [(2600, "level_down")]
+    assert kinds(values, rate=rate) == [(2600, "lr_drop")]
+    assert kinds(CURVE, rate=rate) == []
+
+
+def test_a_jump_that_holds_is_no_divergence():
+    """A loss that jumps above its best and stays there is one level shift, one that goes on climbing diverges."""
+    noise = 0.02 * np.random.default_rng(2).standard_normal(N)
+    jump = 2 + noise + (T >= 2000)
+
+    assert kinds(jump, worse="up") == [(2000, "level_up")]
+    assert [k for _, k in kinds(jump + (T - 2000).clip(0) / 500, worse="up")] == ["divergence"]
+
+
+def test_a_decay_that_slows_down_has_no_plateau():
+    """Only a curve that stops at once has a plateau onset."""
+    slow = 0.3 + 2.7 * (1 + T / 100) ** -1.0
+
+    assert kinds(slow * NOISE) == []
+
+
+def test_train_of_spikes_in_every_tenth_point():
+    """Spikes so frequent that they look like a heavy tail are known by their steady interval."""
+    values = CURVE[:1000].copy()
+    values[30::40] *= 3
+
+    train = next(c for c in change_points(values, worse="up") if c.kind == "periodic")
+
+    assert (train.index, train.end, train.effect) == (30, 990, 40.0)
+
+
 def test_unknown_role_names_the_nearest():
     """A misspelt role is refused with the name that was meant."""
     with pytest.raises(ValueError, match="did you mean 'train_loss'"):
