@@ -174,8 +174,11 @@ def test_no_other_ranks_traceback_is_cut() -> None:
         ),
         (["H", "3", "H", "4", "AError"], [None, "AError"], [3, None]),
         (["H", "3", "killed", "H", "4", "AError"], [None, "AError"], [3, 4]),
-        (["H", "H", "4", "AError"], [None, "AError"], [None, 4]),
-        (["H", "3", "H", "4", "AError", "gone on", "H", "5", "BError"], [None, "AError", "BError"], [3, None, 5]),
+        (["H", "H", "4", "AError"], [None, "AError"], [None, None]),
+        (["H", "3", "H", "4", "AError", "on", "H", "5", "BError"], [None, "AError", "BError"], [3, None, None]),
+        (["H", "3", "on", "H", "4", "5", "AError"], [None, "AError"], [3, 5]),
+        (["H", "3", "on", "H", "4", "    a()", "    b()", "AError"], [None, "AError"], [3, None]),
+        (["H", "3", "on", "H", "4", "AError", "on", "BError"], [None, "AError"], [3, None]),
     ],
 )
 def test_processes_that_print_at_once(said: list[str], endings: list[str | None], frames: list[int | None]) -> None:

@@ -3,12 +3,14 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from loganalyst.sources.log import tracelines
 from loganalyst.sources.log.tracelines import LONGEST, Ending, Lines, Printer
 
 _INNER = "Original Traceback"  # of a worker, in the message of what its parent raises
+_CODE = 1  # lines of code below a frame
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Traceback:
     cause: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Printed:
     """A traceback with its lines, up to the next header: among all its printer's lines, which are `at` these positions,
     it begins with the `first`.
@@ -59,33 +61,48 @@ class Printed:
         """The position of its line `i`."""
         return self.at[self.first + i]
 
-    def end(self, ending: Ending, row: int) -> None:
-        """With the exception that stands in `row`."""
+    def end(self, ending: Ending | None, row: int | None) -> None:
+        """With the exception that stands in `row` (None: with none)."""
         found = self.found
-        found.row, found.exception, found.message = row, ending.name, ending.says
+        found.row, found.exception, found.message = row, ending and ending.name, ending and ending.says
 
     def endings(self) -> list[Ending]:
         """All exceptions that follow the first with nothing but frames between."""
-        return self._behind()[0]
+        return self._behind[0]
 
     def strays(self) -> bool:
         """Whether a line that is no part of a traceback stands behind them; where there is none, anywhere."""
-        return self._behind()[1]
+        return self._behind[1]
 
-    def _behind(self) -> tuple[list[Ending], bool]:
+    def extras(self) -> bool:
+        """Whether behind such a line one more exception is named."""
+        return self._behind[2]
+
+    def orderly(self) -> bool:
+        """Whether each line down to the exception is a frame, or the code of the frame above, or marks in that."""
+        end = next((ending.at for ending in self.endings()), len(self.lines.text))
+        below = _CODE + 1
+        for i in range(1, end):
+            text = self.lines.text[i]
+            below = 0 if self.lines.place(i) else _CODE if text.strip(" ~^") == "" and below else below + 1
+            if below > _CODE or not self.lines.indented(i):
+                return False
+        return True
+
+    @cached_property
+    def _behind(self) -> tuple[list[Ending], bool, bool]:
         found: list[Ending] = []
         stray = False
         for i in range(self.lines.bare(), len(self.lines.text)):
-            if self.lines.indented(i):
+            if self.lines.indented(i) or tracelines.chained(self.lines.text[i]):
                 continue
-            if ending := self.lines.ending(i):
+            ending = self.lines.ending(i)
+            if ending and found and stray:
+                return found, True, True
+            if ending:
                 found.append(ending)
-                stray = False
-                continue
-            stray = True
-            if found:
-                break
-        return found, stray
+            stray = ending is None
+        return found, stray, False
 
     def frames(self) -> list[str]:
         """The frames outside libraries, down to the last exception."""
