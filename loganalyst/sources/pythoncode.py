@@ -16,7 +16,7 @@ def expression(text: str) -> ast.expr | None:
 
 def value(text: str) -> object:
     """The plain value (text, number, list ...) that is written; None where it is none."""
-    node = expression(text)
+    node = expression(text.lstrip(" \t"))
     try:
         return None if node is None else ast.literal_eval(node)
     except (TypeError, ValueError, RecursionError, MemoryError):

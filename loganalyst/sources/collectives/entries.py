@@ -1,6 +1,5 @@
 """A flight recorder's dump as tables: its last operations, and the groups its rank is in."""
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import Tables, Time, table
+from loganalyst.sources import pythoncode
 
 KEPT = 64  # operations of a rank, the last ones; those that are not over are kept besides
 _MOST = 1000  # of those
@@ -182,7 +182,4 @@ def _members(value: object) -> list[int] | None:
 
 @lru_cache(16)  # all ranks of a job name the same large groups
 def _evaluated(text: str) -> object:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    return pythoncode.value(text)
