@@ -43,3 +43,11 @@ def test_most_are_judged_right_and_healthy_ones_left_alone() -> None:
 
     assert len(alarms) <= 0.15 * len(healthy), alarms
     assert len(right) + len(healthy) - len(alarms) >= 0.6 * len(rows)
+
+
+def test_no_run_is_called_slow_or_hung() -> None:
+    """Nobody who read these curves said so of any: evaluations, restarts and warm-up are no stalls."""
+    asked = {"stalled", "slow-down", "gone-silent"}
+    alarms = {row["run_path"]: asked & {s.id for s in judged(row["run_path"]).symptoms} for row in ROWS}
+
+    assert {run: found for run, found in alarms.items() if found} == {}

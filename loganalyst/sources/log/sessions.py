@@ -64,8 +64,11 @@ class Session:
         stop = self.faults.get("stop")
         if stop and stop[1] in _ENDED:
             return _ENDED[stop[1]]
-        own = sorted((f for part, f in self.faults.items() if part in ("root", "stop")), key=itemgetter(0))
         told = [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        # a cancel after a failed exit is the scheduler (or `srun -K`) ending what is left
+        left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
+        own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
+        own = sorted(own, key=itemgetter(0))
         aside = [fault for part, fault in self.faults.items() if part == "aside" and not self.ended_well]
         for _, label, pattern in (*own, *told, *aside):
             return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
