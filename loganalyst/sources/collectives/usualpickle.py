@@ -34,7 +34,7 @@ def loads(data: bytes, containers: int) -> object | None:
         return None
     plain = _plain(data)
     try:
-        return None if plain is None else _Reader(io.BufferedReader(io.BytesIO(plain))).load()  # type: ignore[arg-type]
+        return None if plain is None else _Reader(io.BufferedReader(io.BytesIO(plain))).load()
     except (pickle.UnpicklingError, ValueError, TypeError, LookupError, EOFError, AttributeError):
         return None
 
