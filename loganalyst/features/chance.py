@@ -27,6 +27,7 @@ KEYS = (
     "padded_vocab_size",
 )
 FEWEST = 8  # values of a loss that tell
+LEARNED = 0.8  # of the loss of guessing: a loss below it had learned something
 
 
 def compute(context: Context) -> Computed:
@@ -51,11 +52,12 @@ def _loss(context: Context, told: list[int]) -> Computed:
 def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
     """K where half of the last 30 % lies within 4 % of ln K and their median within 1 %, else 0.
 
-    A loss that came down to ln K step by step is no guess: an untrained model guesses, so the loss begins there or,
-    thrown away at once, lies there from the second fifth of the run on.
+    A loss that came down to ln K step by step is no guess, whatever it ends at: an untrained model guesses. So the
+    loss either begins there and never left (or was lost again after it had learned), or lies there from the first
+    twentieth of the run on, thrown away at once.
     """
     n = x.size
-    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 5 : 2 * n // 5]))
+    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 20 : max(3 * n // 20, 3)]))
     classes = np.array([*ANY, *COMMON, *told])
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
@@ -63,8 +65,10 @@ def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
     pinned = abs(level - chance) < 0.01 * chance and np.median(np.abs(tail - chance)) < 0.04 * chance
     if k in COMMON and k not in told:
         return k if pinned and abs(start - chance) < 0.01 * chance else 0
-    never_left = start < (1.35 if k <= FEW_CLASSES else 1.1) * chance or abs(early - chance) < 0.04 * chance
-    return k if pinned and never_left else 0
+    began = start < (1.35 if k <= FEW_CLASSES else 1.1) * chance
+    stayed = abs(early - chance) < 0.03 * chance
+    lost = began and float(np.median(x[n // 3 : n // 2])) < LEARNED * chance
+    return k if pinned and (stayed or lost) else 0
 
 
 def _score(context: Context, told: list[int]) -> Computed:

@@ -22,6 +22,7 @@ FEATURES = (
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
     Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN against the upper end of those before (at most 1 = no rise)", ROLE),
+    Feature("train_loss_nonfinite_level_ratio", "float", "ratio", "last finite values before the first NaN against the first level", ROLE),
     *event_features("train_loss_divergence", "sustained rises above the best level, up to the end", ROLE),
     Feature("train_loss_rise_ratio", "float", "ratio", "last level against the lowest level (positive losses)", ROLE),
     Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
@@ -78,6 +79,7 @@ def _nonfinite(curve: Curve) -> Computed:
         usual = float(np.quantile(before[-63:-3], 0.9))
         run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None
         out["train_loss_run_up_ratio"] = (run_up, seen(curve, onset - 1))
+        out["train_loss_nonfinite_level_ratio"] = ratio(float(np.median(before[-10:])), first_level(before) or 0.0)
     return out
 
 

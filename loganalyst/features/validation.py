@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from loganalyst.signals import Gap
 
 LOSSES = ("val_loss", "val_loss_component")
+FEWEST, MOST = 6, 200  # values whose order tells a trend
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
@@ -26,6 +27,8 @@ FEATURES = (
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
     Feature("val_loss_rise_ratio", "float", "ratio", "last level against the lowest (positive losses)", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
+    Feature("val_loss_drop_relative", "float", "share", "its fall against its first level", "val_loss"),
+    Feature("val_loss_trend", "float", "", "Kendall's tau of it against time, of the second half (-1 = each value is lower than the one before)", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
@@ -75,6 +78,8 @@ def _losses(context: Context) -> Computed:
         "val_loss_points_after_best": gap.points_after_best,
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
+        "val_loss_drop_relative": shape.total_relative_drop,
+        "val_loss_trend": _trend(curve.values),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
         "train_val_gap_growth": None
@@ -85,6 +90,16 @@ def _losses(context: Context) -> Computed:
         **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
+
+
+def _trend(values: NDArray[np.float64]) -> float | None:
+    """Kendall's tau (1938) of the second half, of at most MOST of its values; None of less than FEWEST."""
+    x = values[np.isfinite(values)]
+    x = x[x.size // 2 :]
+    if x.size < FEWEST:
+        return None
+    x = x[:: -(-x.size // MOST)]
+    return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
 def _onset(curve: Curve, index: int | None) -> Computed:
