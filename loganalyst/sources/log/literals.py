@@ -26,8 +26,8 @@ Clue = tuple[bytes, bytes, int]
 
 
 def found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
-    """Where each of `literals` stands in `data` (UTF-8): the line and the literal (positions, int64), each pair at least
-    once, in no order. `ends` are the places of the LF that ends each line.
+    """Where each of `literals` stands in `data` (UTF-8): the line and the literal (positions, int64), each pair at
+    least once, in no order. `ends` are the places of the LF that ends each line.
     """
     scanner = _scanner(tuple(literals))
     if scanner is None:
