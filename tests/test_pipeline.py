@@ -77,7 +77,7 @@ def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
 
 def spiky(folder: Path) -> Path:
     folder.mkdir()
-    values = [2.0 * 0.99**i + 0.1 + (30.0 if i == 150 else 0.0) for i in range(300)]
+    values = [2.0 * 0.99**i + 0.1 + (30.0 if i in (150, 220) else 0.0) for i in range(300)]
     (folder / "metrics.csv").write_text("step,loss\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
     return folder
 

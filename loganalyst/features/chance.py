@@ -54,10 +54,10 @@ def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
 
     A loss that came down to ln K step by step is no guess, whatever it ends at: an untrained model guesses. So the
     loss either begins there and never left (or was lost again after it had learned), or lies there from the first
-    twentieth of the run on, thrown away at once.
+    tenth of the run on, thrown away at once.
     """
     n = x.size
-    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 20 : max(3 * n // 20, 3)]))
+    tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 10 : max(n // 5, 2)]))
     classes = np.array([*ANY, *COMMON, *told])
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
