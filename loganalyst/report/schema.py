@@ -29,41 +29,11 @@ def schema() -> Json:
             status=_one_of(Status),
             confidence=SHARE,
             run=_run(),
-            sessions=_list(
-                _object(
-                    optional=("job", "file", "line", "rank", "node"),  # younger than the schema
-                    index=INTEGER,
-                    first_line=_or_null(INTEGER),
-                    last_line=_or_null(INTEGER),
-                    status=TEXT,
-                    label=_or_null(TEXT),
-                    job=_or_null(TEXT),
-                    file=_or_null(TEXT),
-                    line=_or_null(INTEGER),
-                    rank=_or_null(INTEGER),
-                    node=_or_null(TEXT),
-                ),
-                "Starts of the program, in time order; lines count from 1.",
-            ),
+            sessions=_sessions(),
             symptoms=_list(_object(id=TEXT, metric=_or_null(TEXT), step=_or_null(INTEGER), text=TEXT)),
             root_causes=_list(_cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5),
             ruled_out=_list(_object(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
-            timeline=_list(
-                _object(
-                    step=_or_null(INTEGER),
-                    time=_or_null(TIME),
-                    metric=_or_null(TEXT),
-                    kind=TEXT,
-                    text=TEXT,
-                    low=_or_null(NUMBER),
-                    high=_or_null(NUMBER),
-                    after=_or_null(TEXT),
-                    lag=_or_null(INTEGER),
-                    confidence=_or_null(NUMBER),
-                ),
-                "What happened, in order. A metric that left its usual course did so between the steps low and high, "
-                "lag steps after the metric named in after; confidence is the probability of this order.",
-            ),
+            timeline=_timeline(),
             quick_fixes=_list(
                 _object(cause=TEXT, change=TEXT, expected_impact=TEXT),
                 "The first change to make for each likely cause.",
@@ -98,6 +68,44 @@ def _one_of(literal: Any) -> Json:
 
 def _or_null(kind: Json) -> Json:
     return {"anyOf": [kind, {"type": "null"}]}
+
+
+def _sessions() -> Json:
+    session = _object(
+        optional=("job", "file", "line", "rank", "node"),  # younger than the schema
+        index=INTEGER,
+        first_line=_or_null(INTEGER),
+        last_line=_or_null(INTEGER),
+        status=TEXT,
+        label=_or_null(TEXT),
+        job=_or_null(TEXT),
+        file=_or_null(TEXT),
+        line=_or_null(INTEGER),
+        rank=_or_null(INTEGER),
+        node=_or_null(TEXT),
+    )
+    return _list(session, "Starts of the program, in time order; lines count from 1.")
+
+
+def _timeline() -> Json:
+    event = _object(
+        optional=("low", "high", "after", "lag", "confidence"),  # younger than the schema
+        step=_or_null(INTEGER),
+        time=_or_null(TIME),
+        metric=_or_null(TEXT),
+        kind=TEXT,
+        text=TEXT,
+        low=_or_null(NUMBER),
+        high=_or_null(NUMBER),
+        after=_or_null(TEXT),
+        lag=_or_null(INTEGER),
+        confidence=_or_null(SHARE),
+    )
+    return _list(
+        event,
+        "What happened, in order. A metric that left its usual course did so between the steps low and high, "
+        "lag steps after the metric named in after; confidence is the probability of this order.",
+    )
 
 
 def _run() -> Json:
