@@ -12,6 +12,7 @@ import jsonschema
 import polars as pl
 import pytest
 
+import loganalyst
 from loganalyst import cli, pipeline
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Diagnosis, Run
@@ -203,7 +204,7 @@ def test_wrong_usage(arguments, capsys):
 def test_version(capsys):
     """--version prints name and version."""
     assert run("--version") == 0
-    assert capsys.readouterr().out == f"loganalyst {cli.__version__}\n"
+    assert capsys.readouterr().out == f"loganalyst {loganalyst.__version__}\n"
 
 
 def test_schema_is_json(capsys):

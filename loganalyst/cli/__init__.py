@@ -1,0 +1,49 @@
+"""The command line: parse, one call of the API, render. Reports go to stdout, everything else to stderr.
+
+Exit codes: 0 nothing found, 1 a cause is likely, 2 usage or nothing readable, 3 an internal error.
+A command is a file beside this one, found by scanning. Only typer and the standard library are imported at the top:
+`loganalyst --help` must be quick.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, NoReturn
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import INTERNAL, INTERRUPTED, USAGE, complain
+from loganalyst.errors import LogAnalystError
+
+__all__ = ["app", "main"]
+
+for found in iter_modules(__path__, f"{__name__}."):
+    if not found.name.endswith(".__main__"):
+        import_module(found.name)  # which registers its command with `app`
+
+USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    try:
+        code = app(arguments, prog_name="loganalyst", standalone_mode=False)
+    except LogAnalystError as error:
+        code = complain(str(error), USAGE)
+    except USAGE_ERROR as error:
+        error.show()
+        code = USAGE
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # the one place that turns a bug into an exit code; polars' panics are no Exception
+        if os.environ.get("LOGANALYST_DEBUG"):
+            traceback.print_exc()
+        text = f"{type(error).__name__}: {error}"
+        code = complain(f"internal error: {text}; LOGANALYST_DEBUG=1 shows the traceback", INTERNAL)
+    sys.exit(code)

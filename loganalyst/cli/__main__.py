@@ -1,0 +1,5 @@
+"""`python -m loganalyst.cli`."""
+
+from loganalyst.cli import main
+
+main()

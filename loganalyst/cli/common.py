@@ -1,0 +1,63 @@
+"""What commands share: exit codes, options, and how text leaves the program."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from loganalyst.errors import LogAnalystError
+
+NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+LONGEST_COMPLAINT = 600  # characters of a line on stderr: what was found may be a whole file
+SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml at or above the run)."),
+]
+RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A folder with rules of your own.")]
+StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.", show_default=False)]
+
+
+def complain(text: str, code: int) -> int:
+    """One line on stderr (a list of faults has one each); `code` is handed back."""
+    from loganalyst.report.text import clean
+
+    for line in f"loganalyst: {text}".splitlines():
+        print(encoded(clean(line, LONGEST_COMPLAINT), sys.stderr), file=sys.stderr)
+    return code
+
+
+def screen() -> dict[str, Any]:
+    """Width, colour and character set of stdout, as the terminal renderers take them."""
+    terminal = sys.stdout.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return {
+        "width": shutil.get_terminal_size((100, 24)).columns if terminal else 100,
+        "colour": terminal and not plain,
+        "ascii_only": encoded(SIGNS, sys.stdout) != SIGNS,
+    }
+
+
+def encoded(text: str, stream: TextIO) -> str:
+    """`text` with what the stream cannot carry replaced."""
+    encoding = stream.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def emit(text: str, output: Path | None = None) -> None:
+    """Write a report to `output` or stdout. A reader of stdout that has gone away is no error."""
+    if output is not None:
+        try:
+            output.write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise LogAnalystError(output, f"cannot be written ({error.strerror})", "-o takes a file") from None
+        return
+    try:
+        sys.stdout.write(encoded(text, sys.stdout))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the exit from complaining once more

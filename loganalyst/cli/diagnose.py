@@ -1,0 +1,87 @@
+"""`loganalyst diagnose`."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    USAGE,
+    ConfigFile,
+    RulesDirs,
+    complain,
+    emit,
+    screen,
+)
+
+if TYPE_CHECKING:
+    from loganalyst.model import Diagnosis
+
+
+class Format(StrEnum):
+    """How a report is laid out."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+@app.command()
+def diagnose(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False, readable=False
+        ),
+    ],
+    *,
+    symptom: Annotated[
+        list[str], typer.Option("--symptom", metavar="TEXT", help="What you saw; it is checked against the logs.")
+    ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
+    config: ConfigFile = None,
+    rules: RulesDirs = [],  # noqa: B006
+    separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
+    format_: Annotated[
+        Format, typer.Option("--format", metavar="terminal|markdown|json", help="How the report is laid out.")
+    ] = Format.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+) -> None:
+    """Say what went wrong in a run, why, and what to change.
+
+    Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
+    """
+    from loganalyst import pipeline
+
+    found = pipeline.diagnose_paths(paths, separate=separate, config=config, rules=rules, symptoms=symptom)
+    unread = [d for d in found if d.status == "unreadable"]
+    for d in unread:
+        complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
+    for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
+        complain(fault, USAGE)
+    emit(_reports(found, format_, top, screen={} if output else screen()), output)
+    likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
+
+
+def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[str, Any]) -> str:
+    """All reports as one text; of unreadable runs only JSON speaks (the others had a line on stderr)."""
+    if format_ is Format.JSON:
+        from loganalyst.report.json import data
+
+        objects = [data(d) for d in found]
+        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
+    from loganalyst.report import markdown, terminal
+
+    readable = [d for d in found if d.status != "unreadable"]
+    if format_ is Format.MARKDOWN:
+        return "\n---\n\n".join(markdown.render(d, top=top) for d in readable)
+    return "\n".join(terminal.render(d, top=top, **screen) for d in readable)

@@ -1,0 +1,53 @@
+"""`loganalyst ingest`."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
+
+if TYPE_CHECKING:
+    pass
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="Runs, files, or folders of runs.", show_default=False, readable=False),
+    ],
+    *,
+    store: StoreDir,
+    processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
+) -> None:
+    """Read every run that changed into a store, which is made if need be.
+
+    Of files that only grew, what was appended is read. Exits with 2 if a PATH could not be read.
+    """
+    from loganalyst.progress import Bar
+    from loganalyst.store import Store
+
+    counts = {"read": 0, "unchanged": 0, "failed": 0}
+    points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
+    bar = Bar()
+    for outcome in Store(store).readings(paths, processes):
+        counts[outcome.what] += 1
+        points += outcome.points
+        if outcome.what == "read":
+            bar.clear()
+            emit(f"{outcome.path}: {outcome.points:,} points\n")
+        elif outcome.what == "failed":
+            bar.clear()
+            complain(outcome.why, USAGE)
+            lost |= outcome.path in named
+        bar.show(sum(counts.values()), points)
+    bar.clear()
+    emit(
+        "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read\n".format(
+            points=points, **counts
+        )
+    )
+    raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)

@@ -1,0 +1,64 @@
+"""`loganalyst query`."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import StoreDir, emit, screen
+
+if TYPE_CHECKING:
+    pass
+
+
+class Layout(StrEnum):
+    """How the answer to a query is laid out."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+@app.command()
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL", help="A SELECT, or SHOW TABLES. docs/store.md has the columns.", show_default=False
+        ),
+    ],
+    *,
+    store: StoreDir,
+    format_: Annotated[
+        Layout, typer.Option("--format", metavar="table|csv|json|jsonl", help="How the answer is laid out.")
+    ] = Layout.TABLE,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
+    ] = None,
+) -> None:
+    """Ask a store in SQL.
+
+    Naming features, feature_sources, findings or diagnoses judges first what was read and not judged yet.
+    """
+    from loganalyst import query as asking
+    from loganalyst.errors import StoreError
+    from loganalyst.store import Store
+
+    if not store.is_dir():
+        raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` makes one")
+    rows = asking.ask(Store(store), sql)
+    if format_ is Layout.CSV:
+        text = asking.csv(rows)
+    elif format_ is Layout.TABLE:
+        stdout = screen()
+        width = stdout["width"] if sys.stdout.isatty() and output is None else 1 << 15
+        text = asking.drawn(rows, width, ascii_only=stdout["ascii_only"] and output is None)
+    elif format_ is Layout.JSONL:
+        text = "".join(f"{line}\n" for line in asking.json_lines(rows))
+    else:
+        text = "[" + ",\n".join(asking.json_lines(rows)) + "]\n"
+    emit(text, output)

@@ -1,0 +1,80 @@
+"""`loganalyst rules`: the catalogue of causes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import (
+    NOTHING,
+    USAGE,
+    RulesDirs,
+    complain,
+    emit,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+rules_app = typer.Typer(help="The catalogue of causes: list, explain, check, test.", no_args_is_help=True)
+app.add_typer(rules_app, name="rules")
+
+
+@rules_app.command("list")
+def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
+    """List every rule: id, severity, title."""
+    from loganalyst import pipeline
+
+    known = pipeline.catalogue(tuple(rules)).rules.values()
+    width = max(len(rule.id) for rule in known)
+    emit("".join(f"{rule.id:{width}}  {rule.severity:8}  {rule.title}\n" for rule in known))
+
+
+@rules_app.command()
+def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)]) -> None:
+    """Explain a rule.
+
+    Its mechanism, evidence with questions and weights, fix and references, as Markdown.
+    """
+    from loganalyst import pipeline
+    from loganalyst.report.rule import render
+
+    emit(render(pipeline.explain(rule)))
+
+
+@rules_app.command()
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with rules of your own.")] = [],  # noqa: B006
+) -> None:
+    """Check our rules and yours.
+
+    Every fault is told with its line. Exits with 2 if there is one.
+    """
+    from loganalyst import pipeline
+
+    known = pipeline.catalogue(tuple(paths))
+    for problem in known.problems:
+        complain(problem, USAGE)
+    emit(f"{len(known.rules)} rules and {len(known.symptoms)} symptoms are sound; {len(known.problems)} faults\n")
+    raise typer.Exit(USAGE if known.problems else NOTHING)
+
+
+@rules_app.command("test")
+def run_tests(
+    rules: Annotated[list[str], typer.Argument(metavar="ID", help="Rules to test (default: all).")] = [],  # noqa: B006
+) -> None:
+    """Run the tests of rules.
+
+    Those written in them, and those every rule has for free. Exits with 2 if one fails.
+    """
+    from loganalyst import pipeline
+
+    outcomes = pipeline.rule_tests(rules)
+    failed = [o for o in outcomes if o.passed is False]
+    skipped = [o for o in outcomes if o.passed is None]
+    for outcome in failed:
+        complain(f"{outcome.rule}: {outcome.test}: {outcome.detail}", USAGE)
+    emit(f"{len(outcomes) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} not run\n")
+    raise typer.Exit(USAGE if failed else NOTHING)
