@@ -382,6 +382,21 @@ class Symptom:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A symptom the user told, held against the logs: `seen` True (confirmed), False (contradicted: looked for and not
+    there), None (what would show it is not logged, or the text was not understood). `symptoms` are the ids it was
+    understood as, `evidence` the features they were judged by, with value and place.
+    """
+
+    text: str
+    verdict: Literal["confirmed", "contradicted", "not_visible", "not_understood"]
+    seen: bool | None
+    answer: str
+    symptoms: tuple[str, ...] = ()
+    evidence: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
 class Note:
     """What is worth knowing of a run and is no fault, such as time asked for and not used, and what to do about it."""
 

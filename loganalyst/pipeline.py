@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,7 +17,6 @@ from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
 from loganalyst.diagnosis.timeline import timeline
-from loganalyst.diagnosis.told import told
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.blame import session_roots
@@ -84,8 +83,8 @@ def diagnose(
 
     `run` is a path or what `read_run` returned, `logs` job logs that belong to it (`separate`: no others are looked
     for), `config` a loganalyst.yaml (else the nearest at or above the run), `rules` folders with rules of the user's
-    own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`). Raises SourceError
-    or RuleError.
+    own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`), `baseline` a run to
+    compare it with (`Diagnosis.baseline`). Raises SourceError or RuleError.
     """
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate)
@@ -95,7 +94,7 @@ def diagnose(
     context = Context(run, curves, findings, signals)
     row = features.compute(context)
     known = catalogue((*corrected.rules, *rules))
-    judged = diagnosis.diagnose(known, row)
+    judged = diagnosis.diagnose(known, row, symptoms)
     kept, ignored = _ignored(judged.causes, run, corrected)
     return Diagnosis(
         run=run,
@@ -117,7 +116,7 @@ def diagnose(
         ),
         summary={
             **summarise(run, curves),
-            "told_symptoms": told(symptoms, known.symptoms, judged.symptoms, row),
+            "told_symptoms": [asdict(told) for told in judged.told],
             "faults": (*known.problems, *_unknown_ignores(corrected, known)),
         },
         features=row,

@@ -5,7 +5,7 @@ twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 b
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loganalyst.diagnosis.catalogue import Catalogue
@@ -17,6 +17,9 @@ LIKELY = 0.5
 POSSIBLE = 0.2
 INDIRECT_CAP = 0.90  # without direct evidence nothing is surer
 CAP = 0.999
+TOLD = math.log(
+    2
+)  # a symptom that the user tells, and the logs do not contradict, doubles the prior odds of its causes
 MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 
 
@@ -42,20 +45,26 @@ class Judged:
         return self.verdict in ("likely", "possible")
 
 
-def judge(catalogue: Catalogue, answers: Answers) -> dict[str, Judged]:
-    """Every rule judged for one run, by id, the likeliest first."""
-    alone = {rule.id: judge_alone(rule, answers, catalogue.calibration) for rule in catalogue.rules.values()}
+def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) -> dict[str, Judged]:
+    """Every rule judged for one run, by id, the likeliest first; `told` are symptoms that steer (TOLD)."""
+    alone = {rule.id: judge_alone(rule, answers, catalogue.calibration, told) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
 
 
-def judge_alone(rule: Rule, answers: Answers, calibration: Calibration = Calibration()) -> Judged:  # noqa: B008 (frozen)
+def judge_alone(
+    rule: Rule,
+    answers: Answers,
+    calibration: Calibration = Calibration(),  # noqa: B008 (frozen)
+    told: Collection[str] = (),
+) -> Judged:
     """A rule judged by its own evidence and symptoms, without its rivals."""
     holds = answers.items[rule.id]
     counted = strongest(rule.evidence, holds)
-    p = probability(rule, holds, counted, calibration)
+    steered = TOLD * any(s in told for s in rule.symptoms)
+    p = probability(rule, holds, (*counted, steered), calibration)
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     verdict = _verdict(answers.applies[rule.id], holds, p, [answers.symptoms[s] for s in rule.symptoms])
     return Judged(rule, verdict, p, p, seen, counted)

@@ -10,7 +10,8 @@ from loganalyst.diagnosis import advice, confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
-from loganalyst.model import Cause, Evidence, Features, Note, RuledOut, Status, Symptom, Witness
+from loganalyst.diagnosis.told import answered, steering, understood
+from loganalyst.model import Cause, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Witness
 
 MAX_CAUSES = 5
 
@@ -28,6 +29,7 @@ class Judgement:
     ruled_out: tuple[RuledOut, ...] = ()
     unknown: tuple[RuledOut, ...] = ()
     notes: tuple[Note, ...] = ()
+    told: tuple[Told, ...] = ()
 
 
 def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
@@ -35,14 +37,15 @@ def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping
     return [_judgement(catalogue, answers) for answers in answer(catalogue, table, witnesses)]
 
 
-def diagnose(catalogue: Catalogue, features: Features) -> Judgement:
-    """Judge one run by its features."""
+def diagnose(catalogue: Catalogue, features: Features, told: Sequence[str] = ()) -> Judgement:
+    """Judge one run by its features, and by what the user `told` of it: such symptoms are looked for first."""
     table = feature_table(catalogue.declared, [features.values])
-    return judge(catalogue, table, [features.witnesses])[0]
+    return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], told)
 
 
-def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
-    judged = confidence.judge(catalogue, answers)
+def _judgement(catalogue: Catalogue, answers: Answers, texts: Sequence[str] = ()) -> Judgement:
+    told = understood(texts, catalogue.symptoms)
+    judged = confidence.judge(catalogue, answers, steering(told, answers))
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
     roots = [j for j in judged.values() if _root(j, seen)]
@@ -57,6 +60,7 @@ def _judgement(catalogue: Catalogue, answers: Answers) -> Judgement:
         ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
         unknown=_others(catalogue, answers, judged, ("unknown",)),
         notes=notes(catalogue, answers),
+        told=answered(told, catalogue, answers),
     )
 
 

@@ -50,7 +50,7 @@ FIX = ("change", "expected_impact", "verify")
 FIX_OPTIONAL = ("from", "to", "otherwise", "if_not", "expect")
 WEIGHT = ("if_true", "if_false")
 SYMPTOM = ("title", "ask", "says")
-SYMPTOM_OPTIONAL = ("at", "metric", "core")
+SYMPTOM_OPTIONAL = ("at", "metric", "core", "told")
 NOTE = ("title", "ask", "says", "change", "tests")
 NOTE_TEST = ("name", "shown", "features")
 
@@ -247,6 +247,7 @@ def _symptom(reader: Reader, id_: str) -> SymptomRule:
         at=reader.feature((id_, "at")),
         metric=reader.feature((id_, "metric"), text=True),
         core=reader.texts((id_, "core")),
+        told=reader.texts((id_, "told")),
     )
 
 

@@ -19,7 +19,7 @@ class SymptomRule:
     """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric.
 
     It is `core` in the kinds of run (feature `run_kind`) that should let us look for it; where such a run does not,
-    "healthy" is less sure.
+    "healthy" is less sure. `told` are phrases by which people name it.
     """
 
     id: str
@@ -29,6 +29,7 @@ class SymptomRule:
     at: str | None = None
     metric: str | None = None
     core: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

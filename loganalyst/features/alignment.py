@@ -42,6 +42,7 @@ FEATURES = (
     Feature("trouble_near_step", "int", "step", "where that happened", ROLE),
     Feature("trouble_near_chance", "float", "probability", "its chance", ROLE),
     Feature("train_loss_period", "float", "steps", "distance of spikes at equal distances", ROLE),
+    Feature("epoch_steps", "float", "steps", "steps of the training loss in one epoch", "epoch"),
     Feature("train_loss_period_of", "text", "", "what comes at the same distance: epochs, evaluations, checkpoints or changes of the rate (none = none of these)", ROLE),
 )  # fmt: skip
 
@@ -57,7 +58,8 @@ def compute(context: Context) -> Computed:
         return {name: e for name, e in _events(context, curves[0]).items() if e.size}
 
     periodic = context.found("periodic", ROLE)
-    out = _period(curves[0], periodic, events()) if periodic.height else {}
+    out: Computed = {"epoch_steps": axes.steps_per_epoch(curves[0], context.of("epoch"))}
+    out |= _period(curves[0], periodic, events()) if periodic.height else {}
     trouble = _trouble(context)
     return out if trouble is None else out | _near(curves[0], trouble, events())
 

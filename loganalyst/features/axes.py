@@ -61,6 +61,15 @@ def epoch_ends(curves: Sequence[Curve], counters: Sequence[Curve]) -> Steps:
     return next((e for c in counters if (e := _count_ends(c)).size >= 2), np.empty(0))
 
 
+def steps_per_epoch(curve: Curve, counters: Sequence[Curve]) -> float | None:
+    """How many steps an epoch has, by the epochs of the curve's points or by a counter; None if neither tells."""
+    pairs = [(curve.steps, curve.epochs), *((c.steps, c.values) for c in counters if len(c.steps))]
+    for steps, epochs in pairs:
+        if len(steps) and np.isfinite(epochs[[0, -1]]).all() and epochs[-1] - epochs[0] > 0 and steps[-1] > steps[0]:
+            return float(steps[-1] - steps[0]) / float(epochs[-1] - epochs[0])
+    return None
+
+
 def _count_ends(counter: Curve) -> Steps:
     return _where_it_grows(counter.steps, np.floor(counter.values + 1e-6))
 

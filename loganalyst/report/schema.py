@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from loganalyst.model import Cause, Evidence, RunStatus, Status
+from loganalyst.model import Cause, Evidence, RunStatus, Status, Told
 from loganalyst.report.json import SCHEMA_ID
 
 __all__ = ["schema"]
@@ -190,7 +190,23 @@ def _summary() -> Json:
         best=NUMBER,
         best_step=INTEGER,
     )
-    told = _object(text=TEXT, seen=_or_null({"type": "boolean"}), answer=TEXT, symptoms=_list(TEXT))
+    judged_by = _object(
+        feature=TEXT,
+        value={"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
+        metric=_or_null(TEXT),
+        step=_or_null(INTEGER),
+        file=_or_null(TEXT),
+        line=_or_null(INTEGER),
+    )
+    told = _object(
+        optional=("verdict", "evidence"),  # younger than the schema
+        text=TEXT,
+        verdict=_one_of(Told.__annotations__["verdict"]),
+        seen=_or_null({"type": "boolean"}),
+        answer=TEXT,
+        symptoms=_list(TEXT),
+        evidence=_list(judged_by, "The values it was judged by."),
+    )
     fields = {
         "last_step": _or_null(INTEGER),
         "epochs": _or_null(NUMBER),
@@ -202,7 +218,7 @@ def _summary() -> Json:
             "description": "Roles without a metric, and what that costs.",
             "additionalProperties": TEXT,
         },
-        "told_symptoms": _list(told, "Each --symptom: confirmed by the logs (seen), not, or not understood (null)."),
+        "told_symptoms": _list(told, "Each --symptom: seen in the logs, not there (false), or not to be seen (null)."),
         "faults": _list(TEXT, "Faults in rules and corrections of the user's own, which were left out."),
         "why": {**TEXT, "description": "Why nothing could be read (status unreadable)."},
     }

@@ -1,0 +1,81 @@
+"""Words and numbers of what a user tells: which words are one, and which step, epoch or distance is meant."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Numbers", "all_words", "numbers", "telling"]
+
+STEM = 5  # letters by which "diverges", "diverged" and "divergence" are one word
+SAME = {
+    "nans": "nan", "inf": "infinite", "oom": "memory", "acc": "accuracy", "val": "held", "valid": "held",
+    "validation": "held", "test": "held", "eval": "held", "lr": "rate", "grad": "gradient", "grads": "gradient",
+    "blew": "blows", "rose": "rises", "fell": "falls", "drops": "falls", "goes": "go", "went": "go", "stuck": "stuck",
+    "periodically": "periodic", "regularly": "every", "each": "every", "decreases": "falls", "decrease": "falls",
+    "decreasing": "falls", "improves": "better", "improve": "better", "improving": "better", "bumps": "spike",
+    "tokens": "token",
+}  # fmt: skip
+# Words of the titles that tell no symptom from another
+EMPTY = (
+    "a all and at became but did does do far for from has have in is it its my no not of off on or than that the their "
+    "then to too up was are go were while with every only once one much most more hardly little very other another any "
+    "whole itself training time"
+)
+UNITS = r"(steps?|iterations?|iters?|batch(?:es)?|updates?|epochs?)"
+SOME = r"[~≈]?\s*(?:about|around|roughly|some)?\s*[~≈]?\s*"
+NUMBER = SOME + r"([0-9][0-9_,]*(?:\.[0-9]+)?(?:e\+?[0-9]+)?)\s*([km](?![a-z]))?"
+_EVERY = re.compile(rf"\b(?:every|each)\s+{NUMBER}\s*{UNITS}|\b(?:every|each|once (?:an|per))\s+(epoch)\b", re.I)
+_BEFORE = re.compile(rf"\b{UNITS}\s*#?\s*{NUMBER}", re.I)
+_AFTER = re.compile(rf"{NUMBER}(?:st|nd|rd|th)?\s*{UNITS}\b", re.I)
+_NOT = re.compile(r"n['’]t\b|\b(?:never|no longer|stopped|stops|dont|doesnt|didnt|isnt|wont|cant)\b")
+_NUMBERED = re.compile(r"[0-9][0-9,._]*(?:[km]|st|nd|rd|th)?\b")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a text tells in numbers: a place (step or epoch) and a distance (in steps or epochs); None: not told."""
+
+    step: float | None = None
+    epoch: float | None = None
+    period: float | None = None
+    period_epochs: float | None = None
+
+
+def numbers(text: str) -> Numbers:
+    """The numbers of a text: `every ~1000 steps`, `at step 5k`, `after 3 epochs`, `the 7th epoch`."""
+    period = _EVERY.search(text)
+    found: dict[str, float] = {}
+    if period and period[4]:
+        found["period_epochs"] = 1.0
+    elif period:
+        found["period_epochs" if period[3].lower().startswith("epoch") else "period"] = _value(period[1], period[2])
+    rest = _EVERY.sub(" ", text)
+    for pattern, number, scale, unit in ((_BEFORE, 2, 3, 1), (_AFTER, 1, 2, 3)):
+        for match in pattern.finditer(rest):
+            name = "epoch" if match[unit].lower().startswith("epoch") else "step"
+            found.setdefault(name, _value(match[number], match[scale]))
+    return Numbers(**found)
+
+
+def _value(digits: str, scale: str | None) -> float:
+    return float(digits.replace(",", "").replace("_", "")) * {"k": 1e3, "m": 1e6}.get((scale or "").lower(), 1.0)
+
+
+def all_words(text: str) -> frozenset[str]:
+    """The words of a text by their stems; `doesn't` has `not` in it."""
+    written = _NOT.sub(" not ", text.lower())
+    return frozenset(_stems(re.findall(r"[a-z]+", _NUMBERED.sub(" ", written))))
+
+
+def telling(text: str) -> frozenset[str]:
+    """The same without the words that stand in any text."""
+    return all_words(text) - _EMPTY
+
+
+def _stems(words: Iterable[str]) -> Iterable[str]:
+    for word in words:
+        stem = re.sub(r"(?:ing|ed|es|s|e)$", "", SAME.get(word, word))
+        yield re.sub(r"(.)\1$", r"\1", stem)[:STEM] or word
+
+
+_EMPTY = frozenset(_stems(EMPTY.split()))
