@@ -3,13 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Feature
 
 FEATURES = (
     Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
     Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20, 100, 1000, or as told by the config); 0 if not", "train_loss"),
     Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the only loss against ln K, K from the config", "train_loss"),
+    Feature("train_loss_floor", "float", "loss", "the least a cross-entropy can be with the label smoothing and the classes of the config", "config"),
+    Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss against that", "train_loss"),
     Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
 )  # fmt: skip
 
@@ -34,7 +36,24 @@ def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     told = [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
     out: Computed = {"config_classes": max(told, default=None)}
-    return out | _loss(context, told) | _score(context, told)
+    return out | _loss(context, told) | _floor(context, told) | _score(context, told)
+
+
+def _floor(context: Context, told: list[int]) -> Computed:
+    """The entropy of smoothed labels: 1 - s + s/K for the right class, s/K for each other one."""
+    smoothing = context.number("label_smoothing", "label_smoothing_factor")
+    if smoothing is None or not 0 < smoothing < 1 or not told:
+        return {}
+    rest = smoothing / max(told)
+    right = 1 - smoothing + rest
+    floor = -right * float(np.log(right)) - (max(told) - 1) * rest * float(np.log(rest))
+    curves = context.of("train_loss")
+    if not curves or context.of("loss_component"):
+        return {"train_loss_floor": floor}
+    return {
+        "train_loss_floor": floor,
+        "train_loss_floor_ratio": (ratio(last_level(curves[0].values), floor), seen(curves[0])),
+    }
 
 
 def _loss(context: Context, told: list[int]) -> Computed:

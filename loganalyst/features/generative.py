@@ -10,6 +10,9 @@ FEATURES = (
     Feature("kl_metric", "text", "", "name of the latent divergence term", "kl"),
     Feature("kl_points", "int", "points", "logged values of it", "kl"),
     Feature("kl_last", "float", "nats", "its last level", "kl"),
+    Feature("kl_max", "float", "nats", "its largest value", "kl"),
+    Feature("kl_max_step", "int", "step", "where that was", "kl"),
+    Feature("kl_max_ratio", "float", "ratio", "largest against first level of it", "kl"),
     Feature("kl_share", "float", "share", "its last level against that of the reconstruction term", "kl"),
     Feature("recon_metric", "text", "", "name of the reconstruction term", "recon_loss"),
     Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term against its first level", "recon_loss"),
@@ -59,8 +62,22 @@ def _latent(context: Context) -> Computed:
             "kl_points": len(kl[0].values),
             "kl_last": (level, seen(kl[0])),
             "kl_share": ratio(level, abs(last) if (last := _level(recon)) is not None else None),
+            **_largest(kl[0]),
         }
     return out
+
+
+def _largest(curve: Curve) -> Computed:
+    finite = np.where(np.isfinite(curve.values), curve.values, -np.inf)
+    top = int(np.argmax(finite))
+    if not np.isfinite(finite[top]):
+        return {}
+    witness = seen(curve, top)
+    return {
+        "kl_max": (float(finite[top]), witness),
+        "kl_max_step": (witness.step, witness),
+        "kl_max_ratio": ratio(float(finite[top]), first_level(curve.values)),
+    }
 
 
 def _codebook(context: Context) -> Computed:

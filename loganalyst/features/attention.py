@@ -1,0 +1,63 @@
+"""Features of attention: does it narrow to single places, and do its logits grow?"""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
+
+ENTROPY, LOGIT = "attention_entropy", "attention_logit"
+FEATURES = (
+    Feature("attention_entropy_metric", "text", "", "attention entropy that fell most", ENTROPY),
+    Feature("attention_entropy_first", "float", "nats", "its first level", ENTROPY),
+    Feature("attention_entropy_last", "float", "nats", "its last level", ENTROPY),
+    Feature("attention_entropy_last_share", "float", "share", "last level against the first", ENTROPY),
+    Feature("attention_entropy_low_step", "int", "step", "from where on it stays below half of its first level", ENTROPY),
+    Feature("attention_logit_metric", "text", "", "attention logit that grew highest", LOGIT),
+    Feature("attention_logit_last", "float", "", "its last level", LOGIT),
+    Feature("attention_logit_growth", "float", "ratio", "last level against the first", LOGIT),
+)  # fmt: skip
+HALF = 0.5  # of the first level: the place of a fall; how deep it is, rules judge
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES, of the worst curve of each role."""
+    return _entropy(context) | _logit(context)
+
+
+def _entropy(context: Context) -> Computed:
+    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.of(ENTROPY)]
+    known = [(share, c) for share, c in shares if share is not None]
+    if not known:
+        return {}
+    share, curve = min(known, key=lambda pair: pair[0])
+    first = first_level(curve.values) or 0.0
+    return {
+        "attention_entropy_metric": curve.metric,
+        "attention_entropy_first": first,
+        "attention_entropy_last": (last_level(curve.values), seen(curve)),
+        "attention_entropy_last_share": share,
+        **_low(curve, HALF * first),
+    }
+
+
+def _low(curve: Curve, limit: float) -> Computed:
+    """The first value behind the last one at or above the limit."""
+    above = np.flatnonzero(curve.values >= limit)
+    at = int(above[-1]) + 1 if above.size else 0
+    if at >= len(curve.values):
+        return {}
+    witness = seen(curve, at)
+    return {"attention_entropy_low_step": (witness.step, witness)}
+
+
+def _logit(context: Context) -> Computed:
+    curves = [(last_level(c.values), c) for c in context.of(LOGIT)]
+    known = [(level, c) for level, c in curves if level is not None]
+    if not known:
+        return {}
+    level, curve = max(known, key=lambda pair: pair[0])
+    return {
+        "attention_logit_metric": curve.metric,
+        "attention_logit_last": (level, seen(curve)),
+        "attention_logit_growth": ratio(level, first_level(curve.values)),
+    }

@@ -1,0 +1,69 @@
+"""Features of held-out values beside training from the first evaluation on: what overfitting does not explain."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features import axes
+from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.model import Curve, Feature
+
+FEATURES = (
+    Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
+    Feature("val_below_train_share", "float", "share", "share of the evaluations at which the held-out loss is below the training loss of that time", "val_loss"),
+    Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss against its last level", "val_loss"),
+    Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
+    Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
+)  # fmt: skip
+FEWEST = 3  # evaluations
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    out: Computed = {}
+    for held_out in context.of("val_loss")[:1]:
+        shape = context.shape(held_out)
+        level = abs(shape.last) if shape.last is not None else None
+        out["val_loss_noise_relative"] = (ratio(shape.noise, level), seen(held_out))
+        for train in context.of("train_loss")[:1]:
+            out |= _gap(context, train, held_out)
+    return out | _accuracy(context)
+
+
+def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:
+    ours, theirs = _beside(context, train, held_out)
+    if ours.size < FEWEST or not ours.all():
+        return {}
+    gaps = (theirs - ours) / np.abs(ours)
+    return {
+        "train_val_gap_first": float(np.median(gaps[:FEWEST])),
+        "val_below_train_share": (float(np.mean(theirs < ours)), seen(held_out)),
+    }
+
+
+def _accuracy(context: Context) -> Computed:
+    out: Computed = {}
+    for held_out in context.of("val_accuracy")[:1]:
+        finite = held_out.values[np.isfinite(held_out.values)]
+        unit = 100.0 if finite.size and finite.max() > 1.5 else 1.0
+        out["val_accuracy_first"] = (float(finite[0]) / unit if finite.size else None, seen(held_out))
+        for train in context.of("train_accuracy")[:1]:
+            ours, theirs = _beside(context, train, held_out)
+            if ours.size >= FEWEST:
+                scale = 100.0 if max(ours.max(), theirs.max()) > 1.5 else 1.0
+                out["val_accuracy_lead"] = float(np.median(theirs - ours)) / scale
+    return out
+
+
+def _beside(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Training and held-out values, one pair an evaluation: of training the median since the evaluation before."""
+    ours, theirs = axes.common(train, held_out, context.of("epoch"))
+    ends = np.searchsorted(ours, theirs, side="right")
+    starts = np.minimum(np.append(0, ends[:-1]), np.maximum(ends - 1, 0))
+    levels = np.array([_median(train.values[a:b]) for a, b in zip(starts, ends, strict=True)])
+    both = np.isfinite(levels) & np.isfinite(held_out.values)
+    return levels[both], held_out.values[both]
+
+
+def _median(x: NDArray[np.float64]) -> float:
+    finite = x[np.isfinite(x)]
+    return float(np.median(finite)) if finite.size else np.nan

@@ -1,0 +1,43 @@
+"""Features of the modules of a model side by side: is one of them left without gradient?"""
+
+import re
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context
+from loganalyst.features.tensors import layers
+from loganalyst.model import Feature
+
+NEEDS = "gradients of two modules, such as an encoder and a decoder, by layer"
+FEATURES = (
+    Feature("module_count", "int", "modules", "modules of two layers or more whose gradients are logged", NEEDS),
+    Feature("module_grad_ratio", "float", "ratio", "largest against smallest of their gradients at the end (middle layer of each)", NEEDS),
+    Feature("module_grad_first_ratio", "float", "ratio", "the same two where the run began", NEEDS),
+    Feature("module_grad_low", "text", "", "the module with the smallest", NEEDS),
+    Feature("module_grad_high", "text", "", "the module with the largest", NEEDS),
+)  # fmt: skip
+SAID = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
+FEWEST = 2  # layers of a module, and modules
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES, where at least two modules were logged."""
+    first: dict[str, list[float]] = {}
+    last: dict[str, list[float]] = {}
+    for layer in layers(context, "gradient"):
+        if layer.size.size and layer.first is not None and layer.last is not None:
+            module = next((w for w in layer.tensor.split(".") if not SAID.fullmatch(w)), "")
+            first.setdefault(module, []).append(layer.first)
+            last.setdefault(module, []).append(layer.last)
+    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= FEWEST}
+    if len(levels) < FEWEST:
+        return {}
+    low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
+    began = float(np.median(first[low]))
+    return {
+        "module_count": len(levels),
+        "module_grad_ratio": levels[high] / levels[low] if levels[low] > 0 else None,
+        "module_grad_first_ratio": float(np.median(first[high])) / began if began > 0 else None,
+        "module_grad_low": low,
+        "module_grad_high": high,
+    }

@@ -1,0 +1,87 @@
+"""Features of parts of the held-out data: single classes, and single lengths of the input."""
+
+import re
+from collections.abc import Sequence
+
+from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.model import Curve, Feature
+
+CLASS, LOSS, ACCURACY = "class_score", "length_loss", "length_accuracy"
+FEATURES = (
+    Feature("class_score_count", "int", "classes", "classes whose score is logged each by itself", CLASS),
+    Feature("class_score_low", "float", "score", "last level of the class with the lowest", CLASS),
+    Feature("class_score_low_metric", "text", "", "that class", CLASS),
+    Feature("class_score_high", "float", "score", "last level of the class with the highest", CLASS),
+    Feature("macro_score_last", "float", "score", "last level of a held-out score in which each class counts the same (macro F1, balanced accuracy, recall)", "val_score"),
+    Feature("macro_score_metric", "text", "", "that score", "val_score"),
+    Feature("accuracy_over_macro", "float", "score", "held-out accuracy less that score: large where a few classes are most of the data", "val_score"),
+    Feature("length_count", "int", "lengths", "lengths of the input with a loss or accuracy of their own", LOSS),
+    Feature("length_longest", "int", "tokens", "the longest of them", LOSS),
+    Feature("length_longest_metric", "text", "", "its metric", LOSS),
+    Feature("length_loss_ratio", "float", "ratio", "loss at the longest against that at the length with the lowest", LOSS),
+    Feature("length_accuracy_fall", "float", "score", "accuracy at the length with the highest less that at the longest", ACCURACY),
+)  # fmt: skip
+LENGTH = re.compile(r"(?:len|length|ctx|context|seq_?len)[^a-z0-9]?(\d+)(k?)", re.I)
+MACRO = re.compile(r"macro|balanced|recall|f1", re.I)
+FEWEST = 2
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    return _classes(context) | _macro(context) | _lengths(context)
+
+
+def _levels(curves: Sequence[Curve]) -> dict[str, float]:
+    levels = {c.metric: last_level(c.values) for c in curves}
+    return {metric: level for metric, level in levels.items() if level is not None}
+
+
+def _classes(context: Context) -> Computed:
+    known = _levels(context.of(CLASS))
+    if len(known) < FEWEST:
+        return {}
+    low = min(known, key=lambda m: known[m])
+    return {
+        "class_score_count": len(known),
+        "class_score_low": known[low],
+        "class_score_low_metric": low,
+        "class_score_high": max(known.values()),
+    }
+
+
+def _macro(context: Context) -> Computed:
+    scores = context.of("val_score", "val_accuracy")
+    macro = next((c for c in scores if MACRO.search(c.metric)), None)
+    if macro is None:
+        return {}
+    level = last_level(macro.values)
+    plain = [c for c in context.of("val_accuracy") if not MACRO.search(c.metric)]
+    accuracy = last_level(plain[0].values) if plain else None
+    both = level is not None and accuracy is not None and max(level, accuracy) <= 1
+    return {
+        "macro_score_last": (level, seen(macro)),
+        "macro_score_metric": macro.metric,
+        "accuracy_over_macro": accuracy - level if both and accuracy is not None and level is not None else None,
+    }
+
+
+def _lengths(context: Context) -> Computed:
+    """Loss counts before accuracy where both are logged."""
+    out: Computed = {}
+    for role in (ACCURACY, LOSS):
+        known = {_length(metric): (metric, level) for metric, level in _levels(context.of(role)).items()}
+        if len(known) < FEWEST:
+            continue
+        longest, levels = max(known), [level for _, level in known.values()]
+        metric, level = known[longest]
+        out |= {"length_count": len(known), "length_longest": longest, "length_longest_metric": metric}
+        if role == LOSS:
+            out["length_loss_ratio"] = ratio(level, min(levels))
+        else:
+            out["length_accuracy_fall"] = max(levels) - level
+    return out
+
+
+def _length(metric: str) -> int:
+    hit = LENGTH.search(metric)
+    return 0 if hit is None else int(hit[1]) * (1024 if hit[2] else 1)

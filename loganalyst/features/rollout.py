@@ -1,0 +1,56 @@
+"""Features of what a policy learns from: values, advantages, the length of episodes, exploration."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Feature
+
+FEATURES = (
+    Feature("value_loss_last", "float", "loss", "last level of the value function's loss", "value_loss"),
+    Feature("value_loss_drop_relative", "float", "share", "its fall against its first level (below 0: it rose)", "value_loss"),
+    Feature("advantage_size", "float", "reward", "median size of the advantages, or of their standard deviation", "advantage"),
+    Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers against the first", "episode_length"),
+    Feature("episode_length_last", "float", "steps", "last level of it", "episode_length"),
+    Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
+    Feature("exploration_low_share", "float", "share", "share of the run after it first fell below a twentieth of its first level", "exploration"),
+    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates whose divergence is above 0.05", "approx_kl"),
+)  # fmt: skip
+LOW = 0.05
+LIMIT = 0.05  # nats; two to five times what implementations stop an update at (0.01 to 0.02)
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    out: Computed = {}
+    for curve in context.of("value_loss")[:1]:
+        first, last = first_level(curve.values), last_level(curve.values)
+        fall = None if first is None or last is None else ratio(first - last, abs(first))
+        out |= {"value_loss_last": (last, seen(curve)), "value_loss_drop_relative": fall}
+    spreads = sorted(context.of("advantage"), key=lambda c: "std" not in c.metric.lower())
+    for curve in spreads[:1]:
+        finite = curve.values[np.isfinite(curve.values)]
+        out["advantage_size"] = (float(np.median(np.abs(finite))) if finite.size else None, seen(curve))
+    for curve in context.of("episode_length")[:1]:
+        last = last_level(curve.values)
+        out["episode_length_last"] = (last, seen(curve))
+        out["episode_length_growth"] = ratio(last, first_level(curve.values))
+    for curve in context.of("approx_kl")[:1]:
+        finite = curve.values[np.isfinite(curve.values)]
+        out["policy_kl_over_limit_share"] = float(np.mean(finite > LIMIT)) if finite.size else None
+    return out | _exploration(context)
+
+
+def _exploration(context: Context) -> Computed:
+    """Of a share of random actions; other settings of exploration have other scales."""
+    curves = [
+        c for c in context.of("exploration") if "epsilon" in c.metric.lower() or "exploration_rate" in c.metric.lower()
+    ]
+    if not curves:
+        return {}
+    curve = curves[0]
+    first = first_level(curve.values)
+    low = np.flatnonzero(curve.values < LOW * first) if first else np.empty(0, dtype=int)
+    return {
+        "exploration_last": (last_level(curve.values), seen(curve)),
+        "exploration_low_share": float(1 - low[0] / len(curve.values)) if low.size else 0.0,
+    }

@@ -1,0 +1,59 @@
+"""Features of a mixture of experts: is the work spread over them?"""
+
+import re
+
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.model import Feature
+
+LOAD, ENTROPY = "expert_load", "router_entropy"
+FEATURES = (
+    Feature("expert_count", "int", "experts", "experts whose load is logged each by itself", LOAD),
+    Feature("expert_top_share", "float", "share", "part of all work the busiest of them has at the end", LOAD),
+    Feature("expert_top_metric", "text", "", "the busiest", LOAD),
+    Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
+    Feature("router_entropy_metric", "text", "", "entropy of the choice of experts that fell most", ENTROPY),
+    Feature("router_entropy_last", "float", "nats", "its last level", ENTROPY),
+    Feature("router_entropy_share", "float", "share", "last level against the first", ENTROPY),
+)  # fmt: skip
+IDLE = 0.1  # of an equal share
+FEWEST = 2  # experts
+NUMBER = re.compile(r"\d+")
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; a group without its metric is left out."""
+    return _load(context) | _entropy(context)
+
+
+def _load(context: Context) -> Computed:
+    """Of the experts of one layer: names that are the same but for one number."""
+    groups: dict[str, dict[str, float]] = {}
+    for curve in context.of(LOAD):
+        level = last_level(curve.values)
+        if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
+            last = hits[-1]
+            groups.setdefault(curve.metric[: last.start()] + "#" + curve.metric[last.end() :], {})[curve.metric] = level
+    some = [g for g in groups.values() if len(g) >= FEWEST and sum(g.values()) > 0]
+    if not some:
+        return {}
+    worst = max(some, key=lambda g: max(g.values()) * len(g) / sum(g.values()))
+    top, total = max(worst, key=lambda m: worst[m]), sum(worst.values())
+    return {
+        "expert_count": len(worst),
+        "expert_top_share": worst[top] / total,
+        "expert_top_metric": top,
+        "expert_idle_count": sum(level < IDLE * total / len(worst) for level in worst.values()),
+    }
+
+
+def _entropy(context: Context) -> Computed:
+    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.of(ENTROPY)]
+    known = [(share, c) for share, c in shares if share is not None]
+    if not known:
+        return {}
+    share, curve = min(known, key=lambda pair: pair[0])
+    return {
+        "router_entropy_metric": curve.metric,
+        "router_entropy_last": (last_level(curve.values), seen(curve)),
+        "router_entropy_share": share,
+    }

@@ -1,0 +1,82 @@
+"""What the config says of the optimiser, the batches, the model and its data."""
+
+from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.model import Feature
+
+FEATURES = (
+    Feature("config_batch", "float", "samples", "samples an update is made from: the global batch, else batch size times gradient accumulation", "config"),
+    Feature("config_beta2", "float", "", "decay of Adam's second moment", "config"),
+    Feature("config_epsilon", "float", "", "what Adam adds to the root of its second moment", "config"),
+    Feature("config_weight_decay", "float", "", "weight decay", "config"),
+    Feature("config_dropout", "float", "share", "share of units dropped in training", "config"),
+    Feature("config_warmup", "float", "", "steps (or share of the run, below 1) of the warm-up (0 = none)", "config"),
+    Feature("config_epochs", "float", "epochs", "passes over the data that were planned", "config"),
+    Feature("config_shuffle", "bool", "", "the training data is shuffled", "config"),
+    Feature("config_same_data", "bool", "", "the training data and the held-out data are the same path", "config"),
+    Feature("config_data", "text", "", "path or name of the training data", "config"),
+    Feature("config_lora_rank", "float", "", "rank of the adapters", "config"),
+    Feature("config_lora_alpha", "float", "", "scale of the adapters, before it is divided by the rank", "config"),
+    Feature("config_lora_scale", "float", "ratio", "scale by rank: what the output of an adapter is multiplied by", "config"),
+    Feature("config_dpo_beta", "float", "", "weight of the reference in learning from preferences", "config"),
+    Feature("config_smoothing", "float", "share", "label smoothing", "config"),
+    Feature("config_parameters", "float", "parameters", "parameters of the model", "config"),
+    Feature("embedding_parameter_share", "float", "share", "part of the parameters that lies in the token embedding: vocabulary times width", "config"),
+)  # fmt: skip
+
+_NUMBERS = {
+    "config_beta2": ("adam_beta2", "beta2", "b2", "betas.1"),
+    "config_epsilon": ("adam_epsilon", "adam_eps", "optimizer.eps", "optim.eps"),
+    "config_weight_decay": ("weight_decay", "wd", "l2"),
+    "config_dropout": ("dropout", "dropout_rate", "drop_rate", "p_dropout", "hidden_dropout_prob"),
+    "config_warmup": ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_ratio", "warmup", "warmup_epochs"),
+    "config_epochs": ("num_train_epochs", "max_epochs", "num_epochs", "n_epochs", "epochs"),
+    "config_lora_rank": ("lora_r", "lora_rank", "lora.r", "lora.rank", "peft.r", "peft_config.r", "adapter_rank"),
+    "config_lora_alpha": ("lora_alpha", "lora.alpha", "peft.alpha", "adapter_alpha"),
+    "config_dpo_beta": ("dpo_beta", "dpo.beta", "preference_beta", "beta_dpo"),
+    "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
+    "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
+}
+_GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
+_BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
+_ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
+_WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb_dim")
+_VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
+_TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
+_HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
+_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; what the config does not name is not known."""
+    out: Computed = {name: context.number(*keys) for name, keys in _NUMBERS.items()}
+    rank, alpha, size = (
+        context.number(*_NUMBERS[f"config_{name}"]) for name in ("lora_rank", "lora_alpha", "parameters")
+    )
+    return (
+        out
+        | {"config_lora_scale": ratio(alpha, rank), "config_batch": _batch(context)}
+        | _data(context)
+        | _embedding(context, size)
+    )
+
+
+def _batch(context: Context) -> float | None:
+    whole, part = context.number(*_GLOBAL_BATCH), context.number(*_BATCH)
+    return whole if whole is not None or part is None else part * (context.number(*_ACCUMULATION) or 1.0)
+
+
+def _data(context: Context) -> Computed:
+    train, held_out, shuffle = context.text(*_TRAIN), context.text(*_HELD_OUT), context.text("shuffle", "shuffle_train")
+    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+    return {
+        "config_shuffle": None if shuffle is None else known.get(shuffle.strip().lower()),
+        "config_same_data": None if train is None or held_out is None else train.strip() == held_out.strip(),
+        "config_data": train,
+    }
+
+
+def _embedding(context: Context, size: float | None) -> Computed:
+    """The share of one token embedding; above 1 the numbers do not belong together."""
+    words, width = context.number(*_VOCABULARY), context.number(*_WIDTH)
+    share = None if words is None or width is None else ratio(words * width, size)
+    return {"embedding_parameter_share": share if share is not None and share <= 1 else None}

@@ -1,0 +1,55 @@
+"""What the config says of the optimiser, the batches, the model and its data."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+
+
+def test_a_batch_is_what_an_update_is_made_from(features_of: FeaturesOf) -> None:
+    """The global batch counts; else the batch of a step times the accumulation."""
+    parts = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 4}
+
+    assert features_of({"loss": [1.0]}, parts).values["config_batch"] == 32
+    assert features_of({"loss": [1.0]}, parts | {"global_batch_size": 512}).values["config_batch"] == 512
+    assert features_of({"loss": [1.0]}, {"gradient_accumulation_steps": 4}).values["config_batch"] is None
+
+
+def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None:
+    """An alpha of 64 at rank 8 multiplies by 8; without a rank the scale is not known."""
+    row = features_of({"loss": [1.0]}, {"peft.lora_alpha": 64, "peft.r": 8}).values
+
+    assert (row["config_lora_rank"], row["config_lora_alpha"], row["config_lora_scale"]) == (8, 64, 8)
+    assert features_of({"loss": [1.0]}, {"lora_alpha": 64}).values["config_lora_scale"] is None
+
+
+def test_the_embedding_may_be_most_of_a_model(features_of: FeaturesOf) -> None:
+    """50,000 words of width 256 are 12.8 of 16.2 million parameters; numbers that do not fit together say nothing."""
+    told = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
+
+    assert features_of({"loss": [1.0]}, told).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
+    assert features_of({"loss": [1.0]}, told | {"n_params": 1000}).values["embedding_parameter_share"] is None
+
+
+def test_the_same_path_for_training_and_held_out_data_is_seen(features_of: FeaturesOf) -> None:
+    """One path for both is the same data, two are not, one alone says nothing."""
+
+    def same(**config: str) -> object:
+        return features_of({"loss": [1.0]}, config).values["config_same_data"]
+
+    assert same(train_file="a.txt", validation_file="a.txt") is True
+    assert same(train_file="a.txt", validation_file="b.txt") is False
+    assert same(train_file="a.txt") is None
+
+
+def test_settings_are_read_by_their_usual_names(features_of: FeaturesOf) -> None:
+    """Each under a name in use; a switch is yes or no, and nothing where it says something else."""
+    told = {"optim.betas.1": 0.999, "adam_epsilon": 1e-8, "label_smoothing": 0.1, "dpo.beta": 0.01, "shuffle": "False"}
+    row = features_of({"loss": [1.0]}, told).values
+
+    assert (row["config_beta2"], row["config_epsilon"], row["config_smoothing"]) == (0.999, 1e-8, 0.1)
+    assert (row["config_dpo_beta"], row["config_shuffle"]) == (0.01, False)
+    assert features_of({"loss": [1.0]}, {"shuffle": "by length"}).values["config_shuffle"] is None
