@@ -100,6 +100,26 @@ def test_a_worker_that_dies_costs_its_item() -> None:
     assert {*found} == {2, 4, 10, 12, 99, *told}
 
 
+def _greedy(item: str) -> str:
+    if item == "slow":
+        time.sleep(600)
+    if item == "big":
+        held = bytearray(512 << 20)
+        held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
+        time.sleep(600)
+    return item
+
+
+def test_what_goes_over_its_limits_is_given_up() -> None:
+    """One item that hangs and one that wants all memory cost themselves only, and are told."""
+    limits = workers.Limits(seconds=20, memory=400 << 20)
+    found = list(workers.each(_greedy, ["a", "slow", "b", "big", "c"], 2, lambda item, why: f"{item} {why}", limits))
+
+    told = {"slow took longer than 20 s, and was given up", "big took more than 400 MiB of memory, and was given up"}
+    assert {*found} == {"a", "b", "c", *told}
+    assert len(found) == 5
+
+
 def test_processes_that_cannot_start_are_one_error(tmp_path: Path) -> None:
     """A program that processes cannot import is told once; its runs do not count as unreadable."""
     runs = make_runs(tmp_path, 3)

@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
@@ -24,8 +26,19 @@ NOT_STARTED = (
 )
 
 
+LOOK = 0.5  # seconds between two looks at how much memory processes hold
+
+
 class NotStartedError(RuntimeError):
     """A process came to its end before it was given its first item."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one item may take: `seconds` by the clock, and `memory`, bytes its process may hold (seen on Linux only)."""
+
+    seconds: float = inf
+    memory: float = inf
 
 
 class _Worker(Generic[Item]):
@@ -41,19 +54,29 @@ class _Worker(Generic[Item]):
             self.process.start()
         theirs.close()
         self.started = False
+        self.since = inf
 
     def give(self, item: Item) -> None:
         """Let it do this next."""
+        self.since = time.monotonic()
         with suppress(OSError):  # it died; that shows when its answer is waited for
             self.pipe.send(item)
 
-    def answer(self) -> Any:
-        """Of the item it was given. Raises EOFError or OSError where it died, NotStartedError where it never began."""
+    def answers(self) -> bool:
+        """Whether what waits to be heard is an answer: its first word is that it has started. Raises NotStartedError
+        where it never did.
+        """
+        if self.started:
+            return True
         try:
-            if not self.started:
-                self.started = self.pipe.recv()
+            self.started = self.pipe.recv()
         except (EOFError, OSError):
             raise NotStartedError(NOT_STARTED) from None
+        self.since = time.monotonic()  # to start is no part of the item
+        return False
+
+    def answer(self) -> Any:
+        """Of the item it was given. Raises EOFError or OSError where it died."""
         return self.pipe.recv()
 
     def end(self) -> str:
@@ -63,10 +86,32 @@ class _Worker(Generic[Item]):
         code = self.process.exitcode or 0
         return f"the process that read it died ({f'signal {-code}' if code < 0 else f'exit code {code}'})"
 
+    def over(self, limits: Limits) -> str | None:
+        """Which limit its item has gone over, None where none. A process that goes over one is ended."""
+        held = _resident(self.process.pid)
+        if time.monotonic() - self.since > limits.seconds:
+            why = f"took longer than {limits.seconds:g} s, and was given up"
+        elif held > limits.memory:
+            why = f"took more than {limits.memory / (1 << 20):,.0f} MiB of memory, and was given up"
+        else:
+            return None
+        self.stop()
+        return why
+
     def stop(self) -> None:
         """Whatever it is at is lost."""
-        self.process.terminate()
+        self.process.kill()
         self.process.join()
+        self.pipe.close()
+
+
+def _resident(process: int | None) -> int:
+    """Bytes of memory the process holds; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{process}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 @dataclass(frozen=True)
@@ -81,46 +126,74 @@ def each(
     items: Iterable[Item | Ready[Result]],
     processes: int,
     died: Callable[[Item, str], Result],
+    limits: Limits | None = None,
 ) -> Iterator[Result]:
     """`function` of each item, in the order they are done; `died(item, why)` where its process did.
 
-    Items are taken as they are needed, one of them ahead. With one process it is this one. Programs that ask for more
-    must not do so while they are imported (``if __name__ == "__main__":``), for the processes import them too. Raises
-    NotStartedError where a process cannot be started.
+    Items are taken as they are needed, one of them ahead. With one process it is this one, unless there are `limits`:
+    an item that goes over them costs its process. Programs that ask for other processes must not do so while they are
+    imported (``if __name__ == "__main__":``), for the processes import them too. Raises NotStartedError where a process
+    cannot be started.
     """
-    if processes < 2:
+    if processes < 2 and limits is None:
         yield from (item.value if isinstance(item, Ready) else function(item) for item in items)
         return
-    idle: list[_Worker[Item]] = []
-    busy: dict[Connection, tuple[_Worker[Item], Item]] = {}
+    crew = _Crew(function, died, limits or Limits())
     left = iter(items)
-
-    def start(item: Item) -> None:
-        worker = idle.pop() if idle else _Worker(function)
-        busy[worker.pipe] = (worker, item)
-        worker.give(item)
-
     item = next(left, None)
     try:
-        while busy or item is not None:
+        while crew.busy or item is not None:
             if isinstance(item, Ready):
                 yield item.value
-            elif item is not None and len(busy) < processes:
-                start(item)
+            elif item is not None and len(crew.busy) < processes:
+                crew.start(item)
             else:
-                pipe = next(p for p in wait(list(busy)) if isinstance(p, Connection))
-                worker, done = busy.pop(pipe)
-                try:
-                    result: Result = worker.answer()
-                    idle.append(worker)
-                except (EOFError, OSError):
-                    result = died(done, worker.end())
+                result = crew.next()
                 if item is not None:  # taken before: the process does not wait until the result was looked at
-                    start(item)
+                    crew.start(item)
                 yield result
             item = next(left, None)
     finally:
-        for worker in [*idle, *(worker for worker, _ in busy.values())]:
+        crew.stop()
+
+
+class _Crew(Generic[Item, Result]):
+    """Processes that are at an item each, or wait for one."""
+
+    def __init__(self, function: Callable[[Item], Result], died: Callable[[Item, str], Result], limits: Limits) -> None:
+        self.function, self.died, self.limits = function, died, limits
+        self.idle: list[_Worker[Item]] = []
+        self.busy: dict[Connection, tuple[_Worker[Item], Item]] = {}
+
+    def start(self, item: Item) -> None:
+        """Give an item to a process that waits, or to a new one."""
+        worker = self.idle.pop() if self.idle else _Worker(self.function)
+        self.busy[worker.pipe] = (worker, item)
+        worker.give(item)
+
+    def next(self) -> Result:
+        """The next result."""
+        while True:
+            ready = wait(list(self.busy), None if self.limits == Limits() else LOOK)
+            for pipe in (p for p in ready if isinstance(p, Connection)):
+                if self.busy[pipe][0].answers():
+                    return self._result(*self.busy.pop(pipe))
+            for pipe, (worker, item) in list(self.busy.items()):
+                if why := worker.over(self.limits):
+                    del self.busy[pipe]
+                    return self.died(item, why)
+
+    def _result(self, worker: _Worker[Item], item: Item) -> Result:
+        try:
+            result: Result = worker.answer()
+        except (EOFError, OSError):
+            return self.died(item, worker.end())
+        self.idle.append(worker)
+        return result
+
+    def stop(self) -> None:
+        """End them all."""
+        for worker in [*self.idle, *(worker for worker, _ in self.busy.values())]:
             worker.stop()
 
 
