@@ -484,6 +484,18 @@ class SessionSummary:
 
 
 @dataclass(frozen=True)
+class Excerpt:
+    """Lines of a log around the one that shows a cause: `lines` from line `first_line` on, `marked` that line's number
+    (both from 1).
+    """
+
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+    marked: int
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """The answer for one run. `causes` is ranked (at most five), empty for a healthy run."""
 
@@ -504,6 +516,7 @@ class Diagnosis:
     curves: Sequence[Curve] = ()
     ignored_findings: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The JSON of the contract (schema loganalyst/diagnosis/1)."""
@@ -516,6 +529,12 @@ class Diagnosis:
         from loganalyst.report import markdown
 
         return markdown.render(self)
+
+    def to_html(self) -> str:
+        """The report as one HTML file, with plots; it loads nothing."""
+        from loganalyst.report import html
+
+        return html.render(self)
 
     def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None:
         """Write a figure of the run, or of these metrics, to a .png, .svg or .pdf outside of the run."""

@@ -28,6 +28,7 @@ from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
+from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
 
 __all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run", "rule_tests"]
@@ -124,6 +125,7 @@ def diagnose(
         curves=curves,
         ignored_findings=ignored,
         notes=judged.notes,
+        excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
 
 

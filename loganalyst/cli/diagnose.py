@@ -29,6 +29,7 @@ class Format(StrEnum):
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
     JSON = "json"
+    HTML = "html"
 
 
 @app.command()
@@ -43,11 +44,15 @@ def diagnose(
     symptom: Annotated[
         list[str], typer.Option("--symptom", metavar="TEXT", help="What you saw; it is checked against the logs.")
     ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="RUN", help="A run to compare with: what was changed, where curves part."),
+    ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[
-        Format, typer.Option("--format", metavar="terminal|markdown|json", help="How the report is laid out.")
+        Format, typer.Option("--format", metavar="terminal|markdown|json|html", help="How the report is laid out.")
     ] = Format.TERMINAL,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
@@ -61,7 +66,10 @@ def diagnose(
     """
     from loganalyst import pipeline
 
-    found = pipeline.diagnose_paths(paths, separate=separate, config=config, rules=rules, symptoms=symptom)
+    other = pipeline.read_run(baseline) if baseline else None
+    found = pipeline.diagnose_paths(
+        paths, separate=separate, config=config, rules=rules, symptoms=symptom, baseline=other
+    )
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
@@ -79,9 +87,13 @@ def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[s
 
         objects = [data(d) for d in found]
         return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
+    readable = [d for d in found if d.status != "unreadable"]
+    if format_ is Format.HTML:
+        from loganalyst.report import html
+
+        return html.render(readable, top=top) if readable else ""
     from loganalyst.report import markdown, terminal
 
-    readable = [d for d in found if d.status != "unreadable"]
     if format_ is Format.MARKDOWN:
         return "\n---\n\n".join(markdown.render(d, top=top) for d in readable)
     return "\n".join(terminal.render(d, top=top, **screen) for d in readable)

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Role
+from loganalyst.report.scale import NOISY, scale, stretches
 from loganalyst.report.text import clean
 
 if TYPE_CHECKING:
@@ -45,13 +46,8 @@ MARKS = {
     "restart": ("quiet", ":", "restart"),
 }
 DRAWN = 1500  # points of a line; of more the middle and the extremes of groups are drawn
-NOISY = 300  # points from which on a line through their local medians helps the eye
 MEDIANS = 250  # points of that line
-PAUSE = 20  # times the usual distance, and one in so many of all steps: a pause in the log
 FEW = 60  # points that are drawn as such
-DECADES = 30.0  # ratio from which on a positive curve has a logarithmic axis
-FAR = 12.0  # spreads of the bulk beyond which single points would flatten the rest
-WHOLE = 0.002  # share of points on each side that may lie outside of a linear axis
 
 
 def draw(ax: "Axes", curve: Curve, findings: pl.DataFrame, onset: int | None, *, width: int) -> None:
@@ -95,10 +91,7 @@ def _rate_axis(ax: "Axes", values: Floats) -> None:
 
 def _line(ax: "Axes", steps: NDArray[np.int64], values: Floats, colour: str, *, rate: bool) -> None:
     """Each stretch that was logged without a long pause by itself: a line across one would be invented."""
-    apart = np.diff(steps)
-    long = apart > max(PAUSE * np.median(apart), np.ptp(steps) / PAUSE) if apart.size > PAUSE else np.zeros(0, bool)
-    cuts = [0, *(np.flatnonzero(long) + 1).tolist(), steps.size]
-    for first, end in pairwise(cuts):
+    for first, end in pairwise(stretches(steps)):
         _stretch(ax, steps[first:end], values[first:end], colour, many=values.size, rate=rate)
 
 
@@ -121,21 +114,13 @@ def _stretch(ax: "Axes", steps: NDArray[np.int64], values: Floats, colour: str, 
 
 
 def _scale(ax: "Axes", values: Floats, role: Role) -> None:
-    """Logarithmic for positive curves over decades whose small values are the good ones (not for scores, and for rates
-    over many decades only); else limits that few extremes do not flatten, and these told.
-    """
-    decades = 1e4 if role.name == "learning_rate" else DECADES
-    if role.worse != "down" and values.min() > 0 and values.max() > decades * values.min():
+    """The axis of `report.scale`; what lies outside of it is told."""
+    chosen = scale(values, role)
+    if chosen.log:
         ax.set_yscale("log")
-        return
-    low, high = np.quantile(values, [WHOLE, 1 - WHOLE]) if values.size >= NOISY else (values.min(), values.max())
-    bulk = float(np.subtract(*np.quantile(values, [0.9, 0.1])))
-    far = (values > high + FAR * bulk) | (values < low - FAR * bulk)
-    if bulk > 0 and far.any():
-        inside = values[~far]
-        pad = 0.06 * float(np.ptp(inside))
-        ax.set_ylim(float(inside.min()) - pad, float(inside.max()) + pad)
-        told = f"{int(far.sum())} outside, to {values[far][np.argmax(np.abs(values[far]))]:.3g}"
+    elif chosen.outside:
+        ax.set_ylim(chosen.low, chosen.high)
+        told = f"{chosen.outside} outside, to {chosen.farthest:.3g}"
         ax.set_title(told, loc="right", fontsize=7, color=COLOURS["quiet"], pad=3)
 
 

@@ -14,6 +14,7 @@ from loganalyst.errors import LogAnalystError, SourceError, nearest
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.document import document, shown_curves
 from loganalyst.report.panels import COLOURS, MARKS, draw, legend, steps_short
+from loganalyst.report.scale import FEWEST, aligned
 from loganalyst.report.text import clean, percent
 
 if TYPE_CHECKING:
@@ -21,12 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
-FEWEST = 3  # points of a curve that is drawn unasked
 MOST = 12  # panels of one figure
 RATE = "learning_rate"
 WIDTH, HEIGHT, LOW = 7.2, 1.75, 0.55  # inches: of one column, of a panel; height of the rate's against a panel's
 MORE_COLUMNS = ((4, 1), (8, 2))  # up to so many panels, so many columns; else three
-SAME_UNIT = 20  # a curve whose steps span less than one in so many counts something else
 SETTINGS: Any = {
     "svg.hashsalt": "loganalyst",
     "font.size": 8,
@@ -114,23 +113,15 @@ def _fill(figure: "Figure", d: Diagnosis, curves: Sequence[Curve]) -> None:
         if curve is None:
             ax.set_axis_off()
             continue
-        draw(ax, curve, d.findings, onset if _aligned(curve, blamed) else None, width=round(60 / columns**0.6))
+        draw(ax, curve, d.findings, onset if aligned(curve, blamed) else None, width=round(60 / columns**0.6))
         panels.append((ax, curve))
     _axes(panels, busiest)
     _title(figure, d, len(large), onset)
 
 
-def _aligned(curve: Curve, busiest: Curve) -> bool:
-    """Whether a curve counts the same steps as the busiest one; of one or two points whether they lie among them."""
-    if len(curve.values) < FEWEST:
-        return bool(busiest.steps[0] <= curve.steps[-1] <= busiest.steps[-1])
-    span, whole = (int(c.steps[-1]) - int(c.steps[0]) for c in (curve, busiest))
-    return whole <= SAME_UNIT * span and span <= SAME_UNIT * whole
-
-
 def _axes(panels: Sequence[tuple["Axes", Curve]], busiest: Curve) -> None:
     """One step axis for all that count the same; its numbers stand under the lowest panel of each column."""
-    shared = [ax for ax, curve in panels if _aligned(curve, busiest)]
+    shared = [ax for ax, curve in panels if aligned(curve, busiest)]
     for one, other in pairwise(shared):
         other.sharex(one)
     lowest = {ax.get_subplotspec().colspan.start: ax for ax in shared}  # type: ignore[union-attr]

@@ -88,7 +88,7 @@ def _series(curve: Curve, common: _Axis, cells: int) -> Series:
         metric=clean(curve.metric, 120),
         role=curve.role.name,
         cells=_levels(blocks),
-        values=_values(curve.values),
+        values=course(curve.values),
         onset=axis.at if axis.onset is not None else None,
         aligned=aligned,
         enlarged=axis.enlarged,
@@ -131,7 +131,7 @@ def _levels(blocks: Sequence[float]) -> tuple[int, ...]:
     return tuple(int(level) for level in levels)
 
 
-def _values(values: NDArray[np.float64]) -> str:
+def course(values: NDArray[np.float64]) -> str:
     """Where a curve began, where it turned (an extreme well outside its two ends), where it ended."""
     finite = values[np.isfinite(values)]
     told = []

@@ -11,6 +11,10 @@ _SETTING = (  # the last part of a dotted key: `max_tokens` and `key_dim` are no
     r"|(?:\w+[_-])?passw(?:or)?d|passphrase|credentials?"
     r"|(?:\w+[_-])?(?:auth|access|hub|hf|api|bot|bearer|refresh|wandb|github|huggingface)[_-]?token|token)$"
 )
+_SET = re.compile(
+    r"(?i)((?:\b|_)(?:token|api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|passw(?:or)?d|passphrase|credentials?)"
+    r"[\"']?\s*[=:]\s*[\"']?)(?!None\b|null\b)[^\s\"',;]{4,}"
+)
 _WITH_PASSWORD = r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:[^/\s@]+@"
 
 
@@ -24,3 +28,8 @@ def masked(config: pl.DataFrame) -> pl.DataFrame:
     text = pl.col("number").is_null() & ~pl.col("value").is_in(["null", "true", "false", "", "None", "none"])
     secret = pl.col("key").str.contains(_SETTING) | pl.col("value").str.contains(_WITH_PASSWORD)
     return config.with_columns(value=pl.when(text & secret).then(pl.lit(LEFT_OUT)).otherwise("value"))
+
+
+def masked_line(text: str) -> str:
+    """A line of a log with LEFT_OUT in place of what is set to a name that looks like a secret's."""
+    return _SET.sub(rf"\1{LEFT_OUT}", text)
