@@ -52,7 +52,7 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
         return 0.6 if counted and alike else 0.0
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
-    listing = listed or (body and not all(cells.numeric([cell]) for cell in islice(body[-1], len(header)) if cell))
+    listing = listed or (body and not cells.all_numbers([cell for cell in body[-1][: len(header)] if cell]))
     return 0.2 if listing else 0.5
 
 

@@ -20,8 +20,9 @@ def time(field: str) -> pl.Expr:
 def seconds(field: str) -> pl.Expr:
     """`[days-][hours:]minutes:seconds[.thousandths]`, in seconds."""
     parts = pl.col(field).str.extract_groups(r"^(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$")
-    days, hours, minutes, rest = (parts.struct.field(str(i)).cast(pl.Float64) for i in (1, 2, 3, 4))
-    return days.fill_null(0) * 86400 + hours.fill_null(0) * 3600 + minutes * 60 + rest
+    days, hours, minutes, rest = (pl.field(str(i)).cast(pl.Float64) for i in (1, 2, 3, 4))
+    total = days.fill_null(0) * 86400 + hours.fill_null(0) * 3600 + minutes * 60 + rest
+    return parts.struct.with_fields(total.alias("total")).struct.field("total")
 
 
 def size(field: str) -> pl.Expr:
@@ -36,8 +37,9 @@ def memory(field: str) -> pl.Expr:
 
 def _size(text: pl.Expr) -> pl.Expr:
     parts = text.str.extract_groups(r"^(\d+(?:\.\d+)?)([KMGTPE]?)([nc]?)$")
-    unit = parts.struct.field("2").replace_strict(_BYTES, return_dtype=pl.Float64, default=None)
-    return parts.struct.field("1").cast(pl.Float64, strict=False) * unit
+    unit = pl.field("2").replace_strict(_BYTES, return_dtype=pl.Float64, default=None)
+    total = pl.field("1").cast(pl.Float64, strict=False) * unit
+    return parts.struct.with_fields(total.alias("total")).struct.field("total")
 
 
 def positive(value: pl.Expr) -> pl.Expr:

@@ -1,6 +1,7 @@
 """Delimited text as rows of cells, and cells as numbers."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,12 @@ ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # words for no va
 _WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "nan", "1.#ind": "nan", "-1.#ind": "nan"}
 _UNIT = "\x1f"  # the unit separator of ASCII stands between cells on their way to polars: 30 times faster than lists
 _LINES = {"line": pl.Int64, "cells": pl.String}
+_ASIDE = re.compile(r"#|^[^\S\n]*$", re.MULTILINE)  # a comment, or a line that is blank
 _NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"
 _WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'), [0.5]; no longer lists
+_ODD = pl.col("odd").str
+_SIGNS = ("1.#", "tensor(", "[")  # in one of which there is a number
+_MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # what an odd cell may say
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,14 @@ def rows(block: Block, sep: str) -> tuple[pl.DataFrame, list[int]]:
         frame = pl.DataFrame({"line": places, "cells": map(_UNIT.join, found)}, schema=_LINES)
         frame = frame.with_columns(pl.col("cells").str.split(_UNIT))
     else:
-        found_lines = data.removesuffix("\n").split("\n")
+        data = data.removesuffix("\n")
+        found_lines = data.split("\n")
         frame = pl.DataFrame(
             {"line": range(block.line, block.line + len(found_lines)), "cells": found_lines}, schema=_LINES
         )
         frame = frame.with_columns(pl.col("cells").str.split(sep))
+        if not _ASIDE.search(data):
+            return frame, broken
     first = pl.col("cells").list.first().str.strip_chars()
     blank = (pl.col("cells").list.len() == 0) | ((pl.col("cells").list.len() == 1) & (first == ""))
     return frame.filter(~(blank | first.str.starts_with("#"))), broken
@@ -92,10 +100,13 @@ def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]],
 
 def columns(frame: pl.DataFrame, header: Sequence[str], *, decimal_comma: bool) -> Rows:
     """The cells of (line, cells) by column; a row that is too short holds nothing in the last ones."""
-    row = frame["cells"].list
-    texts = {n: given(row.get(i, null_on_oob=True).str.strip_chars()) for i, n in enumerate(header)}
-    values = {n: numbers(column, decimal_comma=decimal_comma) for n, column in texts.items()}
-    return Rows(frame["line"], texts, values)
+    cell = pl.col("cells").list
+    texts = frame.select([cell.get(i, null_on_oob=True).str.strip_chars().alias(n) for i, n in enumerate(header)])
+    some = [column.name for column in texts if column.cast(pl.Float64, strict=False).null_count()]
+    if some:  # words for no value are no numbers
+        texts = texts.with_columns([given(pl.col(n)) for n in some])
+    values = {column.name: numbers(column, decimal_comma=decimal_comma) for column in texts}
+    return Rows(frame["line"], texts.to_dict(), values)
 
 
 def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
@@ -105,22 +116,30 @@ def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
     result = column.cast(pl.Float64, strict=False)
     if result.null_count() == column.null_count():
         return result
-    odd = column.filter(result.is_null()).unique()
-    meant = odd.str.to_lowercase().replace(_WINDOWS).cast(pl.Float64, strict=False)
-    for pattern in _WRAPPED:
-        meant = meant.zip_with(meant.is_not_null(), odd.str.extract(pattern).cast(pl.Float64, strict=False))
-    if not meant.count():
+    odd = pl.DataFrame({"odd": column.filter(result.is_null())}).select(pl.col("odd").unique())
+    if not odd.select(_ODD.contains_any(_SIGNS).any()).item():
         return result
-    again = column.replace_strict(odd, meant, default=None, return_dtype=pl.Float64)
+    meant = odd.select(pl.coalesce([text.cast(pl.Float64, strict=False) for text in _MEANT])).to_series()
+    again = column.replace_strict(odd["odd"], meant, default=None, return_dtype=pl.Float64)
     return result.zip_with(result.is_not_null(), again)
 
 
-def given(column: pl.Series) -> pl.Series:
+def given(column: pl.Expr) -> pl.Expr:
     """The cells that hold something: blanks and the words for no value become NULL."""
-    return column.set(column.str.to_lowercase().is_in(ABSENT), None)
+    return pl.when(column.str.to_lowercase().is_in(ABSENT).not_()).then(column)
 
 
 def numeric(row: Sequence[str]) -> bool:
     """Whether a row's cells are all numbers or empty, with at least one number."""
-    kept = given(pl.Series(row, dtype=pl.String).str.strip_chars()).drop_nulls()
+    kept = _stripped(row).drop_nulls()
     return len(kept) > 0 and numbers(kept).null_count() == 0
+
+
+def all_numbers(row: Sequence[str]) -> bool:
+    """Whether each of a row's cells is a number."""
+    return numbers(_stripped(row)).null_count() == 0
+
+
+def _stripped(row: Sequence[str]) -> pl.Series:
+    cells = pl.Series("cell", row, dtype=pl.String).to_frame().select(pl.col("cell").str.strip_chars())
+    return cells.select(given(pl.col("cell"))).to_series()

@@ -33,8 +33,8 @@ def made(width: int, path: Path) -> list[str]:
 
 def again(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:
     """The rows of (line, cells) that are headers: no numbers, and at least half of the names known."""
-    first = frame["cells"].list.first().str.strip_chars()
-    candidates = first.is_in([*header, *COUNTERS]).arg_true()[:_MOST]
+    first = pl.col("cells").list.first().str.strip_chars()
+    candidates = frame.select(first.is_in([*header, *COUNTERS]).arg_true().head(_MOST)).to_series()
     return [i for i in candidates if _is_header(frame["cells"][i].to_list(), header)]
 
 

@@ -45,9 +45,12 @@ class Losses:
 
     def whole_rows(self, frame: pl.DataFrame, block: Block, width: int) -> pl.DataFrame:
         """(line, cells) without the rows whose cells cannot be told apart: too many, or cut off at the file's end."""
-        found = frame["cells"].list.len()
-        more = (found > width) & (frame["cells"].list.slice(width).list.join("").str.strip_chars() != "")
-        fewer = found < width
+        found = pl.col("cells").list
+        filled = found.slice(width).list.join("").str.strip_chars() != ""
+        odd = frame.select(more=(found.len() > width) & filled, fewer=found.len() < width)
+        more, fewer = odd["more"], odd["fewer"]
+        if not (more.any() or fewer.any()):
+            return frame
         cut = fewer & (frame["line"] == block.line + block.breaks) & (not block.data.endswith(b"\n"))
         self.lines(f"rows with more than {width} cells", block, frame["line"].filter(more))
         self.lines("row is cut off", block, frame["line"].filter(cut))
@@ -57,9 +60,9 @@ class Losses:
 
     def odd_cells(self, name: str, rows: Rows, block: Block) -> None:
         """The cells of a column of numbers that are none."""
-        column = rows.texts[name]
-        odd = rows.values[name].is_null() & column.is_not_null()
-        if odd.any():
+        column, values = rows.texts[name], rows.values[name]
+        if values.null_count() > column.null_count():
+            odd = values.is_null() & column.is_not_null()
             example = f": {column.filter(odd)[0][:40]!r}"
             self.lines(f"cells of column {name!r} are no numbers", block, rows.lines.filter(odd), example)
 

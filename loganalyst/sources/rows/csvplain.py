@@ -28,7 +28,9 @@ def rows(block: Block, sep: str, header: Sequence[str], words: Collection[str]) 
         frame = _frame(block.data, sep, header, words, _ABSENT)
     if frame is None or frame.height != height or not _filled(frame, block.data, sep):
         return None
-    texts = {n: given(c.str.strip_chars()) if n in words else c for n, c in zip(header, frame, strict=True)}
+    if words:
+        frame = frame.with_columns([given(pl.col(n).str.strip_chars()) for n in header if n in words])
+    texts = frame.to_dict()
     if any(texts[n].cast(pl.Float64, strict=False).count() for n in words):
         return None
     nothing = constant(None, height, pl.Float64)
