@@ -9,7 +9,7 @@ from typing import TypeVar
 from loganalyst import rulefiles
 from loganalyst.diagnosis import reading
 from loganalyst.diagnosis.reading import Reader
-from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule
+from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule, Weights
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
@@ -30,6 +30,11 @@ class Catalogue:
     healthy: Calibration = Calibration()
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
+
+    def weighted(self, weights: Weights) -> "Catalogue":
+        """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""
+        rules = {id_: _refitted(self.rules[id_], items) for id_, items in weights.items.items()}
+        return replace(self, rules={**self.rules, **rules}, calibration=weights.causes, healthy=weights.healthy)
 
     def only(self, ids: Collection[str]) -> "Catalogue":
         """The same catalogue with these rules alone, and none of the notes but these."""
@@ -115,8 +120,8 @@ def rule_files(folder: Path) -> list[Path]:
     ]
 
 
-def load(declared: Mapping[str, Feature], folders: Sequence[Path]) -> Catalogue:
-    """Load the catalogue: `folders[0]` is our own, the others are the user's.
+def load(declared: Mapping[str, Feature], folders: Sequence[Path], *, fitted: bool = True) -> Catalogue:
+    """Load the catalogue: `folders[0]` is our own, the others are the user's. Not `fitted`: with the judged weights.
 
     A fault in our own folder raises one RuleError that lists them all; in a user's folder the faulty rule is left out
     and told in `problems`.
@@ -130,32 +135,36 @@ def load(declared: Mapping[str, Feature], folders: Sequence[Path]) -> Catalogue:
         problems += map(str, faults)
     rules = dict(sorted(state.rules.items()))
     catalogue = Catalogue(rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes)
-    weights = folders[0] / "weights.yaml" if folders else Path()
-    return _weighted(catalogue, rulefiles.load(weights)) if weights.is_file() else catalogue
+    weights = folders[0] / "weights.yaml" if folders and fitted else Path()
+    return catalogue.weighted(_weights(catalogue, rulefiles.load(weights))) if weights.is_file() else catalogue
 
 
-def _weighted(catalogue: Catalogue, file: rulefiles.RuleFile) -> Catalogue:
-    """The catalogue with the fitted weights in place of the judged ones. RuleError for a weight that fits no item."""
+def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:
+    """The weights of a file. RuleError for a weight that fits no item."""
     reader = Reader(file, catalogue.declared)
     if not reader.keys((), (), [*catalogue.rules, "calibration"]):
         raise reader.faults[0]
-    rules = dict(catalogue.rules)
-    for id_ in rules.keys() & file.data.keys():
-        items = {item.id: item for item in rules[id_].evidence}
-        if reader.keys((id_,), (), items):
-            items |= {key: _fitted(reader, items[key], (id_, key)) for key in file.data[id_] if key in items}
-        rules[id_] = replace(rules[id_], evidence=tuple(items.values()))
-    scales = [_calibration(reader, key) for key in ("causes", "healthy")]
+    items = {id_: _ratios(reader, catalogue.rules[id_]) for id_ in catalogue.rules if id_ in file.data}
+    causes, healthy = (_calibration(reader, key) for key in ("causes", "healthy"))
     if reader.faults:
         raise RuleError(file.path, "weights do not fit the rules\n" + "\n".join(map(str, reader.faults)))
-    return replace(catalogue, rules=rules, calibration=scales[0], healthy=scales[1])
+    return Weights(items, causes, healthy)
 
 
-def _fitted(reader: Reader, item: Item, at: tuple[str, str]) -> Item:
-    if not reader.keys(at, ("if_true", "if_false")):
-        return item
-    true, false = reading.ratios(reader, at)
-    return replace(item, if_true=true, if_false=false, basis="measured")
+def _ratios(reader: Reader, rule: Rule) -> dict[str, tuple[float, float]]:
+    """The fitted log-likelihood ratios of a rule's items; what does not fit is noted by the reader."""
+    if not reader.keys((rule.id,), (), {item.id for item in rule.evidence}):
+        return {}
+    told = [key for key in reader.file.data[rule.id] if reader.keys((rule.id, key), ("if_true", "if_false"))]
+    return {key: reading.ratios(reader, (rule.id, key)) for key in told}
+
+
+def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:
+    def measured(item: Item, true: float, false: float) -> Item:
+        return replace(item, if_true=true, if_false=false, basis="measured")
+
+    evidence = tuple(measured(i, *ratios[i.id]) if i.id in ratios else i for i in rule.evidence)
+    return replace(rule, evidence=evidence)
 
 
 def _calibration(reader: Reader, key: str) -> Calibration:

@@ -1,7 +1,8 @@
-"""From answers to probabilities: log-odds of each rule alone, then rivals for one symptom share what there is.
+"""From answers to probabilities: log-odds of each rule alone, rivals for one symptom share, then calibration.
 
 Naive Bayes in log-odds, with the strongest item of each group of correlated ones (so that one fact does not count
-twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 beside them.
+twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 beside them. What comes of that ranks
+causes; how often such a cause was right on labelled runs (Platt scaling, `rules/weights.yaml`) is the confidence.
 """
 
 import math
@@ -27,8 +28,9 @@ MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 class Judged:
     """One rule judged for one run.
 
-    `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals; `seen` the
-    observed symptoms it explains, `counted` the weight of each item, `under` the likelier cause that explains it.
+    `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals, calibrated;
+    `seen` the observed symptoms it explains, `counted` the weight of each item, `direct` whether direct evidence speaks
+    for it, `under` the likelier cause that explains it.
     """
 
     rule: Rule
@@ -37,6 +39,7 @@ class Judged:
     confidence: float
     seen: tuple[str, ...]
     counted: tuple[float, ...]
+    direct: bool
     under: str | None = None
 
     @property
@@ -47,27 +50,23 @@ class Judged:
 
 def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) -> dict[str, Judged]:
     """Every rule judged for one run, by id, the likeliest first; `told` are symptoms that steer (TOLD)."""
-    alone = {rule.id: judge_alone(rule, answers, catalogue.calibration, told) for rule in catalogue.rules.values()}
+    alone = {rule.id: judge_alone(rule, answers, told) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
-    shared = {id_: _share(j, shared) for id_, j in shared.items()}
+    shared = {id_: _share(j, shared, catalogue.calibration) for id_, j in shared.items()}
     return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
 
 
-def judge_alone(
-    rule: Rule,
-    answers: Answers,
-    calibration: Calibration = Calibration(),  # noqa: B008 (frozen)
-    told: Collection[str] = (),
-) -> Judged:
+def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = ()) -> Judged:
     """A rule judged by its own evidence and symptoms, without its rivals."""
     holds = answers.items[rule.id]
     counted = strongest(rule.evidence, holds)
+    direct = any(h and i.kind == "direct" and i.if_true > 0 for i, h in zip(rule.evidence, holds, strict=True))
     steered = TOLD * any(s in told for s in rule.symptoms)
-    p = probability(rule, holds, (*counted, steered), calibration)
+    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered), direct)
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     verdict = _verdict(answers.applies[rule.id], holds, p, [answers.symptoms[s] for s in rule.symptoms])
-    return Judged(rule, verdict, p, p, seen, counted)
+    return Judged(rule, verdict, p, p, seen, counted, direct)
 
 
 def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ...]:
@@ -81,10 +80,8 @@ def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ..
     return tuple(w if best[item.group] == i else 0.0 for i, (item, w) in enumerate(zip(items, weights, strict=True)))
 
 
-def probability(rule: Rule, holds: Sequence[Answer], counted: Sequence[float], calibration: Calibration) -> float:
-    """calibrate(sigmoid(logit(prior) + what counted)); at most 0.90 unless a direct item speaks for the rule."""
-    direct = any(h and i.kind == "direct" and i.if_true > 0 for i, h in zip(rule.evidence, holds, strict=True))
-    p = calibrate(sigmoid(logit(rule.prior) + sum(counted)), calibration)
+def capped(p: float, direct: bool) -> float:
+    """At most 0.90 unless a direct item speaks for the rule."""
     return min(p, CAP if direct else INDIRECT_CAP)
 
 
@@ -134,21 +131,27 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
     return parents
 
 
-def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
-    """`p <- odds / (1 + sum of odds)` over all that show one of its seen symptoms, for a rule that takes a share."""
-    if not _rivals(judged):
+def _share(judged: Judged, every: Mapping[str, Judged], calibration: Calibration) -> Judged:
+    """`p <- odds / (1 + sum of odds)` over its rivals and itself, calibrated, for a rule that takes a share."""
+    if not sharing(judged):
         return judged
-    rivals = [j for j in every.values() if _rivals(j) and set(j.seen) & set(judged.seen) and not _linked(j, judged)]
-    p = odds(judged.alone) / (1 + sum(odds(j.alone) for j in rivals))
+    taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
+    p = capped(calibrate(odds(judged.alone) / (1 + taken), calibration), judged.direct)
     return replace(judged, confidence=p, verdict=threshold(p))
 
 
-def _linked(a: Judged, b: Judged) -> bool:
+def rivals(a: Judged, b: Judged) -> bool:
+    """Whether both share: each explains a symptom seen, and neither may be the other's consequence."""
+    return sharing(a) and sharing(b) and not set(a.seen).isdisjoint(b.seen) and not linked(a, b)
+
+
+def linked(a: Judged, b: Judged) -> bool:
     """Whether one may be the consequence of the other: then both can be true, and neither takes from the other."""
     return b.rule.id in a.rule.explains or a.rule.id in b.rule.explains
 
 
-def _rivals(judged: Judged) -> bool:
+def sharing(judged: Judged) -> bool:
+    """Whether it takes a share: a symptom of it was seen, it could be judged, and no likelier cause explains it."""
     return bool(judged.seen) and judged.under is None and judged.verdict in ("likely", "possible", "unlikely")
 
 
@@ -159,7 +162,7 @@ def odds(p: float) -> float:
 
 def other(judged: Mapping[str, Judged]) -> float:
     """The probability that the symptoms seen have a cause no rule names."""
-    return 1 / (1 + sum(odds(j.alone) for j in judged.values() if _rivals(j)))
+    return 1 / (1 + sum(odds(j.alone) for j in judged.values() if sharing(j)))
 
 
 def core_symptoms(catalogue: Catalogue, answers: Answers) -> set[str]:
@@ -168,15 +171,15 @@ def core_symptoms(catalogue: Catalogue, answers: Answers) -> set[str]:
     return {id_ for id_, symptom in catalogue.symptoms.items() if kind in symptom.core}
 
 
-def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]) -> float:
-    """The probability that no fault is there although none is seen.
+def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], harmless: float = 1.0) -> float:
+    """The probability that no fault is there although none is seen; `harmless`: that what is seen is no fault.
 
     A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a symptom
     that is core in this kind of run, and could not be looked for, counts with all its probability. Rules about what the
     run does not have (no core symptom, none could be looked for) do not count. Faults are taken as independent.
     """
     core = core_symptoms(catalogue, answers)
-    p = 1.0
+    p = harmless
     for j in judged.values():
         if j.rule.benign or j.verdict == "not_applicable":
             continue

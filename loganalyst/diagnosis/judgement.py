@@ -99,7 +99,7 @@ def _unnamed(
 ) -> float:
     """The confidence of an answer that names no cause."""
     if status == "healthy":
-        return confidence.healthy(catalogue, answers, judged) * min(harmless.values(), default=1.0)
+        return confidence.healthy(catalogue, answers, judged, min(harmless.values(), default=1.0))
     return confidence.other(judged) if status == "cause_unknown" else 0.0
 
 

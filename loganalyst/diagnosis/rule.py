@@ -1,7 +1,7 @@
 """What a rule consists of, after checking: frozen data, no behaviour."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -133,3 +133,12 @@ class Calibration:
 
     slope: float = 1.0
     offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the calibration of both answers."""
+
+    items: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    causes: Calibration = Calibration()
+    healthy: Calibration = Calibration()

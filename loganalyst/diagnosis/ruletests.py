@@ -77,7 +77,7 @@ def _of_rule(
 def verdict(catalogue: Catalogue, rule: Rule, values: Row) -> Verdict:
     """The verdict of one rule on one row of features, without rivals."""
     answers = _answers(catalogue, [values])[0]
-    return confidence.judge_alone(rule, answers, catalogue.calibration).verdict
+    return confidence.judge_alone(rule, answers).verdict
 
 
 def _answers(catalogue: Catalogue, rows: Sequence[Row]) -> list[Answers]:
@@ -102,7 +102,7 @@ def _written(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: Feat
 def _explanation(catalogue: Catalogue, rule: Rule, values: Row, test: RuleTest, found: Verdict) -> str:
     """Why the verdict is another one: the probability, and what each question answered."""
     answers = _answers(catalogue, [values])[0]
-    p = confidence.judge_alone(rule, answers, catalogue.calibration).alone
+    p = confidence.judge_alone(rule, answers).alone
     said = {True: "yes", False: "no", None: "not known"}
     symptoms = ", ".join(f"{s}: {said[answers.symptoms[s]]}" for s in rule.symptoms)
     items = ", ".join(f"{i.id}: {said[h]}" for i, h in zip(rule.evidence, answers.items[rule.id], strict=True))
