@@ -5,18 +5,20 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.model import Tables, table
 from loganalyst.sources.log import args, blocks, ending, owners, patterns, progress, sniffing, stamps, tracelines
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
+from loganalyst.sources.log.ahead import ahead
 from loganalyst.sources.log.folding import Blocks
 from loganalyst.sources.log.hits import Catalogue, Hits, Lines
-from loganalyst.sources.log.kinds import Kinds, Look
+from loganalyst.sources.log.kinds import Kinds, Look, hashed
 from loganalyst.sources.log.records import Integers
 from loganalyst.sources.log.sessions import Sessions
 from loganalyst.sources.log.steps import Steps
@@ -50,20 +52,49 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
     reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
-    rest: textlines.Chunk | None = None
     size = path.stat().st_size
-    for chunk, place in textlines.batches(path, reading.place):
+    scanned = _scanned(path, size, reading.place)
+    for found, place in ahead(scanned) if size - reading.place.offset > textlines.CHUNK else scanned:
+        yield reading.batch(found)
+        reading.settle(place)
+    yield from reading.closing(path)
+    return reading.mark()
+
+
+class _Scanned(NamedTuple):
+    """Rows of a log, the hash of each one's kind, and which of the patterns' literals stand in which of them
+    (`patterns.candidates`).
+    """
+
+    chunk: textlines.Chunk
+    hashes: NDArray[np.uint64]
+    rows: Integers
+    literals: Integers
+
+
+def _scanned(path: Path, size: int, start: textlines.Place) -> Iterator[tuple[_Scanned, textlines.Place | None]]:
+    """The rows of a log of `size` bytes from `start` on, and after each batch the place where the next reading may
+    begin (None: not here). What needs nothing of the batches before: it may be done ahead of them.
+    """
+    known = patterns.catalogue()
+    for rows, place in _unbroken(path, size, start):
+        if len(rows):
+            literals = patterns.candidates(rows.data, rows.starts[1:] - 1, known, _WORDS)
+            yield _Scanned(rows, hashed(rows.data), *literals), place
+
+
+def _unbroken(
+    path: Path, size: int, start: textlines.Place
+) -> Iterator[tuple[textlines.Chunk, textlines.Place | None]]:
+    """The same rows, in batches that end in no block that may go on in the next."""
+    rest: textlines.Chunk | None = None
+    for chunk, place in textlines.batches(path, start):
         rows = chunk.after(rest)
         cut = len(rows) if place is None and rows.reaches(size) else blocks.unfinished(rows)
         rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
-        if len(rows):
-            yield reading.batch(rows)
-        if rest is None:
-            reading.settle(place)
+        yield rows, place if rest is None else None
     if rest is not None:
-        yield reading.batch(rest)
-    yield from reading.closing(path)
-    return reading.mark()
+        yield rest, None
 
 
 class _Reading:
@@ -72,8 +103,7 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         self.name = name = path.name
         self.rank, self.node = owners.of_file(path)
-        self.known = patterns.catalogue()
-        self.catalogue = Catalogue(self.known)
+        self.catalogue = Catalogue(patterns.catalogue())
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)
@@ -106,10 +136,10 @@ class _Reading:
         reading.settled = state
         return reading
 
-    def batch(self, chunk: textlines.Chunk) -> Tables:
+    def batch(self, scanned: _Scanned) -> Tables:
+        chunk, hashes, rows, literals = scanned
         self.last_line = int(chunk.line[-1])
-        look = self.kinds.look(chunk)
-        rows, literals = patterns.candidates(chunk.data, chunk.starts[1:] - 1, self.known, _WORDS)
+        look = self.kinds.look(chunk, hashes)
         own = literals >= 0
         also, there = rows[~own], literals[~own]
         said = {word: np.unique(also[there == -1 - k]) if len(also) else also for k, word in enumerate(_WORDS)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loganalyst.sources.log import lines, stamps
-from loganalyst.sources.log.kinds import Kinds
+from loganalyst.sources.log.kinds import Kinds, hashed
 from loganalyst.sources.log.lines import chunk_of
 
 
@@ -52,7 +52,7 @@ def test_kinds_whose_hashes_begin_alike_are_told_apart() -> None:
 
 def test_what_is_told_of_a_kind_is_not_told_of_rare_lines() -> None:
     many = b"\n".join([b"step 3 loss: 0.5"] * 5 + [b"| loss | 3 |"] + [b"chatter"] * 5)
-    look = Kinds().look(chunk_of(many, np.arange(1, 12)))
+    look = Kinds().look(chunk_of(many, np.arange(1, 12)), hashed(many))
     assert look.flags["busy"].tolist() == [True] * 5 + [False] * 6
     assert look.flags["table"].tolist() == [False] * 5 + [True] + [False] * 5
 

@@ -57,12 +57,11 @@ class Kinds:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def look(self, chunk: Chunk) -> Look:
-        """What is known of the rows of a batch."""
+    def look(self, chunk: Chunk, hashes: NDArray[np.uint64]) -> Look:
+        """What is known of the rows of a batch, of which `hashes` tell the kinds (`hashed`)."""
         if len(self) > MOST:
             self._forget()
         self.fresh = {}
-        hashes = hashed(chunk.data)
         kind = self._find(hashes)
         rare = unknown = np.flatnonzero(kind < 0)
         if len(unknown):

@@ -17,7 +17,7 @@ from loganalyst.model import table
 from loganalyst.sources.log import forms as logforms
 from loganalyst.sources.log import tables as logtables
 from loganalyst.sources.log.forms import Form
-from loganalyst.sources.log.kinds import Kinds, Look, Mask, Rows
+from loganalyst.sources.log.kinds import Kinds, Look, Mask, Rows, hashed
 from loganalyst.sources.log.lines import Chunk, chunk_of, described
 from loganalyst.sources.log.numbers import Numbers
 from loganalyst.sources.log.shapes import Shape
@@ -46,7 +46,7 @@ def parse(lines: pl.DataFrame) -> pl.DataFrame:
     chunk = chunk_of("\n".join(lines["text"].to_list()).encode("utf-8", "replace"), lines["line"].to_numpy())
     session = lines["session"].to_numpy()
     if lines.height:
-        found = reader.read(chunk, reader.kinds.look(chunk), session)
+        found = reader.read(chunk, reader.kinds.look(chunk, hashed(chunk.data)), session)
         steps.add(*found.placed(0, session, chunk.line, lines["time"].dt.replace_time_zone(None).to_numpy()))
     return pl.concat([table("points"), *steps.points()]).sort("session", "line", maintain_order=True)
 
