@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst import diagnosis, features, rulefiles, settings, signals
+from loganalyst.baseline import compare
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.ruletests import Outcome
@@ -97,13 +98,14 @@ def diagnose(
     known = catalogue((*corrected.rules, *rules))
     judged = diagnosis.diagnose(known, row, symptoms)
     kept, ignored = _ignored(judged.causes, run, corrected)
-    return Diagnosis(
+    found = Diagnosis(
         run=run,
         status=judged.status if kept or not ignored else "healthy",  # all that was found is accepted
         confidence=judged.confidence,
         metrics=metrics,
         coverage=coverage,
         sessions=_sessions(run),
+    baseline: str | Path | Run | None = None,
         symptoms=judged.symptoms,
         causes=kept,
         ruled_out=judged.ruled_out,
@@ -154,6 +156,10 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
     """One diagnosis; logs beside a run that cannot be read have one each."""
     try:
         return [diagnose(run, logs=logs, **options)]
+    if baseline is None:
+        return found
+    other = diagnose(baseline, separate=separate, config=config, rules=rules)
+    return replace(found, baseline=compare(found, other, signals.parting))
     except LogAnalystError as error:
         return [unreadable(run, error), *(d for log in logs for d in _diagnosed(log, (), options))]
 

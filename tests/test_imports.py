@@ -31,6 +31,7 @@ STEPS = {
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},
     "diagnosis": {"errors", "model", "rulefiles"},
+    "baseline": {"errors", "model", "rulefiles"},
     "report": {"errors", "model"},
 }
 PASS_ON = {"__init__", "cli", "pipeline"}  # may use every step; a new file is put here or into STEPS

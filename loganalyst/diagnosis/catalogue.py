@@ -14,7 +14,7 @@ from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
 T = TypeVar("T")
-NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml")
+NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary, TimelineEvent
+from loganalyst.model import (
+    Cause,
+    Curve,
+    Decider,
+    Diagnosis,
+    Evidence,
+    Fix,
+    QuickFix,
+    RuledOut,
+    SessionSummary,
+    TimelineEvent,
+)
+from loganalyst.report.beside import rows as beside
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
@@ -109,6 +121,7 @@ class Document:
     causes: tuple[CauseText, ...]
     symptoms: tuple[str, ...]
     told: tuple[Row, ...]
+    baseline: tuple[Row, ...]
     series: tuple[Series, ...]
     onset: str
     timeline: tuple[Row, ...]
@@ -147,6 +160,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
+        baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
         timeline=tuple(
             Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
         ),

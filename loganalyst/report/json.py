@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Cause, Diagnosis
+from loganalyst.report import beside
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
@@ -39,6 +40,7 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "notes": [asdict(n) for n in d.notes],
         "summary": d.summary,
         "gaps": d.run.gaps.to_dicts(),
+        "baseline": beside.data(d.baseline) if d.baseline else None,
         "analysis_artifacts": _artifacts(d),
     }
     return {key: plain(value) for key, value in whole.items()}

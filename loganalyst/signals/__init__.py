@@ -15,6 +15,7 @@ from loganalyst.signals.edges import trend
 from loganalyst.signals.gap import Gap, gap
 from loganalyst.signals.levels import levels
 from loganalyst.signals.nonfinite import nonfinite
+from loganalyst.signals.parting import Parting, parting
 from loganalyst.signals.periodic import periodic
 from loganalyst.signals.plain import LONGEST, plain
 from loganalyst.signals.plateau import plateau
@@ -33,12 +34,14 @@ from loganalyst.signals.variance import variance
 __all__ = [
     "Convergence",
     "Gap",
+    "Parting",
     "Schedule",
     "Shape",
     "change_points",
     "convergence",
     "find",
     "gap",
+    "parting",
     "schedule",
     "shape",
 ]

@@ -57,7 +57,7 @@ class Prepared:
 def prepare(values: Array, sign: int = 1) -> Prepared:
     """Prepare a curve of any length; `sign` -1 turns it over (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
-    y, logged = _even(values[where])
+    y, logged = even(values[where])
     y = sign * (y - medians(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
     noise = local_noise(y, trend)
@@ -72,7 +72,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     )
 
 
-def _even(x: Array) -> tuple[Array, bool]:
+def even(x: Array) -> tuple[Array, bool]:
     """Logarithm where it evens out the noise of a positive curve, else asinh around the median in units of the bulk."""
     if not x.size:
         return x, False

@@ -1,0 +1,104 @@
+"""A run beside a baseline: what was changed, where the curves part, and which change is most likely behind it."""
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+from loganalyst.baseline.changes import changes, missing, way
+from loganalyst.baseline.kinds import Kinds, kinds
+from loganalyst.baseline.suspects import suspect
+from loganalyst.model import Baseline, Change, Curve, Diagnosis, Direction, Parted
+
+__all__ = ["Kinds", "changes", "compare", "kinds", "missing"]
+
+GOALS = (
+    "loss",
+    "component",
+    "accuracy",
+    "score",
+    "reward",
+    "success_rate",
+)  # roles that are better or worse; others higher
+Part = Callable[..., Any]  # loganalyst.signals.parting; the pipeline passes it in
+
+
+def compare(run: Diagnosis, base: Diagnosis, part: Part) -> Baseline:
+    """The run against its baseline, both as diagnosed."""
+    known = kinds()
+    pairs = _pairs(run.curves, base.curves)
+    found = {a.metric: _parted(a, b, part) for a, b in pairs}
+    parted = sorted((p for p in found.values() if p), key=_order)
+    told = changes(base.run, run.run, known)
+    told = [*_seen(parted, told, known), *told]
+    names = (("the run", run), ("the baseline", base))
+    chosen = suspect(told, run.causes, bool(parted) or not pairs, known)
+    return Baseline(
+        id=base.run.id,
+        path=str(base.run.path),
+        name=base.run.name,
+        status=base.status,
+        changes=tuple(told),
+        parted=tuple(parted),
+        together=tuple(metric for metric, p in found.items() if p is None),
+        suspect=None if isinstance(chosen, str) else chosen,
+        unknown=chosen if isinstance(chosen, str) else "",
+        not_logged=tuple(name for name, d in names if missing(d.run, known)),
+    )
+
+
+def _pairs(ours: Sequence[Curve], theirs: Sequence[Curve]) -> list[tuple[Curve, Curve]]:
+    """The curves that both have by name, of those whose course says something of the training."""
+    named = {c.metric: c for c in theirs}
+    telling = {c.metric: c for c in ours if c.role.judged}
+    return [(c, named[m]) for m, c in telling.items() if m in named and c.values.size and named[m].values.size]
+
+
+def _parted(ours: Curve, theirs: Curve, part: Part) -> Parted | None:
+    found = part(ours.steps, ours.values, theirs.steps, theirs.values)
+    if found is None:
+        return None
+    toward = _direction(ours, found.ours)
+    return Parted(
+        metric=ours.metric,
+        role=ours.role.name,
+        step=int(ours.steps[found.index]),
+        direction=toward(found.sign),
+        effect=found.effect,
+        final_step=None if found.final is None else int(ours.steps[found.final]),
+        final_direction=None if found.final is None else toward(found.final_sign),
+        ours=found.ours,
+        theirs=found.theirs,
+        equal_until=None if found.equal is None else int(ours.steps[found.equal]),
+    )
+
+
+def _direction(curve: Curve, end: float) -> Callable[[int], Direction]:
+    """What the sign of a distance means: for a goal better or worse. Without a sign whose end is no number is worse."""
+    judged = curve.role.worse if curve.role.name.endswith(GOALS) else None
+
+    def toward(sign: int) -> Direction:
+        if not sign:
+            return "better" if isfinite(end) else "worse"
+        if judged is None:
+            return "above" if sign > 0 else "below"
+        return "worse" if (sign > 0) == (judged == "up") else "better"
+
+    return toward
+
+
+def _order(p: Parted) -> tuple[bool, int]:
+    """Goals first, then the first that turned for the worse."""
+    steps = ((p.direction, p.step), (p.final_direction, p.final_step))
+    worse = min((step for direction, step in steps if direction == "worse" and step is not None), default=p.step)
+    return p.direction in ("above", "below"), worse
+
+
+def _seen(parted: Sequence[Parted], told: Sequence[Change], known: Kinds) -> list[Change]:
+    """What a metric shows and no setting tells: another learning rate."""
+    out = []
+    for p in parted:
+        kind = next((k for k in known.kinds.values() if k.role == p.role), None)
+        if kind is not None and not any(known.kinds[c.kind].role == p.role for c in told):
+            values = f"{p.theirs:.4g}", f"{p.ours:.4g}"
+            out.append(Change(p.metric, kind.name, kind.section, *values, way(p.theirs, p.ours)))
+    return out[:1]

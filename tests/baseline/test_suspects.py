@@ -1,0 +1,81 @@
+"""Which change is held responsible, and when none is."""
+
+import pytest
+
+from loganalyst.baseline.kinds import kinds
+from loganalyst.baseline.suspects import suspect
+from loganalyst.model import Cause, Change
+
+
+def cause(label: str, line: int | None = None) -> Cause:
+    texts = dict.fromkeys(("severity", "summary", "mechanism"), "")
+    return Cause(
+        id=label,
+        label=label,
+        issue=label,
+        confidence=0.9,
+        band="high",
+        verdict="likely",
+        evidence=(),
+        fix=(),
+        line=line,
+        **texts,
+    )
+
+
+def change(key: str, way: str | None = None) -> Change:
+    kind = kinds().of(key)
+    return Change(key, kind.name, kind.section, "a", "b", way)
+
+
+SEED, DATA, SWITCH = change("seed"), change("dataset"), change("my_switch")
+
+
+def test_the_change_that_a_cause_names_comes_first():
+    found = suspect([DATA, change("dropout", "down"), SEED], [cause("overfitting")], True, kinds())
+
+    assert (found.change, found.basis) == (DATA, "named")
+
+
+def test_a_change_the_other_way_is_not_named():
+    """A lower rate made no rate too high."""
+    found = suspect([change("lr", "down"), SEED], [cause("lr_too_high")], True, kinds())
+
+    assert found.basis == "ranked"
+
+
+def test_the_likeliest_cause_chooses():
+    rate, clip = change("lr", "up"), change("num_workers", "up")
+    found = suspect([rate, clip], [cause("host_oom"), cause("lr_too_high")], True, kinds())
+
+    assert (found.change, found.basis) == (clip, "named")
+
+
+def test_the_only_difference_is_it():
+    assert suspect([SEED], [], True, kinds()).basis == "only"
+
+
+def test_of_some_the_kind_that_matters_most():
+    found = suspect([change("lr", "up"), SEED], [], True, kinds())
+
+    assert (found.change.key, found.basis) == ("lr", "ranked")
+
+
+@pytest.mark.parametrize(
+    ("told", "causes", "apart", "why"),
+    [
+        ([], [], True, "nothing that was logged of both differs"),
+        ([SEED], [], False, "the curves stay together: no change made a difference"),
+        ([SEED] * 8, [], True, "8 things differ, too many to name one"),
+        ([SWITCH, SWITCH], [], True, "of nothing that differs it is known how much it matters"),
+        ([SEED], [cause("disk_full", line=12)], True, "nothing that differs is known to lead to this: disk_full"),
+    ],
+)
+def test_nothing_is_named_without_a_reason(told, causes, apart, why):
+    assert suspect(told, causes, apart, kinds()) == why
+
+
+def test_a_cause_names_one_of_many():
+    found = suspect([change("lr", "up")] + [SEED] * 20, [cause("lr_too_high")], True, kinds())
+
+    assert (found.change.key, found.basis) == ("lr", "named")
