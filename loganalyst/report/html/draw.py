@@ -171,8 +171,7 @@ def percent(share: float) -> str:
 def _marks(p: Plot, findings: pl.DataFrame, onset: int | None) -> Iterator[Html]:
     for curve in p.panel.curves:
         yield from _lost(p, curve)
-        if curve.role.name != "learning_rate":
-            yield from _found(p, curve, findings.filter(pl.col("metric") == curve.metric))
+        yield from _found(p, curve, shown(curve, findings))
     if onset is not None and p.panel.shared:
         foot = f"M-6 {p.height}h12l-6 -9z"
         yield at_step(p.x, onset, [element("path", d=f"M0 0V{p.height}"), element("path", d=foot)], "onset")
@@ -191,10 +190,17 @@ def _lost(p: Plot, curve: Curve) -> Iterator[Html]:
         yield at_step(p.x, int(steps[i]), element("path", d="M-4.5 -1h9l-4.5 8z"), "nonfinite")
 
 
+def shown(curve: Curve, findings: pl.DataFrame) -> pl.DataFrame:
+    """The findings on a curve that have a sign and a place; what a schedule does to its rate is none."""
+    if curve.role.name == "learning_rate":
+        return findings.clear()
+    on_curve = pl.col("metric") == curve.metric
+    return findings.filter(on_curve, pl.col("step").is_not_null(), pl.col("kind").is_in(list(MARKS)))
+
+
 def _found(p: Plot, curve: Curve, found: pl.DataFrame) -> Iterator[Html]:
-    known = found.filter(pl.col("step").is_not_null(), pl.col("kind").is_in(list(MARKS)))
-    for kind in known["kind"].unique(maintain_order=True):
-        of_kind = known.filter(pl.col("kind") == kind).sort("significance", descending=True, nulls_last=True)
+    for kind in found["kind"].unique(maintain_order=True):
+        of_kind = found.filter(pl.col("kind") == kind).sort("significance", descending=True, nulls_last=True)
         for row in of_kind.head(MARKED).iter_rows(named=True):
             yield from _mark(p, curve, row)
 

@@ -96,7 +96,7 @@ def _said(curve: Curve, findings: pl.DataFrame) -> str:
     """A sentence on what a curve shows: its course, and what was found on it."""
     steps = span(int(curve.steps[0]), int(curve.steps[-1]))
     text = f"{clean(curve.metric, 80)}: {course(curve.values)} over steps {steps}"
-    found = findings.filter(pl.col("metric") == curve.metric, pl.col("step").is_not_null())
+    found = draw.shown(curve, findings)
     by_kind = {kind: found.filter(pl.col("kind") == kind)["step"].to_list() for kind in MARKS}
     told = [f"{MARKS[kind][2]} at step {_named(steps)}" for kind, steps in by_kind.items() if steps]
     return "; ".join([text, *told]) + "."

@@ -126,20 +126,22 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
 
 
 def _items(c: CauseText) -> Html | None:
-    """The evidence, each item with its sign, kind and place."""
+    """The evidence, each item with its sign, kind and place (where any has one)."""
+    placed = any(e.place for e in c.evidence)
     rows = [
-        (
-            element("span", SPEAKS[e.speaks][0], class_="sign", title=SPEAKS[e.speaks][1]),
-            element("span", SPEAKS[e.speaks][1], class_="hidden"),
-        )
+        (_speaks(e.speaks), e.text, e.kind, *([element("code", e.place) if e.place else ""] if placed else []))
         for e in c.evidence
     ]
-    cells = [
-        (sign, e.text, e.kind, element("code", e.place) if e.place else "")
-        for sign, e in zip(rows, c.evidence, strict=True)
-    ]
     classes = [{True: "for", False: "against", None: "unknown"}[e.speaks] for e in c.evidence]
-    return _table(("", "Evidence", "Kind", "Where"), cells, classes)
+    return _table(("", "Evidence", "Kind", *(["Where"] if placed else [])), rows, classes)
+
+
+def _speaks(speaks: bool | None) -> tuple[Html, Html]:
+    """A sign for the eye, and its meaning read aloud."""
+    sign, words = SPEAKS[speaks]
+    return element("span", sign, class_="sign", title=words, aria_hidden="true"), element(
+        "span", words, class_="hidden"
+    )
 
 
 def _fix(fix: Fix) -> Html:
