@@ -19,6 +19,7 @@ STEPS = {
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
     "store": {
+        "rulefiles",
         "__version__",
         "errors",
         "features",

@@ -17,16 +17,17 @@ import polars as pl
 
 from loganalyst import __version__
 from loganalyst.errors import LogAnalystError, StoreError, nearest
-from loganalyst.model import Diagnosis, Run
+from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discover import Found, discover, runs
 from loganalyst.sources.joining import Joiner, job_logs, real
 from loganalyst.sources.part import BIG
 from loganalyst.store import judged, lock, reading, runrows
+from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import Joined, Note, State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder
-from loganalyst.store.workers import NotStartedError, Ready, each
+from loganalyst.store.workers import Limits, NotStartedError, Ready, each
 
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down
@@ -36,12 +37,15 @@ PATIENCE = 600.0  # seconds to wait for another process that writes
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one run: `read`, `unchanged`, or `failed` and why. `points` counts those of a run just read."""
+    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, or `failed` and why. `points` counts
+    those of a run just read.
+    """
 
     path: str
-    what: Literal["read", "unchanged", "failed"]
+    what: Literal["read", "unchanged", "judged", "failed"]
     why: str = ""
     points: int = 0
+    run: str = ""
 
 
 class Store:
@@ -70,9 +74,11 @@ class Store:
         """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
 
-    def readings(self, paths: Iterable[str | Path], processes: int = 1) -> Iterator[Outcome]:
-        """As `ingest`, run by run as they are done. What was read is written down every few seconds, and when the
-        iterator is closed.
+    def readings(
+        self, paths: Iterable[str | Path], processes: int = 1, limits: Limits | None = None
+    ) -> Iterator[Outcome]:
+        """As `ingest`, run by run as they are done, each within `limits`. What was read is written down every few
+        seconds, and when the iterator is closed.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
         """
@@ -80,7 +86,7 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state), processes, _died):
+                for done in each(_read, self._work(paths, state), processes, _died, limits):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -126,7 +132,7 @@ class Store:
             joined, note = _joined(id_, found, joiner)
         taken.update(note.joined.files)
         if unchanged:
-            return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or ""))
+            return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or "", run=id_))
         places = {name: self.run_file(name, id_) for name in BIG}
         folder = self._folder.temporary / f"{id_}-{time.time_ns()}"
         return Task(joined, note, state.known(id_, __version__), places, folder)
@@ -146,28 +152,49 @@ class Store:
         for folder in (done.task.folder for done in batch if done.task.folder.exists()):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def diagnose(self, ids: Iterable[str] | None = None) -> dict[str, str]:
-        """Judge the runs (of `ids`; None: all) that were read and not judged since; run id -> status of the diagnosis.
+    def diagnose(self, ids: Iterable[str] | None = None, processes: int = 1) -> dict[str, str]:
+        """Judge the runs (of `ids`; None: all) that were read and not judged since; run id -> "judged", or why not.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
         """
-        return self._judge(None if ids is None else set(ids), PATIENCE)
+        return {o.run: o.why or o.what for o in self.judgings(ids, processes)}
 
-    def _judge(self, ids: set[str] | None, patience: float) -> dict[str, str]:
-        found: dict[str, str] = {}
-        if not self._unjudged(ids).height:
-            return found
+    def judgings(
+        self,
+        ids: Iterable[str] | None = None,
+        processes: int = 1,
+        limits: Limits | None = None,
+        patience: float = PATIENCE,
+    ) -> Iterator[Outcome]:
+        """As `diagnose`, run by run as they are done, each within `limits` (None: in this process, without any)."""
+        wanted = None if ids is None else set(ids)
+        if not self.unjudged(wanted).height:
+            return
         with self._writing(patience):
-            for batch in self._unjudged(ids).iter_slices(JUDGED_AT_ONCE):
-                stamps = dict(batch.select("run_id", "written").iter_rows())
-                diagnoses = [_diagnosed(run) for run in runrows.load(self._folder, list(stamps))]
-                rows = [judged.rows(d, __version__, stamps[d.run.id]) for d in diagnoses]
-                self._folder.append(JUDGED, {name: [r[name] for r in rows] for name in JUDGED})
-                found |= {d.run.id: d.status for d in diagnoses}
-        return found
+            batch: list[Judged] = []
+            since = time.monotonic()
+            try:
+                for done in each(judged.judge, self._to_judge(wanted), processes, judged.given_up, limits):
+                    batch.append(done)
+                    if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
+                        self._keep_judged(batch)
+                        batch, since = [], time.monotonic()
+                    why = done.rows["diagnoses"]["why"][0]
+                    yield Outcome(done.task.path, "failed" if why else "judged", why or "", run=done.task.run_id)
+            finally:
+                self._keep_judged(batch)
 
-    def _unjudged(self, ids: set[str] | None) -> pl.DataFrame:
-        found = self._folder.unjudged(__version__)
+    def _to_judge(self, ids: set[str] | None) -> Iterator[judged.Task]:
+        for some in self.unjudged(ids).iter_slices(JUDGED_AT_ONCE):
+            yield from judged.tasks(self._folder, dict(some.select("run_id", "written").iter_rows()))
+
+    def _keep_judged(self, batch: Sequence[Judged]) -> None:
+        if batch:
+            self._folder.append(JUDGED, {name: [done.rows[name] for done in batch] for name in JUDGED})
+
+    def unjudged(self, ids: set[str] | None = None) -> pl.DataFrame:
+        """`run_id` and `written` (the stamp of its reading) of each run, of `ids`, that was not judged since."""
+        found = self._folder.unjudged(judged.version())
         return found if ids is None else found.filter(pl.col("run_id").is_in(list(ids)))
 
     def table(self, name: str) -> pl.LazyFrame:
@@ -176,7 +203,8 @@ class Store:
         """
         if name in JUDGED:
             with suppress(StoreError):
-                self._judge(None, patience=0.0)
+                for _ in self.judgings(patience=0.0):
+                    pass
         return self._folder.scan(name)
 
     def run(self, run_id: str) -> Run:
@@ -238,26 +266,11 @@ def _read(task: Task) -> Done | Outcome:
 
 
 def _died(task: Task, why: str) -> Done | Outcome:
-    return Outcome(str(task.found.root), "failed", why)
+    return Outcome(str(task.found.root), "failed", f"{task.found.root}: {why}", run=task.note.run)
 
 
 def _outcome(done: Done) -> Outcome:
     path = str(done.task.found.root)
     if done.note.why:
-        return Outcome(path, "failed", done.note.why)
-    return Outcome(path, "read", points=done.points)
-
-
-def _diagnosed(run: Run) -> Diagnosis:
-    """The diagnosis of a run; where that fails, of status `unreadable`."""
-    from loganalyst import pipeline
-
-    try:
-        return pipeline.diagnose(run)
-    except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
-        told = (
-            error
-            if isinstance(error, LogAnalystError)
-            else LogAnalystError(run.path, f"{type(error).__name__}: {error}")
-        )
-        return Diagnosis(run=run, status="unreadable", confidence=1.0, summary={"why": str(told)})
+        return Outcome(path, "failed", done.note.why, run=done.note.run)
+    return Outcome(path, "read", points=done.points, run=done.note.run)

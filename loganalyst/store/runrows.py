@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Run, Source
+from loganalyst.model import SCHEMAS, Run, Source, constant
 from loganalyst.sources.part import BIG
-from loganalyst.store.judged import of_run
 from loganalyst.store.tables import READ, Folder, schema
 
 TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
@@ -29,21 +28,31 @@ def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
     }
 
 
+Small = Mapping[str, pl.DataFrame]  # of one run, what the small tables have, by table
+
+
 def load(folder: Folder, run_ids: list[str]) -> list[Run]:
     """The runs of these ids, as a fresh reading would give them; ids the store does not have are left out."""
+    return [whole(folder, run_id, rows) for run_id, rows in small(folder, run_ids).items()]
+
+
+def small(folder: Folder, run_ids: list[str]) -> dict[str, Small]:
+    """What the small tables have of runs, by id in the order asked for; ids the store does not have are left out."""
     counting = folder.counting("runs").filter(pl.col("run_id").is_in(run_ids))
-    small = {name: _by_run(rows) for name, rows in folder.rows(READ, counting).items()}
-    return [_run(folder, run_id, small) for run_id in run_ids if run_id in small.get("runs", {})]
+    tables = {name: _by_run(rows) for name, rows in folder.rows(READ, counting).items()}
+    known = [run_id for run_id in run_ids if run_id in tables.get("runs", {})]
+    return {id_: {name: rows[id_] for name, rows in tables.items() if id_ in rows} for id_ in known}
 
 
 def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {str(key[0]): rows for key, rows in found.partition_by("run_id", as_dict=True, include_key=False).items()}
 
 
-def _run(folder: Folder, run_id: str, small: Mapping[str, Mapping[str, pl.DataFrame]]) -> Run:
-    row = small["runs"][run_id].row(0, named=True)
-    files = small["sources"][run_id].to_dicts() if run_id in small.get("sources", {}) else []
-    tables: dict[str, Any] = {n: rows[run_id] for n, rows in small.items() if n in SCHEMAS and run_id in rows}
+def whole(folder: Folder, run_id: str, rows: Small) -> Run:
+    """The run that `small` told of, with its big tables."""
+    row = rows["runs"].row(0, named=True)
+    files = rows["sources"].to_dicts() if "sources" in rows else []
+    tables: dict[str, Any] = {name: frame for name, frame in rows.items() if name in SCHEMAS}
     tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
     told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name]) for name in LISTS}}
     return Run(
@@ -58,3 +67,8 @@ def _run(folder: Folder, run_id: str, small: Mapping[str, Mapping[str, pl.DataFr
 def big(file: Path, name: str) -> pl.DataFrame:
     """One big table of one run."""
     return pl.read_parquet(file, hive_partitioning=False).cast(SCHEMAS[name])
+
+
+def of_run(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the run's id before them."""
+    return rows.clone().insert_column(0, constant(run_id, rows.height, pl.String).alias("run_id"))

@@ -41,9 +41,13 @@ _OWN = {
     ),
     # one row a file of a run
     "sources": _schema(path=pl.String, format=pl.String, bytes=pl.Int64, points=pl.Int64, lines=pl.Int64),
-    # one row a run; `json` is the whole diagnosis, `version` the program's, `reading` the stamp of what it judged
+    # one row a run; `label` to `node` are of the first cause, `why` of a run that could not be judged; `json` is the
+    # whole diagnosis, `version` that of the program and its rules, `reading` the stamp of what was judged
     "diagnoses": _schema(
-        status=pl.String, label=pl.String, confidence=pl.Float64, json=pl.String, version=pl.String, reading=pl.Int64,
+        status=pl.String, label=pl.String, confidence=pl.Float64,
+        cause=pl.String, issue=pl.String, severity=pl.String, verdict=pl.String, step=pl.Int64, file=pl.String,
+        line=pl.Int64, node=pl.String, says=pl.String, why=pl.String,
+        json=pl.String, version=pl.String, reading=pl.Int64,
     ),
 }
 # fmt: on
