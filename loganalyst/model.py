@@ -419,33 +419,6 @@ class RuledOut:
     rival: bool = False
 
 
-@dataclass(frozen=True)
-class Onset:
-    """When a metric left its usual course for the worse: first at `step`, somewhere in `low`..`high`, in steps of the
-    run's busiest metric; `found` is the step of the finding, in the metric's own.
-    """
-
-    metric: str
-    role: str
-    kind: str
-    session: int
-    step: int
-    low: float
-    high: float
-    found: int
-    file: str | None = None
-
-    def before(self, other: "Onset") -> float:
-        """The probability that this was before the other, each anywhere in its interval alike; where those do not
-        overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
-        """
-
-        def area(x: float) -> float:
-            """Integral, up to x, of the share of this interval that lies below."""
-            inside = min(max(x - self.low, 0.0), self.high - self.low)
-            return inside * inside / (2 * (self.high - self.low)) + max(x - self.high, 0.0)
-
-        return min(max((area(other.high) - area(other.low)) / (other.high - other.low), 0.01), 0.99)
 Way = Literal["up", "down"]
 Direction = Literal["worse", "better", "above", "below"]
 
@@ -512,6 +485,33 @@ class Baseline:
     not_logged: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Onset:
+    """When a metric left its usual course for the worse: first at `step`, somewhere in `low`..`high`, in steps of the
+    run's busiest metric; `found` is the step of the finding, in the metric's own.
+    """
+
+    metric: str
+    role: str
+    kind: str
+    session: int
+    step: int
+    low: float
+    high: float
+    found: int
+    file: str | None = None
+
+    def before(self, other: "Onset") -> float:
+        """The probability that this was before the other, each anywhere in its interval alike; where those do not
+        overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
+        """
+
+        def area(x: float) -> float:
+            """Integral, up to x, of the share of this interval that lies below."""
+            inside = min(max(x - self.low, 0.0), self.high - self.low)
+            return inside * inside / (2 * (self.high - self.low)) + max(x - self.high, 0.0)
+
+        return min(max((area(other.high) - area(other.low)) / (other.high - other.low), 0.01), 0.99)
 
 
 @dataclass(frozen=True)
@@ -580,6 +580,7 @@ class Diagnosis:
     features: Features = field(default_factory=lambda: Features({}))
     findings: pl.DataFrame = field(default_factory=lambda: table("findings"))
     curves: Sequence[Curve] = ()
+    baseline: Baseline | None = None
     ignored_findings: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
@@ -607,4 +608,3 @@ class Diagnosis:
         from loganalyst.report import plot
 
         plot.save(self, Path(path), metrics)
-    baseline: Baseline | None = None

@@ -80,6 +80,7 @@ def diagnose(
     config: Path | None = None,
     rules: Sequence[Path] = (),
     symptoms: Sequence[str] = (),
+    baseline: str | Path | Run | None = None,
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
@@ -105,7 +106,6 @@ def diagnose(
         metrics=metrics,
         coverage=coverage,
         sessions=_sessions(run),
-    baseline: str | Path | Run | None = None,
         symptoms=judged.symptoms,
         causes=kept,
         ruled_out=judged.ruled_out,
@@ -129,6 +129,10 @@ def diagnose(
         notes=judged.notes,
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
+    if baseline is None:
+        return found
+    other = diagnose(baseline, separate=separate, config=config, rules=rules)
+    return replace(found, baseline=compare(found, other, signals.parting))
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:
@@ -156,10 +160,6 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
     """One diagnosis; logs beside a run that cannot be read have one each."""
     try:
         return [diagnose(run, logs=logs, **options)]
-    if baseline is None:
-        return found
-    other = diagnose(baseline, separate=separate, config=config, rules=rules)
-    return replace(found, baseline=compare(found, other, signals.parting))
     except LogAnalystError as error:
         return [unreadable(run, error), *(d for log in logs for d in _diagnosed(log, (), options))]
 

@@ -7,18 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loganalyst.model import (
-    Cause,
-    Curve,
-    Decider,
-    Diagnosis,
-    Evidence,
-    Fix,
-    QuickFix,
-    RuledOut,
-    SessionSummary,
-    TimelineEvent,
-)
+from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary, TimelineEvent
 from loganalyst.report.beside import rows as beside
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
@@ -158,9 +147,9 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         causes=tuple(_cause(c, d) for c in causes),
         symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
         told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
+        baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
-        baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
         timeline=tuple(
             Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
         ),

@@ -39,8 +39,8 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "quick_fixes": list(_quick_fixes(d.causes)),
         "notes": [asdict(n) for n in d.notes],
         "summary": d.summary,
-        "gaps": d.run.gaps.to_dicts(),
         "baseline": beside.data(d.baseline) if d.baseline else None,
+        "gaps": d.run.gaps.to_dicts(),
         "analysis_artifacts": _artifacts(d),
     }
     return {key: plain(value) for key, value in whole.items()}

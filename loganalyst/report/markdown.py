@@ -32,7 +32,6 @@ def _opening(doc: Document) -> Iterator[str]:
         f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
     )
     yield from _section("Symptoms", doc.symptoms)
-    yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
     yield from _table("Against the baseline", ("", ""), [(r.label, r.text) for r in doc.baseline])
     yield from _table("Symptoms you told", ("Told", "Answer"), [(r.label, r.text) for r in doc.told])
 

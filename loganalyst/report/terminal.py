@@ -32,7 +32,6 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
         text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
     )
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
-    lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
     lines += _baseline(doc, width, 2)
     return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)
 
@@ -143,19 +142,13 @@ def _instead(doc: Document, width: int) -> "list[Text]":
     return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
 
 
-def _told(doc: Document, width: int) -> "list[Text]":
-    return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
-
-def _quick(doc: Document, width: int) -> "list[Text]":
-    """Which change to make first, where there are several."""
-    rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
-    return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
-
-
 def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
     """What was changed since the baseline, and where the curves part."""
     return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
 
+
+def _told(doc: Document, width: int) -> "list[Text]":
+    return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
 
 
 def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
