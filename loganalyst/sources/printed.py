@@ -22,5 +22,7 @@ def printed(text: Path) -> Iterator[Tables]:
 
 
 def _inside(frame: pl.DataFrame) -> pl.DataFrame:
+    if not frame.height:
+        return frame
     told = [pl.lit(0, pl.Int32).alias("session")] if "session" in frame.columns else []
     return frame.with_columns(*told, offset=pl.lit(None, pl.Int64))

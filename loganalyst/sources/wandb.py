@@ -99,6 +99,8 @@ class _Run:
     def _history(self, chunk: Chunk) -> Mask:
         """Takes in the plain rows of the history; which records they are."""
         places = chunk.of(proto.HISTORY)
+        if not len(places):
+            return np.zeros(len(chunk.tag), np.bool_)
         begin, end = chunk.start[places], chunk.end[places]
         items, plain = chunk.items(begin, end, proto.HISTORY_ITEM, proto.HISTORY_STEP)
         return self._columns(chunk, columns(chunk, items, places, plain))
@@ -106,6 +108,8 @@ class _Run:
     def _stats(self, chunk: Chunk) -> Mask:
         """Takes in the plain system metrics; which records they are."""
         places = chunk.of(proto.STATS)
+        if not len(places):
+            return np.zeros(len(chunk.tag), np.bool_)
         begin, end, times = chunk.start[places], chunk.end[places], np.zeros(len(places))
         whole = np.ones(len(places), np.bool_)
         for i in range(len(places)):

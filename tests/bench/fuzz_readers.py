@@ -13,6 +13,7 @@ signal stops ends the whole run: the last file below the temporary folder is the
 
 import argparse
 import faulthandler
+import gc
 import random
 import signal
 import sys
@@ -116,6 +117,7 @@ def shrunk(target: Target, mutant: Input, kind: str) -> Input:
 
 def run(target: Target, numbers: Sequence[int], seconds: float, keep: Path) -> Counter[str]:
     """Counts of inputs and of each kind of failure; what fails is told."""
+    gc.freeze()  # what is there now is not looked through again and again
     counts, end = Counter[str](), time.monotonic() + seconds
     for number in numbers:
         if time.monotonic() > end:

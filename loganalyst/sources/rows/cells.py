@@ -18,7 +18,7 @@ _ASIDE = re.compile(r"#|^[^\S\n]*$", re.MULTILINE)  # a comment, or a line that 
 _NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"
 _WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'), [0.5]; no longer lists
 _ODD = pl.col("odd").str
-_SIGNS = ("1.#", "tensor(", "[")  # in one of which there is a number
+_SIGNS = ["1.#", "tensor(", "["]  # in one of which there is a number
 _MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # what an odd cell may say
 
 

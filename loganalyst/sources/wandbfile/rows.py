@@ -144,30 +144,33 @@ class Rows:
 
     def add_columns(self, found: Columns, names: list[str | None]) -> None:
         """Take in many rows; their codes count in `names`."""
+        if not len(found.places):
+            return
         codes = np.array([-1 if name is None else self._code(name) for name in names], np.int64)
         self.columns.append(found._replace(codes=codes[found.codes]))
         self.ended = max(self.ended, float(np.nanmax(found.times, initial=0.0)))
 
     def take(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The rows as `points` and `distributions` frames; forgets them."""
-        names = pl.Series(list(self.codes), dtype=pl.String)
-        found = self._joined()
-        logged = np.zeros(len(names), np.bool_)
-        logged[found.codes] = True
-        self.logged |= set(names.filter(pl.Series(logged)).to_list())
-        steps, rows = pl.Series(found.steps, dtype=pl.Int64), pl.Series(found.rows, dtype=pl.get_index_type())
-        points = table("points", {
-            "session": np.zeros(len(found.codes), np.int32),
-            "metric": names.gather(found.codes),
-            "step": steps.set(steps == NO_STEP, None).gather(rows),
-            "epoch": pl.Series(found.epochs).fill_nan(None).gather(rows),
-            "time": from_seconds(found.times).gather(rows),
-            "value": found.values,
-            "source": self.source,
-        })  # fmt: skip
+        points = self._points() if self.lengths or self.columns else table("points")
         distributions = buckets.frame(self.distributions, self.source)
         self._clear()
         return points, distributions
+
+    def _points(self) -> pl.DataFrame:
+        names, found = list(self.codes), self._joined()
+        self.logged |= {names[code] for code in np.unique(found.codes).tolist()}
+        steps, epochs = pl.Series(found.steps[found.rows], dtype=pl.Int64), found.epochs[found.rows]
+        stepless, epochless = found.steps == NO_STEP, np.isnan(found.epochs)
+        return table("points", {
+            "session": 0,
+            "metric": pl.Series(names, dtype=pl.String).gather(found.codes),
+            "step": steps.set(steps == NO_STEP, None) if stepless.any() else steps,
+            "epoch": pl.Series(epochs).fill_nan(None) if not epochless.all() else None,
+            "time": from_seconds(found.times[found.rows]),
+            "value": found.values,
+            "source": self.source,
+        })  # fmt: skip
 
     def _joined(self) -> Columns:
         """All rows, and their points in the order of the rows' places."""

@@ -237,7 +237,7 @@ class Lines:
             return
         for i, line in enumerate(now, 1):
             if line.endswith(b"\n") and line in known and (found := got.get(i, [])) != (rows := known[line]):
-                if seed.once and often[line] > 1:
+                if (seed.once and often[line] > 1) or sorted(found, key=str) == sorted(rows, key=str):
                     continue
                 kind = "wrong" if found else "lost"
                 yield Fault(kind, f"line {i} ({line[:60]!r}) gives {found[:3]}, not {rows[:3]}")
@@ -257,7 +257,7 @@ def _by_line(tables: Tables, seed: Seed) -> dict[int, list[Row]]:
     out = defaultdict(list)
     for metric, step, value, line in tables.points.select("metric", "step", "value", "line").iter_rows():
         out[line].append((metric, None if seed.counted else step, _number(value)))
-    return {line: sorted(rows, key=str) for line, rows in out.items()}
+    return out
 
 
 def _other(data: bytes, seed: bytes) -> bool:

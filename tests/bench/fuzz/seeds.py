@@ -70,13 +70,13 @@ def tensorboard() -> list[Seed]:
             writer.write(event.SerializeToString())
         return out.getvalue()
 
-    plain = [(step, [value(tag, v)]) for step in range(90, 190) for tag, v in numbers(step).items()]
+    plain = [(step, [value(tag, v)]) for step in range(108, 148) for tag, v in numbers(step).items()]
     mixed, old, tensors = [], [], []
-    for step in range(0, 60 * 300, 300):
+    for step in range(30 * 300, 60 * 300, 300):
         mixed += [(step, [value(tag, v)]) for tag, v in numbers(step).items()]
         mixed += [(step, [histogram("weights", step)])] if step % 1500 == 0 else []
         mixed += [(step, [tensor("note/text_summary", b"at %d" % step, "text")])] if step % 3600 == 0 else []
-    for step in range(120, 180):
+    for step in range(114, 144):
         old.append((step, [value(tag, v) for tag, v in numbers(step).items()]))
         old += [(step, [value("eval", math.nan if step % 20 else math.inf)])] if step % 10 == 0 else []
         tensors += [(step, [tensor(tag, np.float32(v), "scalars")]) for tag, v in numbers(step).items()]
@@ -114,9 +114,9 @@ def wandb() -> list[Seed]:
 
     end = Record()
     end.exit.exit_code = 1
-    few = [run(), *(history(step) for step in range(40)), end]
-    long = [run(), *(history(step, pad="x" * (2500 * (step % 4)), **{"deep.a": step}) for step in range(30)), end]
-    mixed = [run(), *(r for s in range(40) for r in (history(s, bad=math.nan), *beside(s))), end]
+    few = [run(), *(history(step) for step in range(20)), end]
+    long = [run(), *(history(step, pad="x" * (2500 * (step % 4)), **{"deep.a": step}) for step in range(16)), end]
+    mixed = [run(), *(r for s in range(16) for r in (history(s, bad=math.nan), *beside(s))), end]
     return [
         Seed(f"run-{i}.wandb", file([r.SerializeToString() for r in rows])) for i, rows in enumerate((few, long, mixed))
     ]

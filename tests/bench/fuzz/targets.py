@@ -22,7 +22,7 @@ from tests.bench.fuzz.seeds import WRITERS, Seed
 
 # sizes of blocks: what small files cross in place of large ones
 SMALL: dict[str, Mapping[str, int]] = {
-    "tensorboard": {"events.records.CHUNK": 3000},
+    "tensorboard": {"events.records.CHUNK": 2000},
     "wandb": {"wandbfile.leveldb.WINDOW": 1 << 15},
     "json": {"json._BLOCK": 2000, "rows.jsonlines.FEWEST": 4, "rows.jsonlines._CHUNK": 8},
     "text": {"log.lines.CHUNK": 1500},
