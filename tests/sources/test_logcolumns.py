@@ -1,5 +1,8 @@
 """Numbers read column by column are those a regex finds line by line."""
 
+import math
+from decimal import Decimal
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +14,9 @@ from loganalyst.sources.log.lines import chunk_of
 
 NUMBERS = st.sampled_from(
     ["1", "7", "12", "0.5", "0.25", "-0.5", "+3", ".5", "5.", "1e-05", "9.99e-05", "1E+22", "1.5e-30", "2e300", "1e999",
-     "nan", "NaN", "inf", "-inf", "0.6931471805599453", "123456789012345678", "-0", "00012"]
+     "nan", "NaN", "inf", "-inf", "0.6931471805599453", "123456789012345678", "-0", "00012",
+     "-1.2345678901234567e-05", "3.1415926535897932384626", "9007199254740993",
+     "9007199254740993e-27", "1234567890123456e28"]
 )  # fmt: skip
 LINES = st.builds(
     "2024-05-0{} 10:00:0{},{} INFO w2v step {} | loss {} lr={} ok".format,
@@ -57,3 +62,37 @@ def test_a_digit_of_a_word_is_no_number() -> None:
     chunk = chunk_of("\n".join(written).encode(), np.arange(140))
     taken, _ = columns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
     assert taken.tolist() == [True] * 70 + [False] * 70
+
+
+@given(st.lists(st.floats(0, 1e22).map(repr), min_size=1, max_size=40), st.integers(0, 3))
+def test_a_number_of_many_digits_is_the_double_that_it_says(numbers: list[str], more: int) -> None:
+    written = [f"step 1 | loss {number}" for text in numbers for number in (text, _halfway(text, more))]
+    (form,) = forms.learn(pl.Series(written[:1]))
+    chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LEAST", 1)
+        patch.setattr(columns, "_MISSES", 1000)
+        taken, (_, loss) = columns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
+    assert loss.tolist() == [float(line[14:]) for line, is_taken in zip(written, taken, strict=True) if is_taken]
+    assert taken[0]
+
+
+def _halfway(text: str, more: int) -> str:
+    """About what lies half way to the next double, in some digits more."""
+    value = Decimal(text) + Decimal(math.ulp(float(text))) / 2
+    return f"{value:.{len(text) + more}g}"
+
+
+def test_drawn_bars_differ_in_their_blocks_only() -> None:
+    written = [
+        f"Epoch 3:  {50 + k}%|{bar}   | {50 + k}/99 [00:10<00:10, loss={k / 7:.3f}]"
+        for k, bar in enumerate(["█████▏", "█████▎", "█████▌", "██████"] * 9)
+    ]
+    (form,) = forms.learn(pl.Series(written[:1]))
+    written += [written[0].replace("█▏", "█###"), written[1].replace("|█", "||##")]
+    chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LEAST", 3)
+        taken, slots = columns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
+    assert taken.tolist() == [True] * 36 + [False] * 2
+    assert slots[-1].tolist() == [float(f"{k / 7:.3f}") for k in range(36)]

@@ -15,15 +15,19 @@ from numpy.typing import NDArray
 
 LEAST = 64  # lines that are worth a layout
 PIECE = 4096  # lines at once: they stay in the processor's cache
-_SHARE = 4  # a layout that fewer than one of so many lines have: they are too different
+_MISSES = 3  # layouts of fewer lines than LEAST: the lines are too different
 _ZERO = ord("0")
+_INNER = 0x80  # the least byte of a character that is not ASCII; with the next bit it is the first of its character
 _EXACT = 15  # digits of a whole number that a Float64 holds, and below
 _POWERS = 10.0 ** np.arange(23)  # those that a Float64 holds: one division by them rounds like the decimal text
+_LONG = 19 if np.finfo(np.longdouble).nmant >= 63 else _EXACT  # digits that a longdouble holds: 64 bits
+_LONG_POWERS = np.cumprod([1, *[10] * 27], dtype=np.longdouble)
 _NUMBER = re.compile(r"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?", re.ASCII)
 
 Rows = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
+_Floats = NDArray[np.floating[Any]]  # or of long doubles
 
 
 @dataclass(frozen=True)
@@ -52,28 +56,33 @@ class _Field:
         digits, exponent = (*whole, *part), tuple(power) if hit[6] else ()
         return cls(start, start + len(text), digits, len(part), exponent, sign, negative)
 
-    def read(self, lines: Bytes, digits: Iterator[Floats]) -> Floats:
+    def read(self, lines: Bytes, digits: Iterator[Bytes]) -> Floats:
         """The number in each line; `digits` are those in the columns of all fields, column by column."""
         if self.constant is not None:
             return np.full(len(lines), self.constant)
-        value, power = (_whole([next(digits) for _ in columns]) for columns in (self.digits, self.exponent))
-        if len(self.digits) > _EXACT or len(self.exponent) > 2:
-            return self._parsed(lines)
-        if not self.exponent:
-            value /= _POWERS[self.places]
+        own, raised = ([next(digits) for _ in columns] for columns in (self.digits, self.exponent))
+        if len(own) > _LONG or len(raised) > 2:
+            value = np.abs(self._parsed(lines))
+        elif raised or len(own) > _EXACT:
+            power = self.sign * _whole(raised).astype(np.int64) if raised else np.zeros(len(lines), np.int64)
+            value = self._raised(own, power - self.places, lines)
         else:
-            value = self._raised(value, self.sign * power.astype(np.int64) - self.places, lines)
+            value = _whole(own)
+            value /= _POWERS[self.places]
         return -value if self.negative else value
 
-    def _raised(self, value: Floats, power: Rows, lines: Bytes) -> Floats:
-        """The value times a power of ten."""
-        far = np.abs(power) >= len(_POWERS)
-        if far.any():
-            power = np.where(far, 0, power)
-        by = _POWERS[np.abs(power)]
-        value = np.where(power < 0, value / by, value * by)
-        if far.any():
-            value[far] = np.abs(self._parsed(lines[far]))
+    def _raised(self, digits: Sequence[Bytes], power: Rows, lines: Bytes) -> Floats:
+        """The whole number that digits make, times a power of ten."""
+        long = len(digits) > _EXACT
+        whole: _Floats = _long(digits) if long else _whole(digits)
+        powers: _Floats = _LONG_POWERS if long else _POWERS
+        far, down = np.abs(power) >= len(powers), power < 0
+        by = powers[np.where(far, 0, np.abs(power))]
+        exact = whole / by if down.all() else np.where(down, whole / by, whole * by)
+        value = exact.astype(np.float64, copy=False)
+        one_by_one = far | _halfway(exact, value) if long else far
+        if one_by_one.any():
+            value[one_by_one] = np.abs(self._parsed(lines[one_by_one]))
         return value
 
     def _parsed(self, lines: Bytes) -> Floats:
@@ -85,7 +94,7 @@ class _Field:
 @dataclass(frozen=True)
 class _Layout:
     """A line by column: the least byte that lines like it have there, and how much above it others may be (a digit
-    where any may stand: "0", and 9 above); its numbers.
+    where any may stand: "0", and 9 above; where a bar is drawn any byte that is not ASCII); its numbers.
     """
 
     least: Bytes
@@ -95,17 +104,21 @@ class _Layout:
     @classmethod
     def of(cls, line: Bytes, form: re.Pattern[str]) -> "_Layout | None":
         """That of a line; None where the form does not match."""
-        text = line.tobytes().decode("latin-1")
+        text = line.tobytes().decode()
         hit = form.fullmatch(text)
-        if not hit or not text.isascii():
+        if not hit:
             return None
-        varied = np.zeros(len(line), bool)
+        place = np.arange(len(text) + 1)
+        if not text.isascii():
+            place = np.append(np.flatnonzero(line & 0xC0 != _INNER), len(line))
+        least, room = line.copy(), np.zeros_like(line)
         for k in range(1, len(hit.groups()) + 1):
-            varied[slice(*hit.span(k))] = True
+            start, end = place[list(hit.span(k))]
+            digits, drawn = line[start:end] - np.uint8(_ZERO) <= 9, line[start:end] >= _INNER
+            least[start:end][digits], room[start:end][digits] = _ZERO, 9
+            least[start:end][drawn], room[start:end][drawn] = _INNER, _INNER - 1
         numbers = sorted(set(range(1, len(hit.groups()) + 1)) - set(form.groupindex.values()))
-        fields = tuple(_Field.of(hit[k], hit.start(k)) for k in numbers)
-        free = varied & (line - np.uint8(_ZERO) <= 9)
-        return cls(np.where(free, np.uint8(_ZERO), line), np.where(free, np.uint8(9), np.uint8(0)), fields)
+        return cls(least, room, tuple(_Field.of(hit[k], int(place[hit.start(k)])) for k in numbers))
 
     def fits(self, lines: Bytes) -> NDArray[np.bool_]:
         """Which lines, as long as this one, have this layout."""
@@ -115,21 +128,19 @@ class _Layout:
     def numbers(self, lines: Bytes) -> Iterator[Floats]:
         """Those in lines that have this layout, field by field."""
         columns = [column for one in self.fields for column in (*one.digits, *one.exponent)]
-        digits = iter(np.subtract(lines.T[columns], _ZERO, dtype=np.float64))
+        digits = iter(lines.T[columns] - np.uint8(_ZERO))
         return (one.read(lines, digits) for one in self.fields)
 
 
 def read(data: bytes, starts: Rows, lengths: Rows, form: re.Pattern[str]) -> tuple[NDArray[np.bool_], list[Floats]]:
     """Which lines of one form are read, and of those the number (float64) of each slot.
 
-    The lines begin at `starts` of `data`. Named groups of `form` are digits that are no numbers. Those not read may
-    have the form, too.
+    The lines begin at `starts` of `data`. Named groups of `form` are times and bars: digits that are no numbers, and
+    blocks. Those not read may have the form, too.
     """
     slots = [np.empty(len(starts)) for _ in range(form.groups - len(form.groupindex))]
     taken = np.zeros(len(starts), bool)
-    order = np.argsort(
-        lengths.astype(np.uint16) if len(lengths) and lengths.max() < 1 << 16 else lengths, kind="stable"
-    )
+    order = np.argsort(_narrow(lengths), kind="stable")
     bounds = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1)).tolist()
     for first, last in pairwise(bounds):
         length = int(lengths[order[first]])
@@ -144,16 +155,17 @@ def read(data: bytes, starts: Rows, lengths: Rows, form: re.Pattern[str]) -> tup
 
 def _read_piece(lines: Bytes, rows: Rows, form: re.Pattern[str], taken: NDArray[np.bool_], slots: list[Floats]) -> None:
     """Lines of one length, layout by layout, into `taken` and `slots` at `rows`."""
-    while len(lines) >= LEAST:
-        layout = _Layout.of(lines[0], form)
-        same = layout.fits(lines) if layout else np.zeros(len(lines), bool)
-        if not layout or np.count_nonzero(same) * _SHARE < len(lines):
-            return
+    misses = 0
+    while len(lines) >= LEAST and misses < _MISSES:
+        layout = _Layout.of(lines[len(lines) // 2], form)
+        same = layout.fits(lines) if layout else np.arange(len(lines)) == len(lines) // 2
         whole = same.all()
-        found, at = (lines, rows) if whole else (lines[same], rows[same])
-        taken[at] = True
-        for slot, number in zip(slots, layout.numbers(found), strict=True):
-            slot[at] = number
+        if layout:
+            found, at = (lines, rows) if whole else (lines[same], rows[same])
+            taken[at] = True
+            for slot, number in zip(slots, layout.numbers(found), strict=True):
+                slot[at] = number
+        misses += bool(np.count_nonzero(same) < LEAST)
         lines, rows = (lines[:0], rows[:0]) if whole else (lines[~same], rows[~same])
 
 
@@ -162,10 +174,24 @@ def _narrow(numbers: Rows) -> NDArray[np.integer[Any]]:
     return numbers.astype(np.uint16) if len(numbers) and numbers.max() < 1 << 16 else numbers
 
 
-def _whole(digits: Sequence[Floats]) -> Floats:
+def _whole(digits: Sequence[Bytes]) -> Floats:
     """The whole number that digits (at most _EXACT) make; every sum on the way is exact."""
-    value = digits[0].copy() if digits else np.zeros(0)
+    value = digits[0].astype(np.float64) if digits else np.zeros(0)
     for digit in digits[1:]:
         value *= 10
         value += digit
     return value
+
+
+def _long(digits: Sequence[Bytes]) -> _Floats:
+    """The same of more digits (at most _LONG)."""
+    high, low = (_whole(part).astype(np.uint64) for part in (digits[:-_EXACT], digits[-_EXACT:]))
+    return (high * np.uint64(10**_EXACT) + low).astype(np.longdouble)
+
+
+def _halfway(values: _Floats, rounded: Floats) -> NDArray[np.bool_]:
+    """Which values lie half way between two doubles (below a power of two those are nearer by half): a first rounding
+    may have brought them there, so `rounded` may be another than the decimal text's.
+    """
+    off, gap = np.abs(values - rounded).astype(np.float64), np.spacing(rounded)
+    return np.asarray((off == gap / 2) | (off == gap / 4))

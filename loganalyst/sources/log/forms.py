@@ -50,7 +50,8 @@ NOISE = (
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
 _CLOCKED = "(?s:"  # as good as "(?:", and nowhere else in a template
-_MARKS = {JOIN: " ", BAR: r"\|[^|]*\|", KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
+_DRAWN = r"\|[^|]*\|"
+_MARKS = {JOIN: " ", BAR: _DRAWN, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
 # where a number or a time might end elsewhere than in the form: such forms have no template
 _UNSURE = re.compile(
     rf"@|IoU|{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
@@ -84,9 +85,10 @@ class Form:
 
     @cached_property
     def columns(self) -> re.Pattern[str]:
-        """The template for Python, with a named group around each time. Only for forms that have one."""
+        """The template for Python, with a named group around each time and bar. Only for forms that have one."""
         number = count()
         named = re.sub(re.escape(_CLOCKED), lambda _: f"(?P<clock{next(number)}>", self.template or "")
+        named = re.sub(re.escape(_DRAWN), lambda _: rf"\|(?P<bar{next(number)}>[^|]*)\|", named)
         return re.compile(named, re.ASCII)
 
     @cached_property
