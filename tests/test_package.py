@@ -39,6 +39,13 @@ def test_the_wheel_has_the_rules_and_nothing_of_the_checkout(wheel: Path) -> Non
     assert {n.split("/")[0].split("-")[0] for n in names} == {"loganalyst"}
 
 
+def test_the_wheel_has_the_style_and_the_script_of_the_page(wheel: Path) -> None:
+    """They are package data too."""
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert {"loganalyst/report/html/style.css", "loganalyst/report/html/script.js"} <= {*names}
+
+
 def test_the_installed_package_diagnoses(wheel: Path, tmp_path: Path) -> None:
     """Unpacked far from the checkout the package finds its rules."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")

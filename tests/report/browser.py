@@ -36,7 +36,7 @@ class Browser:
         self._read, answer_write = os.pipe()
         self._program = subprocess.Popen(
             [
-                "/bin/sh",  # the protocol wants descriptors 3 and 4
+                "bash",  # the protocol wants descriptors 3 and 4; sh takes single digits alone
                 "-c",
                 f'exec "$0" "$@" 3<&{command_read} 4>&{answer_write}',
                 PLACE,

@@ -137,7 +137,7 @@ def _paths(p: Plot, line: Line, i: int) -> Iterator[Html]:
 def path(x: Axis, y: Axis, steps: Floats, values: Floats, *, dots: bool = False) -> str:
     """The `d` of a line through finite points, broken where one is missing."""
     at, up = x.at(steps) * WIDE, np.clip((1 - y.at(values)) * HIGH, -HIGH, 2 * HIGH)
-    ok = np.isfinite(at) & np.isfinite(up)
+    ok = np.isfinite(steps) & np.isfinite(values)
     start = ok & ~np.concatenate([[False], ok[:-1]])
     if dots:
         return "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(at[ok].tolist(), up[ok].tolist(), strict=True))
