@@ -5,6 +5,7 @@ from loganalyst.model import Feature
 
 FEATURES = (
     Feature("config_batch", "float", "samples", "samples an update is made from: the global batch, else batch size times gradient accumulation", "config"),
+    Feature("lr_for_batch", "float", "rate", "rate that is usual for SGD with such batches: 0.1 for 256 samples", "config"),
     Feature("config_beta2", "float", "", "decay of Adam's second moment", "config"),
     Feature("config_epsilon", "float", "", "what Adam adds to the root of its second moment", "config"),
     Feature("config_weight_decay", "float", "", "weight decay", "config"),
@@ -43,6 +44,7 @@ _WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb
 _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
 _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
+RATE_OF_256 = 0.1
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -54,7 +56,11 @@ def compute(context: Context) -> Computed:
     )
     return (
         out
-        | {"config_lora_scale": ratio(alpha, rank), "config_batch": _batch(context)}
+        | {
+            "config_lora_scale": ratio(alpha, rank),
+            "config_batch": _batch(context),
+            "lr_for_batch": _usual(_batch(context)),
+        }
         | _data(context)
         | _embedding(context, size)
     )
@@ -63,6 +69,11 @@ def compute(context: Context) -> Computed:
 def _batch(context: Context) -> float | None:
     whole, part = context.number(*_GLOBAL_BATCH), context.number(*_BATCH)
     return whole if whole is not None or part is None else part * (context.number(*_ACCUMULATION) or 1.0)
+
+
+def _usual(batch: float | None) -> float | None:
+    """Goyal et al. 2017, arXiv:1706.02677."""
+    return None if batch is None else RATE_OF_256 * batch / 256
 
 
 def _data(context: Context) -> Computed:

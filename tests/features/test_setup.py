@@ -53,3 +53,9 @@ def test_settings_are_read_by_their_usual_names(features_of: FeaturesOf) -> None
     assert (row["config_beta2"], row["config_epsilon"], row["config_smoothing"]) == (0.999, 1e-8, 0.1)
     assert (row["config_dpo_beta"], row["config_shuffle"]) == (0.01, False)
     assert features_of({"loss": [1.0]}, {"shuffle": "by length"}).values["config_shuffle"] is None
+
+
+def test_the_usual_rate_of_sgd_grows_with_the_batch(features_of: FeaturesOf) -> None:
+    """0.1 for 256 samples, so 0.4 for 1,024."""
+    assert features_of({"loss": [1.0]}, {"batch_size": 1024}).values["lr_for_batch"] == 0.4
+    assert features_of({"loss": [1.0]}).values["lr_for_batch"] is None

@@ -1,0 +1,66 @@
+"""Features of the place where the training loss went up: at once or slowly, and what it did afterwards."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, seen
+from loganalyst.model import Curve, Feature
+
+ROLE = "train_loss"
+FEATURES = (
+    Feature("train_loss_jump_points", "int", "points", "points in which the training loss went from below a quarter to above three quarters of its largest lasting rise (1 = at once)", ROLE),
+    Feature("train_loss_jump_step", "int", "step", "the first point behind it", ROLE),
+    Feature("train_loss_jump_share", "float", "share", "where in the run that was (0 = start, 1 = end)", ROLE),
+    Feature("train_loss_jump_ratio", "float", "ratio", "level behind that rise against the level before it", ROLE),
+    Feature("train_loss_jump_undone_share", "float", "share", "part of that rise that was learned away again by the end", ROLE),
+)  # fmt: skip
+KINDS = ("divergence", "level_up")
+WINDOW = 7  # points of a level beside the rise
+QUARTER = 0.25
+REACH = 0.1  # of the curve, to both sides of where the rise was found
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES, of the rise found first; nothing where none was."""
+    curves = context.of(ROLE)
+    found = context.findings.filter(pl.col("role") == ROLE, pl.col("kind").is_in(KINDS)).sort("step")
+    if not curves or not found.height:
+        return {}
+    curve, at = curves[0], int(np.searchsorted(curves[0].steps, found["step"][0]))
+    finite = np.flatnonzero(np.isfinite(curve.values))
+    return _rise(curve, finite, int(np.searchsorted(finite, at)))
+
+
+def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:
+    """Levels are medians of WINDOW points; the rise is where they differ most across a point."""
+    x, reach = curve.values[finite], max(WINDOW, int(REACH * finite.size))
+    start, end = max(at - reach, WINDOW), min(at + reach, finite.size - WINDOW)
+    if end <= start:
+        return {}
+    places = np.arange(start, end + 1)
+    before = np.array([np.median(x[i - WINDOW : i]) for i in places])
+    after = np.array([np.median(x[i : i + WINDOW]) for i in places])
+    best = int(np.argmax(after - before))
+    middle, low, high = int(places[best]), float(before[best]), float(after[best])
+    if not high > low:
+        return {}
+    calm, risen = _edges(x, middle, low, high)
+    witness = seen(curve, int(finite[risen]))
+    return {
+        "train_loss_jump_points": risen - calm,
+        "train_loss_jump_step": (witness.step, witness),
+        "train_loss_jump_share": risen / finite.size,
+        "train_loss_jump_ratio": high / low if low > 0 else None,
+        "train_loss_jump_undone_share": (high - float(np.median(x[-WINDOW:]))) / (high - low),
+    }
+
+
+def _edges(x: NDArray[np.float64], middle: int, low: float, high: float) -> tuple[int, int]:
+    """The last value below the first quarter of the rise, and the first one behind it above the third, around its middle."""
+    start = max(middle - WINDOW, 0)
+    here = (x[start : middle + WINDOW] - low) / (high - low)
+    calm = np.flatnonzero(here[:-1] < QUARTER)
+    last = int(calm[-1]) if calm.size else 0
+    risen = np.flatnonzero(here[last + 1 :] > 1 - QUARTER)
+    return start + last, start + last + 1 + (int(risen[0]) if risen.size else here.size - last - 2)

@@ -1,0 +1,84 @@
+"""The catalogue as a whole: what has a rule, and how many rivals a symptom has."""
+
+from loganalyst.diagnosis.labels import LABELS
+from loganalyst.pipeline import catalogue
+
+FEWEST_RULES, FEWEST_RIVALS = 95, 3
+
+# symptoms with fewer rivals, and why; all others have three at least, which their evidence has to separate
+FEW = {
+    "other-nan": "the rules of a NaN in the training loss are for it as well",
+    "val-nan": "the rules of a NaN in the training loss are for it as well",
+    "nan-in-log": "the line of the log names its cause",
+    "loss-zero": "a NaN that was masked, or one that was replaced: there is no third way to exactly 0",
+    "held-back": "seen only where a rate was cut, so the rate is the matter",
+    "term-stuck": "the term is named, and what keeps it is not logged",
+    "term-drowned": "the weights of the terms are the matter",
+    "term-runs-away": "the part is not logged",
+    "accuracy-gap": "few samples, or labels that are wrong",
+    "dead-units": "seen directly in gradients or activations",
+    "frozen-parameters": "seen directly in the weights",
+    "loss-scale-collapse": "half precision has two ends",
+    "schedule-exhausted": "seen directly in the rate",
+    "held-out-is-training-data": "the config says so",
+    "held-out-apart": "what evaluation does differently is not logged",
+    "held-out-jumps": "what evaluation does differently is not logged",
+    "staircase": "few samples, or one order of them",
+    "longer-fails": "seen directly at the lengths",
+    "representations-alike": "seen directly in the representations",
+    "experts-idle": "seen directly in the load",
+    "module-apart": "seen directly in the gradients",
+    "text-repeats": "a model too small, or one that is mostly embedding",
+    "kl-near-zero": "seen directly in the term",
+    "kl-runs-up": "seen directly in the term",
+    "codebook-unused": "seen directly in the codes",
+    "discriminator-wins": "seen directly in the contest",
+    "contest-swings": "seen directly in the contest",
+    "entropy-gone": "seen directly in the policy",
+    "chosen-falls": "the weight of the reference, or the rate",
+    "slow-down": "waiting for data is told apart; what else slows a machine is seldom logged",
+    "waits-for-data": "seen directly in the times",
+    "member-lags": "seen directly in the times",
+    "memory-grows": "what holds the memory is not logged",
+    "stalled": "what stood still is not logged",
+    "gone-silent": "what stood still is not logged",
+    "broken-off": "a buffer that was never written",
+    "collective-missing": "seen directly in the dumps of the ranks",
+    "collective-mismatch": "seen directly in the dumps of the ranks",
+    "no-history": "hardly anything was logged to tell causes apart",
+}
+
+
+def test_every_common_label_has_a_rule() -> None:
+    """There is no word for a fault that no rule can say."""
+    rules = catalogue().rules.values()
+
+    assert len(rules) >= FEWEST_RULES
+    assert {rule.label for rule in rules} == LABELS
+
+
+def test_every_symptom_has_rivals_or_a_reason_for_having_few() -> None:
+    """Three causes at least for each; the exceptions are these and no others."""
+    symptoms = catalogue().symptoms
+    rivals = {id_: sum(id_ in rule.symptoms for rule in catalogue().rules.values()) for id_ in symptoms}
+
+    assert {id_ for id_, n in rivals.items() if n < FEWEST_RIVALS} == set(FEW)
+    assert min(rivals.values()) >= 1
+
+
+def test_every_cause_can_be_confirmed_and_ruled_out() -> None:
+    """Each rule has evidence whose answer speaks for it, and evidence that speaks against it or makes it not apply."""
+    for rule in catalogue().rules.values():
+        speaks = [w for item in rule.evidence for w in (item.if_true, item.if_false)]
+        assert max(speaks) > 0, rule.id
+        assert min(speaks) < 0 or rule.applies_when is not None or "failed" in rule.symptoms, rule.id
+
+
+def test_every_fault_of_training_tells_what_to_expect_of_its_fix() -> None:
+    """What to change, what it brings, how to see it, and what it does not mend."""
+    for rule in catalogue().rules.values():
+        assert all((rule.fix, rule.will_not_fix, rule.mechanism)), rule.id
+        if rule.status == "preview" and rule.since == "0.2.0" and not rule.benign:
+            told = (rule.fix[0].expect, rule.fix[0].if_not, rule.prevention, rule.references, rule.side_effects)
+            assert all(told), rule.id
+            assert {"unknown", "unlikely"} <= {v for test in rule.tests for v in test.verdicts}, rule.id
