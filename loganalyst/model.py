@@ -341,6 +341,18 @@ class Fix:
 
 
 @dataclass(frozen=True)
+class Decider:
+    """What would settle an answer that is not sure: `what` to log (a role or table), or what to change and, in `check`,
+    to look at then; and the titles of the causes (of a healthy run: of the symptoms) it would tell apart.
+    """
+
+    kind: Literal["log", "experiment"]
+    what: str
+    separates: tuple[str, ...] = ()
+    check: str = ""
+
+
+@dataclass(frozen=True)
 class Cause:
     """A ranked root cause; the field names are those of the JSON contract."""
 
@@ -368,6 +380,21 @@ class Cause:
     node: str | None = None
     consequences: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    decide: tuple[Decider, ...] = ()
+
+
+@dataclass(frozen=True)
+class QuickFix:
+    """The first change to make for a cause. `impact` (0 to 1): how severe it is, times the share of the symptoms it
+    explains; `confidence` that of the cause.
+    """
+
+    cause: str
+    change: str
+    expected_impact: str
+    severity: str
+    impact: float
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -563,7 +590,9 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The answer for one run. `causes` is ranked (at most five), empty for a healthy run."""
+    """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
+    settle it where it is not sure (below 0.70).
+    """
 
     run: Run
     status: Status
@@ -608,3 +637,5 @@ class Diagnosis:
         from loganalyst.report import plot
 
         plot.save(self, Path(path), metrics)
+    decide: tuple[Decider, ...] = ()
+    quick_fixes: tuple[QuickFix, ...] = ()

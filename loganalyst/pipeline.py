@@ -16,8 +16,12 @@ from loganalyst.baseline import compare
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.ruletests import Outcome
+from loganalyst.diagnosis.lowered import lowered
+from loganalyst.diagnosis.outlook import recommended
+from loganalyst.diagnosis.quickfixes import quick_fixes
 from loganalyst.diagnosis.ruletests import check as check_rules
 from loganalyst.diagnosis.timeline import timeline
+from loganalyst.diagnosis.skeleton import skeleton
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.blame import session_roots
@@ -50,9 +54,11 @@ def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
     return load_catalogue(features.declared(), (rulefiles.rules_dir(), *rules))
 
 
-def explain(rule: str) -> dict[str, Any]:
-    """A rule as the data of its file. Raises RuleError for an unknown id, naming the nearest."""
-    known = catalogue().rules
+def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
+    """A rule, of ours or of the folders `rules`, as the data of its file with the weights in force. Raises RuleError for
+    an unknown id, naming the nearest.
+    """
+    known = catalogue(tuple(rules)).rules
     if rule not in known:
         raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
     data: dict[str, Any] = rulefiles.load(known[rule].path).data
@@ -65,11 +71,32 @@ def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outc
     Raises RuleError for an unknown id.
     """
     for id_ in ids:
-        explain(id_)
+        explain(id_, rules)
     known = catalogue(tuple(rules))
     runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
+    for written, item in zip(data["evidence"], known[rule].evidence, strict=True):  # fitted weights are not in the file
+        written |= {"weight": {"if_true": item.if_true, "if_false": item.if_false}, "basis": item.basis}
     healthy = sorted(path.name for path in runs.glob("healthy-*/"))
     return check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
+
+def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
+    """Write a sound rule to start from into `folder`/`family`/ and say where. Raises RuleError for an id that is taken
+    or no plain name, and for a file that exists or cannot be written.
+    """
+    text = skeleton(rule, family)
+    if rule in catalogue().rules:
+        raise RuleError(rule, "is a rule of ours", f"`loganalyst rules explain {rule}` shows it; take another id")
+    path = folder / family / f"{rule}.yaml"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise RuleError(path, "exists already", "it is not written over; take another id or remove it") from None
+    except OSError as error:
+        raise RuleError(path, f"cannot be written ({error.strerror})", "-o takes a folder") from None
+    return path
+
 
 
 def diagnose(
@@ -127,6 +154,8 @@ def diagnose(
         curves=curves,
         ignored_findings=ignored,
         notes=judged.notes,
+        decide=judged.decide,
+        quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
     if baseline is None:

@@ -1,25 +1,24 @@
 """`loganalyst rules`: the catalogue of causes."""
 
+import json
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import (
-    NOTHING,
-    USAGE,
-    RulesDirs,
-    complain,
-    emit,
-)
+from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit
 
-if TYPE_CHECKING:
-    pass
-
-
-rules_app = typer.Typer(help="The catalogue of causes: list, explain, check, test.", no_args_is_help=True)
+rules_app = typer.Typer(help="The catalogue of causes: list, explain, new, check, test.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules")
+
+
+class RuleFormat(StrEnum):
+    """How a rule is laid out."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
 
 
 @rules_app.command("list")
@@ -33,15 +32,42 @@ def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
 
 
 @rules_app.command()
-def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)]) -> None:
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)],
+    *,
+    rules: RulesDirs = [],  # noqa: B006
+    format_: Annotated[
+        RuleFormat, typer.Option("--format", metavar="markdown|json", help="How the rule is laid out.")
+    ] = RuleFormat.MARKDOWN,
+) -> None:
     """Explain a rule.
 
-    Its mechanism, evidence with questions and weights, fix and references, as Markdown.
+    Its mechanism, evidence with questions and weights, fix and references, as Markdown; as JSON, all of its file.
     """
     from loganalyst import pipeline
     from loganalyst.report.rule import render
 
-    emit(render(pipeline.explain(rule)))
+    found = pipeline.explain(rule, rules)
+    emit(render(found) if format_ is RuleFormat.MARKDOWN else json.dumps(found, indent=2) + "\n")
+
+
+@rules_app.command()
+def new(
+    rule: Annotated[str, typer.Argument(metavar="ID", help="Its id: lower-case words with hyphens between.")],
+    *,
+    family: Annotated[str, typer.Option("--family", metavar="NAME", help="The folder it is put in.")] = "own",
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of your rules.", show_default="here")
+    ] = Path(),
+) -> None:
+    """Write a rule of your own to start from.
+
+    It is sound, with a comment on every field. A file that exists is left as it is.
+    """
+    from loganalyst import pipeline
+
+    path = pipeline.new_rule(rule, family, output)
+    emit(f"{path}\n")
 
 
 @rules_app.command()
@@ -63,7 +89,9 @@ def check(
 
 @rules_app.command("test")
 def run_tests(
-    rules: Annotated[list[str], typer.Argument(metavar="ID", help="Rules to test (default: all).")] = [],  # noqa: B006
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Rules to test (default: all).")] = [],  # noqa: B006
+    *,
+    rules: RulesDirs = [],  # noqa: B006
 ) -> None:
     """Run the tests of rules.
 
@@ -71,10 +99,13 @@ def run_tests(
     """
     from loganalyst import pipeline
 
-    outcomes = pipeline.rule_tests(rules)
+    problems = pipeline.catalogue(tuple(rules)).problems
+    for problem in problems:
+        complain(problem, USAGE)
+    outcomes = pipeline.rule_tests(ids, rules)
     failed = [o for o in outcomes if o.passed is False]
     skipped = [o for o in outcomes if o.passed is None]
     for outcome in failed:
         complain(f"{outcome.rule}: {outcome.test}: {outcome.detail}", USAGE)
     emit(f"{len(outcomes) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} not run\n")
-    raise typer.Exit(USAGE if failed else NOTHING)
+    raise typer.Exit(USAGE if failed or problems else NOTHING)

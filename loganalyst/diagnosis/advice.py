@@ -1,12 +1,12 @@
-"""What to do: fixes filled with the run's values, what to log to decide, and why a rule was ruled out."""
+"""What to do: fixes filled with the run's values, and why a rule was ruled out."""
 
 from collections.abc import Mapping
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, first_known, needs
-from loganalyst.diagnosis.rule import FixTemplate, Item, Rule
-from loganalyst.model import Feature, FeatureValue, Fix, RuledOut
+from loganalyst.diagnosis.rule import FixTemplate, Rule
+from loganalyst.model import FeatureValue, Fix, RuledOut
 
 
 def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
@@ -31,17 +31,6 @@ def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
         return first_known([fix.otherwise], values)
     start = first_known([fix.start], values)
     return " ".join(filter(None, (change, start, goal and f"→ {goal}")))
-
-
-def missing(rule: Rule, answers: Answers, declared: Mapping[str, Feature]) -> tuple[str, ...]:
-    """What would have to be logged to answer the rule's open questions, the weightiest first."""
-    pairs = zip(rule.evidence, answers.items[rule.id], strict=True)
-    undecided = sorted((item for item, holds in pairs if holds is None), key=_weight, reverse=True)
-    return answers.to_log(answers.missing(item.ask for item in undecided), declared)
-
-
-def _weight(item: Item) -> float:
-    return max(abs(item.if_true), abs(item.if_false))
 
 
 def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:

@@ -6,12 +6,12 @@ from typing import Literal
 
 import polars as pl
 
-from loganalyst.diagnosis import advice, confidence
+from loganalyst.diagnosis import advice, confidence, deciding
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
 from loganalyst.diagnosis.told import answered, steering, understood
-from loganalyst.model import Cause, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Witness
+from loganalyst.model import Cause, Decider, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Witness
 
 MAX_CAUSES = 5
 
@@ -30,6 +30,7 @@ class Judgement:
     unknown: tuple[RuledOut, ...] = ()
     notes: tuple[Note, ...] = ()
     told: tuple[Told, ...] = ()
+    decide: tuple[Decider, ...] = ()
 
 
 def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
@@ -52,6 +53,7 @@ def _judgement(catalogue: Catalogue, answers: Answers, texts: Sequence[str] = ()
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
     sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
+    unsure = status == "cause_unknown" or band(sure) == "low"  # how sure a cause is that nobody names says nothing
     return Judgement(
         status=status,
         confidence=sure,
@@ -61,6 +63,20 @@ def _judgement(catalogue: Catalogue, answers: Answers, texts: Sequence[str] = ()
         unknown=_others(catalogue, answers, judged, ("unknown",)),
         notes=notes(catalogue, answers),
         told=answered(told, catalogue, answers),
+        decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
+    )
+
+
+def _decide(
+    catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], roots: Sequence[Judged], status: Status
+) -> tuple[Decider, ...]:
+    """What would settle an answer that is not sure."""
+    if status in ("healthy", "insufficient_data"):
+        return deciding.healthy(answers, catalogue)
+    return (
+        deciding.between(roots[0], judged, answers, catalogue)
+        if roots
+        else deciding.unnamed(judged, answers, catalogue)
     )
 
 
@@ -140,7 +156,8 @@ def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mappin
         rank=place.rank,
         node=place.node,
         consequences=tuple(j.rule.title for j in every.values() if j.under == rule.id),
-        missing=advice.missing(rule, answers, catalogue.declared) if level == "low" else (),
+        missing=deciding.missing(judged, answers, catalogue.declared) if level == "low" else (),
+        decide=deciding.between(judged, every, answers, catalogue) if level == "low" else (),
     )
 
 

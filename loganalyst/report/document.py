@@ -7,7 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, RuledOut, SessionSummary, TimelineEvent
+from loganalyst.model import (
+    Cause,
+    Curve,
+    Decider,
+    Diagnosis,
+    Evidence,
+    Fix,
+    QuickFix,
+    RuledOut,
+    SessionSummary,
+    TimelineEvent,
+)
 from loganalyst.report.beside import rows as beside
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
@@ -63,7 +74,7 @@ class EvidenceText:
 @dataclass(frozen=True)
 class CauseText:
     """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
-    there, `decide` what would settle it.
+    there, `decide` what would settle it (most telling first).
     """
 
     id: str
@@ -112,6 +123,8 @@ class Document:
     told: tuple[Row, ...]
     baseline: tuple[Row, ...]
     series: tuple[Series, ...]
+    decide: tuple[str, ...]
+    quick_fixes: tuple[Row, ...]
     onset: str
     timeline: tuple[Row, ...]
     ruled_out: tuple[Not, ...]
@@ -152,6 +165,8 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         onset=step(onset) if onset is not None else "",
         timeline=tuple(
             Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
+        decide=tuple(map(_decides, d.decide)),
+        quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         ),
         ruled_out=_grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
@@ -223,13 +238,24 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         prevention=clean(cause.prevention, 1000),
         references=tuple(clean(r) for r in cause.references),
         consequences=tuple(clean(c) for c in cause.consequences),
-        decide=tuple(map(_decides, cause.missing)),
+        decide=tuple(_decides(decider, cause) for decider in cause.decide),
     )
 
 
-def _decides(missing: str) -> str:
-    """What to do to get what is missing: log it, or give it."""
-    return f"give {clean(missing)}" if missing.startswith(JOB_LOG) else f"log {_words(missing)}"
+def _decides(decider: Decider, cause: Cause | None = None) -> str:
+    """What to do to settle it: log or give what is missing, or the change itself (of a cause it is told already)."""
+    if decider.kind == "experiment":
+        named = "make the change: where the check holds, this is the cause"
+        return named if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
+    what = clean(decider.what)
+    others = [clean(title, 120) for title in decider.separates if cause is None or title != cause.issue][:2]
+    told = f" (tells {'it from ' if cause else ''}{_joined(others)}{'' if cause else ' apart'})" if others else ""
+    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {_words(what)}") + told
+
+
+def _gain(fix: QuickFix) -> str:
+    """`impact 75 %, 84 % sure`."""
+    return f"impact {percent(fix.impact)}, {percent(fix.confidence)} sure"
 
 
 def _basis(cause: Cause) -> str:
@@ -332,8 +358,9 @@ def _grouped(rules: Iterable[RuledOut]) -> tuple[Not, ...]:
 
 def _to_log(d: Diagnosis) -> tuple[str, ...]:
     """What to log next time: what the causes miss, then the curves that rules ask for first."""
-    missing = [clean(m) for c in d.causes for m in c.missing]
-    return tuple(dict.fromkeys([*missing, *map(_words, d.summary.get("not_logged", {}))]))
+    deciding = [_words(decider.what) for decider in d.decide if decider.kind == "log"]
+    missing = [_words(m) for c in d.causes for m in c.missing]
+    return tuple(dict.fromkeys([*deciding, *missing, *map(_words, d.summary.get("not_logged", {}))]))
 
 
 def _words(role: str) -> str:

@@ -1,7 +1,7 @@
 """A diagnosis as one JSON object; the contract that `report.schema` describes. Text is given as it was found."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from math import isfinite, isnan
@@ -36,8 +36,9 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
         "ruled_out": [{"id": r.id, "why": r.why} for r in d.ruled_out],
         "timeline": [asdict(e) for e in d.timeline],
-        "quick_fixes": list(_quick_fixes(d.causes)),
+        "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [asdict(n) for n in d.notes],
+        "decide": [asdict(decider) for decider in d.decide],
         "summary": d.summary,
         "baseline": beside.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
@@ -85,6 +86,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
         "missing": c.missing,
+        "decide": [asdict(decider) for decider in c.decide],
     }
 
 
@@ -92,13 +94,6 @@ def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:
     """The traceback or stack at the cause's line."""
     block = d.run.block(c.file, c.line)
     return {name: block[name] for name in BLOCK} if block else None
-
-
-def _quick_fixes(causes: Iterable[Cause]) -> Iterable[dict[str, Any]]:
-    """The first change to make for each likely cause."""
-    for cause in causes:
-        if cause.verdict == "likely" and cause.fix:
-            yield {"cause": cause.id, "change": cause.fix[0].change, "expected_impact": cause.fix[0].expected_impact}
 
 
 def _artifacts(d: Diagnosis) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def _opening(doc: Document) -> Iterator[str]:
     yield from _section("Symptoms", doc.symptoms)
     yield from _table("Against the baseline", ("", ""), [(r.label, r.text) for r in doc.baseline])
     yield from _table("Symptoms you told", ("Told", "Answer"), [(r.label, r.text) for r in doc.told])
+    yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
 
 
 def _causes(doc: Document) -> Iterator[str]:
@@ -103,6 +104,7 @@ def _code(lines: Iterable[str]) -> str:
 def _others(doc: Document) -> Iterator[str]:
     yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
     yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
+    yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
     yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
     yield from _table(
         "Cannot be judged", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]

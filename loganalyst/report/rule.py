@@ -50,7 +50,7 @@ def _item(item: Mapping[str, Any]) -> str:
     weight = item["weight"]
     against = f", false {weight['if_false']:+g}" if weight["if_false"] else ""
     return (
-        f"- {escape(item['says'])}\n  ({item['kind']}; true {weight['if_true']:+g}{against}; {item['basis']})\n"
+        f"- {escape(item['says'])}\n  ({item['kind']}; true {weight['if_true']:+g}{against}; {item.get('basis', 'judged')})\n"
         f"  `{item['ask']}`"
     )
 

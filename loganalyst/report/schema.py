@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from loganalyst.model import Cause, Evidence, RunStatus, Status, Told
+from loganalyst.model import Cause, Change, Decider, Direction, Evidence, RunStatus, Status, Suspect, Told, Way
 from loganalyst.report.json import SCHEMA_ID
 
 __all__ = ["schema"]
@@ -24,7 +24,7 @@ def schema() -> Json:
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **_object(
-            optional=("notes",),  # younger than the schema
+            optional=("notes", "decide", "baseline"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             status=_one_of(Status),
             confidence=SHARE,
@@ -35,13 +35,23 @@ def schema() -> Json:
             ruled_out=_list(_object(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
             timeline=_timeline(),
             quick_fixes=_list(
-                _object(cause=TEXT, change=TEXT, expected_impact=TEXT),
-                "The first change to make for each likely cause.",
+                _object(
+                    optional=("severity", "impact", "confidence"),  # younger than the schema
+                    cause=TEXT,
+                    change=TEXT,
+                    expected_impact=TEXT,
+                    severity=TEXT,
+                    impact={**SHARE, "description": "Severity times the share of the symptoms the cause explains."},
+                    confidence={**SHARE, "description": "That of the cause."},
+                ),
+                "The first change of each cause, by impact times confidence.",
             ),
             notes=_list(
                 _object(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
                 "What is worth knowing and is no fault, such as time asked for and not used.",
             ),
+            decide=_decide(),
+            baseline=_or_null(_baseline()),
             summary=_summary(),
             gaps=_list(
                 _object(file=TEXT, offset=_or_null(INTEGER), bytes=_or_null(INTEGER), why=TEXT),
@@ -68,6 +78,50 @@ def _one_of(literal: Any) -> Json:
 
 def _or_null(kind: Json) -> Json:
     return {"anyOf": [kind, {"type": "null"}]}
+
+
+def _decide() -> Json:
+    return _list(
+        _object(kind=_one_of(Decider.__annotations__["kind"]), what=TEXT, separates=_list(TEXT), check=TEXT),
+        "Where it is not sure (below 0.70): what to log, or what to change and then to check, and the causes this "
+        "tells apart (of a healthy run: the symptoms).",
+    )
+
+
+CHANGE: dict[str, Json] = {
+    "key": {"type": "string", "description": "The setting's dotted key, or the metric that shows it."},
+    "kind": {"type": "string", "description": "A kind of rules/changes.yaml."},
+    "section": _one_of(Change.__annotations__["section"]),
+    "before": {**_or_null(TEXT), "description": "As logged; null: not set."},
+    "after": _or_null(TEXT),
+    "way": {**_or_null(_one_of(Way)), "description": "null: no numbers"},
+}
+
+
+def _baseline() -> Json:
+    run = _object(id=TEXT, path=TEXT, name=TEXT, status=_one_of(Status))
+    parted = _object(
+        metric=TEXT,
+        role=TEXT,
+        step=INTEGER,
+        direction=_one_of(Direction),
+        effect={**NUMBER, "description": "Distance in standard errors."},
+        final_step={**_or_null(INTEGER), "description": "From here on apart to the end; null: together again then."},
+        final_direction=_or_null(_one_of(Direction)),
+        ours={**NUMBER, "description": "Level at the end."},
+        theirs=NUMBER,
+        equal_until={**_or_null(INTEGER), "description": "The last step up to which all values are the same."},
+    )
+    why = {"basis": _one_of(Suspect.__annotations__["basis"]), "why": TEXT}
+    return _object(
+        run=run,
+        suspect=_or_null(_object(optional=(), **CHANGE, **why)),
+        unknown={**_or_null(TEXT), "description": "Why there is no suspect."},
+        changes=_list(_object(optional=(), **CHANGE), "From the baseline to the run, what matters most first."),
+        parted=_list(parted, "Metrics of both that part beyond their noise, those that turn for the worse first."),
+        together=_list(TEXT, "Metrics that stay within noise of one another."),
+        not_logged=_list(TEXT, "Which of the two logged no settings."),
+    )
 
 
 def _sessions() -> Json:
@@ -157,7 +211,7 @@ def _cause() -> Json:
         repeated=INTEGER,
     )
     return _object(
-        optional=("block",),  # younger than the schema
+        optional=("block", "decide"),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
@@ -175,7 +229,8 @@ def _cause() -> Json:
         fix=_list(_object(change=TEXT, expected_impact=TEXT, verify=TEXT, if_not=TEXT)),
         will_not_fix=TEXT,
         consequences=_list(TEXT, "What follows from this cause and is none itself."),
-        missing=_list(TEXT, "What was not logged and would decide."),
+        missing=_list(TEXT, "What was not logged and would answer what is open of it."),
+        decide=_decide(),
     )
 
 

@@ -32,6 +32,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
         text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
     )
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
+    lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
     lines += _baseline(doc, width, 2)
     return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)
 
@@ -45,6 +46,7 @@ def _full(doc: Document, width: int) -> "list[Text]":
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_instead(doc, width),
         *_told(doc, width),
+        *_quick(doc, width),
         *_not_seen(doc, width),
         *_after(doc, width),
         *_notes(doc, width),
@@ -78,6 +80,8 @@ def _verdict(doc: Document, width: int) -> "list[Text]":
     for symptom in doc.symptoms[:3]:
         lines += wrapped(text(symptom), width, indent=2)
     return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
+    if doc.decide:
+        return lines + field("Decide", "; ".join(doc.decide), width, 2)
 
 
 def _cause(cause: CauseText, width: int) -> "list[Text]":
@@ -92,7 +96,7 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
         for label, words in (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify)):
             lines += field(label, words, width, 2) if words else []
     if cause.basis.startswith("a guess") and cause.decide:
-        lines += field("Decide", "; ".join(cause.decide[:3]), width, 2)
+        lines += field("Decide", "; ".join(cause.decide), width, 2)
     return lines
 
 
@@ -143,6 +147,12 @@ def _instead(doc: Document, width: int) -> "list[Text]":
 
 
 def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+def _quick(doc: Document, width: int) -> "list[Text]":
+    """Which change to make first, where there are several."""
+    rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
+    return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
+
+
     """What was changed since the baseline, and where the curves part."""
     return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
 

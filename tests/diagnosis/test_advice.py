@@ -62,16 +62,6 @@ def test_fixes_of_a_rule(catalogue: Catalogue) -> None:
     )
 
 
-def test_missing_names_what_to_log(catalogue: Catalogue) -> None:
-    """The needs of unknown features in undecided items, the weightiest item first; decided items need nothing."""
-    rule, declared = catalogue.rules["lr-too-high"], catalogue.declared
-    _, nothing = judged(catalogue, "lr-too-high", {})
-    _, decided = judged(catalogue, "lr-too-high", {"train_loss_divergence_count": 0, "lr_peak": 0.1})
-
-    assert advice.missing(rule, nothing, declared) == ("train", "lr", "config")
-    assert advice.missing(rule, decided, declared) == ("config",)
-
-
 @pytest.mark.parametrize(
     ("rule", "row", "verdict", "why"),
     [

@@ -7,7 +7,21 @@ import numpy as np
 import pytest
 
 from loganalyst import model
-from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Fix, Metric, Role, RuledOut, Run, Source, Symptom
+from loganalyst.model import (
+    Cause,
+    Curve,
+    Decider,
+    Diagnosis,
+    Evidence,
+    Fix,
+    Metric,
+    QuickFix,
+    Role,
+    RuledOut,
+    Run,
+    Source,
+    Symptom,
+)
 
 LOSS = Role("train_loss", "the training objective", "up", True)
 GRAD = Role("grad_norm", "the global gradient norm", "up", True)
@@ -156,6 +170,7 @@ LR_TOO_HIGH = Cause(
     metric="grad_norm",
     consequences=("slurm-8812.out:20113 RuntimeError: loss is nan",),
     missing=("the ratio of update to weight",),
+    decide=(Decider("log", "the ratio of update to weight"),),
 )
 
 
@@ -209,6 +224,10 @@ def failed() -> Diagnosis:
         mechanism="",
         fix=(),
         missing=("the ids of each batch",),
+        decide=(
+            Decider("log", "the ids of each batch", ("Learning rate too high",)),
+            Decider("experiment", "skip the batch", ("A bad batch of data",), "run it again"),
+        ),
         evidence=(
             Evidence("sudden", "circumstantial", True, "onset 49 steps after epoch 7 began", 0.5, "e", step=24500),
         ),
@@ -266,6 +285,10 @@ def failed() -> Diagnosis:
             }
         ),
         sessions=(model.SessionSummary(0, 1, 20113, "failed", "lr_too_high"),),
+        quick_fixes=(
+            QuickFix("lr-too-high", "peak learning rate 3e-3 → 1e-3", "no NaN", "critical", 1.0, 0.93),
+            QuickFix("bad-data", "skip the batch", "no NaN", "error", 0.75, 0.21),
+        ),
     )
 
 
@@ -416,6 +439,7 @@ def hostile() -> Diagnosis:
         will_not_fix=nasty,
         consequences=(nasty,),
         missing=(nasty,),
+        decide=(Decider("log", nasty, (nasty,)), Decider("experiment", nasty, (), nasty)),
         onset_step=12,
         file=nasty,
         line=4,

@@ -13,11 +13,11 @@ from loganalyst.report.schema import schema
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 TOP = {
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
-    *("quick_fixes", "notes", "summary", "gaps", "analysis_artifacts"),
+    *("quick_fixes", "notes", "decide", "summary", "gaps", "analysis_artifacts"),
 }
 CAUSE = {
     *("id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
-    *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing"),
+    *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing", "decide"),
 }
 
 
@@ -65,7 +65,10 @@ def test_values_are_told_exactly(failed):
     assert [e["holds"] for e in data["root_causes"][0]["evidence"]] == [True, True, True, False, None]
     assert tuple(data["root_causes"][0][k] for k in ("onset_step", "file", "line")) == (24549, None, None)
     assert data["run"]["coverage"]["not_judged"][0] == {"id": "overfitting", "why": "validation loss is not logged"}
-    assert [{"cause": f["cause"]} for f in data["quick_fixes"]] == [{"cause": "lr-too-high"}]
+    assert [{"cause": f["cause"]} for f in data["quick_fixes"]] == [
+        {"cause": "lr-too-high"},
+        {"cause": "bad-data"},
+    ]
     assert (data["run"]["metrics"], data["run"]["points"]) == (3, 7394)
     assert data["run"]["started"] == "2026-03-01T08:00:00+00:00"
 

@@ -39,6 +39,7 @@ def test_the_full_report_has_every_part(failed):
         "What would decide",
         "Curves",
         "Timeline",
+        "Quick fixes, the best first",
         "Ruled out",
         "Does not apply to this run",
         "Cannot be judged",

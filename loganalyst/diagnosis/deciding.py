@@ -1,0 +1,89 @@
+"""What would decide where an answer is not sure: what to log, or which experiment to run.
+
+Of what is not logged that comes first by which the odds of the leading rivals would move most: the sum over rivals of
+p (1 - p), which is largest where a rival is least certain, times the distance of the two log-likelihood ratios of its
+weightiest open question that needs it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from loganalyst.diagnosis import advice
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.confidence import Judged, core_symptoms, linked
+from loganalyst.diagnosis.evidence import Answers, first_known
+from loganalyst.diagnosis.rule import Item
+from loganalyst.model import Decider, Feature
+
+__all__ = ["between", "healthy", "missing", "unnamed"]
+
+RIVALS = 4  # the leading ones
+LOGGED = 2  # measurements named
+
+
+def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
+    """What would tell a cause from its leading rivals for the same symptoms; last the experiment that its fix is."""
+    return _logged([judged, *_rivals(judged, every)], answers, catalogue) + _experiment(judged, answers)
+
+
+def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
+    """What would tell the leading causes of the symptoms seen from each other, where none of them is possible."""
+    rivals = [j for j in every.values() if _open(j) and j.seen]
+    leading = _leading(rivals, RIVALS + 1)
+    return _logged(leading, answers, catalogue) + (_experiment(leading[0], answers) if leading else ())
+
+
+def healthy(answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
+    """What would have to be logged to look for the symptoms that matter in a run of this kind."""
+    asks = {s: catalogue.symptoms[s].ask for s in core_symptoms(catalogue, answers) if answers.symptoms[s] is None}
+    found: dict[str, list[str]] = {}
+    for id_ in sorted(asks):
+        for need in answers.to_log(answers.missing([asks[id_]]), catalogue.declared):
+            found.setdefault(need, []).append(catalogue.symptoms[id_].title)
+    ranked = sorted(found.items(), key=lambda row: -len(row[1]))
+    return tuple(Decider("log", need, tuple(titles)) for need, titles in ranked[:LOGGED])
+
+
+def missing(judged: Judged, answers: Answers, declared: Mapping[str, Feature]) -> tuple[str, ...]:
+    """What would have to be logged to answer the rule's open questions, the weightiest first."""
+    ranked = sorted(_open_items(judged, answers), key=lambda item: -max(abs(item.if_true), abs(item.if_false)))
+    return answers.to_log(answers.missing(item.ask for item in ranked), declared)
+
+
+def _rivals(judged: Judged, every: Mapping[str, Judged]) -> list[Judged]:
+    others = [j for j in every.values() if j.rule.id != judged.rule.id and _open(j) and not linked(j, judged)]
+    return _leading([j for j in others if set(j.seen) & set(judged.seen)], RIVALS)
+
+
+def _open(judged: Judged) -> bool:
+    return judged.verdict != "not_applicable" and judged.under is None
+
+
+def _leading(rivals: Sequence[Judged], most: int) -> list[Judged]:
+    return sorted(rivals, key=lambda j: (-j.alone, j.rule.id))[:most]
+
+
+def _logged(rivals: Sequence[Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
+    """The measurements that would move the rivals most, each with the titles of those it would move."""
+    gains: dict[str, dict[str, float]] = {}
+    for judged in rivals:
+        for item in _open_items(judged, answers):
+            gain = judged.alone * (1 - judged.alone) * (abs(item.if_true) + abs(item.if_false))
+            for need in answers.to_log(answers.missing([item.ask]), catalogue.declared):
+                of_need = gains.setdefault(need, {})
+                of_need[judged.rule.title] = max(of_need.get(judged.rule.title, 0.0), gain)
+    ranked = sorted(gains.items(), key=lambda row: (-sum(row[1].values()), row[0]))
+    return tuple(Decider("log", need, tuple(moved)) for need, moved in ranked[:LOGGED])
+
+
+def _open_items(judged: Judged, answers: Answers) -> list[Item]:
+    pairs = zip(judged.rule.evidence, answers.items[judged.rule.id], strict=True)
+    return [item for item, holds in pairs if holds is None]
+
+
+def _experiment(judged: Judged, answers: Answers) -> tuple[Decider, ...]:
+    """The first change of the rule and how its effect is checked: the cause is confirmed where it helps."""
+    for fix in judged.rule.fix:
+        change, check = advice.change_text(fix, answers.values), first_known([fix.verify], answers.values)
+        if change and check:
+            return (Decider("experiment", change, (judged.rule.title,), check),)
+    return ()

@@ -1,0 +1,22 @@
+"""What to change first: the first change of each cause, by how much it would mend and how sure the cause is."""
+
+from collections.abc import Sequence
+
+from loganalyst.diagnosis.rule import SEVERITIES
+from loganalyst.model import Cause, QuickFix, Symptom
+
+__all__ = ["quick_fixes"]
+
+
+def quick_fixes(causes: Sequence[Cause], symptoms: Sequence[Symptom]) -> tuple[QuickFix, ...]:
+    """The first change of each cause that has one, by impact times confidence, the largest first."""
+    found = [_quick_fix(cause, symptoms) for cause in causes if cause.fix]
+    return tuple(sorted(found, key=lambda fix: (-fix.impact * fix.confidence, fix.cause)))
+
+
+def _quick_fix(cause: Cause, symptoms: Sequence[Symptom]) -> QuickFix:
+    """Impact: the severity, from a quarter (info) to 1 (critical), times the share of the symptoms it explains."""
+    severity = (SEVERITIES.index(cause.severity) + 1) / len(SEVERITIES)
+    explained = sum(s.id in cause.symptoms for s in symptoms) / max(len(symptoms), 1)
+    fix = cause.fix[0]
+    return QuickFix(cause.id, fix.change, fix.expected_impact, cause.severity, severity * explained, cause.confidence)

@@ -1,0 +1,46 @@
+"""Which change comes first: by impact (severity, and how many of the symptoms) times confidence."""
+
+from typing import Literal
+
+from loganalyst.diagnosis.quickfixes import quick_fixes
+from loganalyst.model import Cause, Fix, QuickFix, Symptom
+
+SYMPTOMS = [Symptom(id_, id_, None, None, id_) for id_ in ("nan", "spikes")]
+
+
+def cause(
+    id_: str, severity: str, confidence: float, symptoms: tuple[str, ...], change: str | None = "change"
+) -> Cause:
+    band: Literal["low"] = "low"
+    fix = (Fix(change, "less", "look"), Fix("another", "less", "look")) if change else ()
+    return Cause(id_, "other", id_, severity, confidence, band, "likely", "", "", (), fix, symptoms=symptoms)
+
+
+def test_impact_is_severity_times_the_share_of_symptoms() -> None:
+    """A critical cause of all symptoms has impact 1, a warning that explains half of them a quarter."""
+    whole, half = quick_fixes(
+        [cause("a", "critical", 0.8, ("nan", "spikes")), cause("b", "warning", 0.8, ("nan",))], SYMPTOMS
+    )
+
+    assert whole == QuickFix("a", "change", "less", "critical", 1.0, 0.8)
+    assert (half.impact, half.confidence) == (0.25, 0.8)
+
+
+def test_they_are_ranked_by_impact_times_confidence() -> None:
+    """A likelier cause of less weight stands behind, if the product says so; of equals the name decides."""
+    found = quick_fixes(
+        [
+            cause("likely-but-light", "info", 0.6, ("nan", "spikes")),
+            cause("heavy", "critical", 0.3, ("nan", "spikes")),
+            cause("b-same", "error", 0.15, ("nan", "spikes")),
+            cause("a-same", "error", 0.15, ("nan", "spikes")),
+        ],
+        SYMPTOMS,
+    )
+
+    assert [f.cause for f in found] == ["heavy", "likely-but-light", "a-same", "b-same"]
+
+
+def test_a_cause_without_a_change_has_none() -> None:
+    """Nothing is made up."""
+    assert quick_fixes([cause("a", "error", 0.8, ("nan",), None)], SYMPTOMS) == ()
