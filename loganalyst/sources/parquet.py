@@ -3,13 +3,16 @@
 A row is a logged step, a column of numbers a metric; in a long table a column of texts names the metric. The fields of
 a struct are columns of their own, joined with ``/``; lists (histograms), texts and truth values are told as a gap. A
 null is no value, NaN is one. Columns are read a few at a time, rows window by window, however large the row groups are.
-Polars has no bounds for what a damaged page may ask of it and then ends the process: so it works in one of its own.
+Polars has no bounds for what a damaged page may ask of it and then ends the process: so it works in one of its own,
+and where that ends, another goes on without the column that was being read.
 Format: https://parquet.apache.org/docs/file-format/
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -24,6 +27,7 @@ WINDOW = 1 << 17  # rows
 VALUES = 1 << 18  # of a batch
 CHUNKS = 64 << 20  # bytes of packed columns at once, for the whole file may be one row group
 MOST_COLUMNS = 20_000
+MOST_DEATHS = 12  # of decoders of one file; then the rest of it is not read
 _SHOWN = 10  # names of columns in a gap
 _ENDS = {b"PAR1": "", b"PARE": "encrypted"}
 _BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -35,17 +39,53 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share on
     return 0.9 if head[:4] in _ENDS else 0.0
 
 
+class Place(NamedTuple):
+    """What is read next: these metrics of the window that begins at a row; without any, where its rows stand."""
+
+    row: int = 0
+    columns: Sequence[str] = ()
+
+
+class Broken(NamedTuple):
+    """A metric that cannot be read, and why."""
+
+    column: str
+    why: str
+
+
+Told: TypeAlias = Tables | Place | Broken
+
+
 def read(path: Path) -> Iterator[Tables]:
     """The table's points, window by window and within it column by column; what is not read as gaps."""
-    try:
-        yield from apart.each(__name__, "tables", path, WINDOW)
-    except apart.DiedError as died:
-        why = f"Parquet: damaged so that its decoder ended ({died}); what it had read before is kept"
-        yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+    place, fatal, broken = Place(), set[str](), dict[str, str]()
+    for left in range(MOST_DEATHS, 0, -1):
+        try:
+            for told in apart.each(__name__, "tables", path, WINDOW, place, fatal):
+                if isinstance(told, Tables):
+                    yield told
+                elif isinstance(told, Place):
+                    place = told
+                else:
+                    broken.setdefault(*told)
+            break
+        except apart.DiedError as died:
+            if not place.columns or left == 1:
+                why = f"Parquet: damaged so that its decoder ended ({died}); what it had read before is kept"
+                yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
+                break
+            if len(place.columns) == 1:
+                (name,) = place.columns
+                fatal.add(name)
+                broken[name] = f"column {name!r} from row {place.row:,} on: its decoder ended ({died})"
+    for why in broken.values():
+        yield Tables(gaps=gap(path, why))
 
 
-def tables(path: Path, window: int) -> Iterator[Tables]:
-    """As `read`, with so many rows a window, in this process, which damaged levels of a page may end."""
+def tables(path: Path, window: int, begin: Place, fatal: Collection[str]) -> Iterator[Told]:
+    """As `read` from `begin` on, with so many rows a window and without the metrics that are `fatal`, in this process,
+    which damaged levels of a page may end; so each place is told before it is read. What is broken is told at once.
+    """
     if why := _end(path):
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
@@ -54,7 +94,7 @@ def tables(path: Path, window: int) -> Iterator[Tables]:
         if why := table.refused():
             yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
             return
-        yield from table.windows()
+        yield from table.windows(begin, fatal)
     except _BROKEN as error:
         yield Tables(gaps=gap(path, f"Parquet: {_short(error)}", 0, path.stat().st_size))
         return
@@ -99,14 +139,13 @@ class _Column:
 
 @dataclass
 class _Table:
-    """One file: its columns, which of them are axes, and which could not be read."""
+    """One file: its columns, which of them are axes, and what is not read."""
 
     path: Path
     window: int
     columns: dict[str, _Column] = field(init=False)
     rows: int = field(init=False)
     axes: Axes = field(init=False)
-    broken: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -138,19 +177,33 @@ class _Table:
         shown = ", ".join(list(self.columns)[:_SHOWN])
         return f"no table of metrics: no column counts steps, epochs or time (columns: {shown})"
 
-    def windows(self) -> Iterator[Tables]:
+    def windows(self, begin: Place, fatal: Collection[str]) -> Iterator[Told]:
+        """The points from `begin` on; column by column where a decoder ended there."""
         metrics = [name for name, column in self.columns.items() if column.number and name not in self.axes.used]
         wide = VALUES // max(min(self.window, self.rows), 1)
         at_once = max(min(wide, CHUNKS * len(self.columns) // self.path.stat().st_size), 1)
         for start in range(0, self.rows, self.window):
-            index = self._placed(start)
-            for i in range(0, len(metrics), at_once):
-                for values in self._values(metrics[i : i + at_once], start):
+            yield Place(start)
+            index = self._placed(start)  # also of the windows before `begin`: the axes go on from them
+            if start < begin.row:
+                continue
+            again = bool(begin.columns) and start == begin.row
+            left = dropwhile(lambda name: name != begin.columns[0], metrics) if again else metrics
+            names = [name for name in left if name not in fatal]
+            yield from self._window_points(index, start, names, 1 if begin.columns else at_once)
+
+    def _window_points(self, index: pl.DataFrame, start: int, names: Sequence[str], at_once: int) -> Iterator[Told]:
+        for i in range(0, len(names), at_once):
+            yield Place(start, names[i : i + at_once])
+            for values in self._values(names[i : i + at_once], start):
+                if isinstance(values, Broken):
+                    yield values
+                else:
                     points = self._points(index, values)
                     yield from (Tables(points=piece) for piece in points.iter_slices(VALUES))
 
     def left_out(self) -> Iterator[Tables]:
-        """One gap for the columns that hold no metrics, one for each that is damaged."""
+        """A gap for the columns that hold no metrics."""
         used = {*self.axes.used, *self._words}
         unread = {n: str(c.dtype) for n, c in self.columns.items() if not (c.number or n in used or c.dtype == pl.Null)}
         unread |= self.unread
@@ -158,8 +211,6 @@ class _Table:
             shown = ", ".join(f"{name} ({why})" for name, why in list(unread.items())[:_SHOWN])
             more = ", …" if len(unread) > _SHOWN else ""
             yield Tables(gaps=gap(self.path, f"{len(unread)} columns hold no numbers: {shown}{more}"[:500]))
-        for why in self.broken.values():
-            yield Tables(gaps=gap(self.path, why))
 
     def _scan(self) -> pl.LazyFrame:
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False, use_statistics=False)
@@ -181,7 +232,7 @@ class _Table:
         source = pl.lit(self.path.name).alias("source")
         return index.with_columns(words).with_columns(source, session=pl.lit(0), line=pl.lit(None, pl.Int64))
 
-    def _values(self, names: Sequence[str], start: int) -> Iterator[pl.DataFrame]:
+    def _values(self, names: Sequence[str], start: int) -> Iterator[pl.DataFrame | Broken]:
         """The columns of a window; where one is damaged, the others of it."""
         try:
             yield self._window(names, start)
@@ -191,8 +242,7 @@ class _Table:
                 yield from self._values(names[:half], start)
                 yield from self._values(names[half:], start)
             else:
-                where = f"column {names[0]!r} from row {start:,} on: {_short(error)}"
-                self.broken.setdefault(names[0], where)
+                yield Broken(names[0], f"column {names[0]!r} from row {start:,} on: {_short(error)}")
 
     def _points(self, index: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
         words = [name for name in index.columns if name.startswith("word ")]

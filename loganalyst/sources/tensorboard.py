@@ -284,7 +284,7 @@ class _Decoder:
         """The names of tags; batches of the same array of codes share their memory."""
         if codes is not self.named[0]:
             names = pl.Series(list(self.codes), dtype=pl.String)
-            self.named = codes, names.gather(codes.astype(np.uint32))
+            self.named = codes, names[codes.astype(np.uint32)]
         return self.named[1]
 
     def _constant(self, name: str, value: object, rows: int) -> pl.Series:

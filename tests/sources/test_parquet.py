@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -107,7 +108,8 @@ def test_windows_and_groups_of_columns_change_nothing(tmp_path, monkeypatch):
     frame |= {f"m{k}": [float(i * k) for i in range(100)] for k in range(7)}
     whole = read(tmp_path, frame).points
     monkeypatch.setattr(parquet, "VALUES", 14)
-    pieces = [t.points for t in parquet.tables(tmp_path / "history.parquet", 7)]
+    told = parquet.tables(tmp_path / "history.parquet", 7, parquet.Place(), ())
+    pieces = [tables.points for tables in told if isinstance(tables, Tables)]
 
     assert max(piece.height for piece in pieces) <= 14
     assert pl.concat(pieces).sort("metric", maintain_order=True).equals(whole.sort("metric", maintain_order=True))
@@ -163,6 +165,63 @@ def test_a_damaged_column_loses_no_other(tmp_path):
 
     assert rows(found) == [("good", i, value) for i, value in enumerate(noise)]
     assert found.gaps["why"].item().startswith("column 'bad' from row 0 on: ")
+
+
+FIFTY, NEGATIVE = b"\x2c\x15\x64", b"\x2c\x15\x65"  # how many values a page has: 50, or -51, at which polars aborts
+
+
+def ended(data: bytes, pages: Sequence[int]) -> bytes:
+    """A file of pages of 50 values of which these end whoever decodes them."""
+    first, *parts = data.split(FIFTY)
+    return first + b"".join((NEGATIVE if i in pages else FIFTY) + part for i, part in enumerate(parts))
+
+
+def test_a_page_that_ends_the_decoder_loses_no_other_column(tmp_path):
+    """In the second of three windows two of four metrics end it: what stood before and all the others are read."""
+    columns = {name: [i + k / 4 for i in range(150)] for k, name in enumerate("abcd")}
+    read(tmp_path, {"step": list(range(150)), **columns}, compression="uncompressed", row_group_size=50)
+    path = tmp_path / "history.parquet"
+    path.write_bytes(ended(path.read_bytes(), [6, 8]))  # five pages a window, the first of them the steps
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "WINDOW", 50)
+        found = Tables.concat(parquet.read(path))
+
+    kept = {"a": range(50), "b": range(150), "c": range(50), "d": range(150)}
+    assert sorted(rows(found)) == [(name, i, columns[name][i]) for name in "abcd" for i in kept[name]]
+    assert found.gaps["why"].to_list() == [
+        f"column {name!r} from row 50 on: its decoder ended (signal 6)" for name in "ac"
+    ]
+
+
+def test_steps_that_end_the_decoder_end_the_reading(tmp_path):
+    """Without them no row of the window has a place; those before it are kept."""
+    frame = {"step": list(range(100)), "a": [0.5] * 100}
+    read(tmp_path, frame, compression="uncompressed", row_group_size=50)
+    path = tmp_path / "history.parquet"
+    path.write_bytes(ended(path.read_bytes(), [2]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "WINDOW", 50)
+        found = Tables.concat(parquet.read(path))
+
+    assert rows(found) == [("a", i, 0.5) for i in range(50)]
+    why = "Parquet: damaged so that its decoder ended (signal 6); what it had read before is kept"
+    assert found.gaps["why"].to_list() == [why]
+
+
+def test_after_many_deaths_the_rest_is_given_up(tmp_path):
+    """A file of nothing but such pages costs no more than so many processes."""
+    read(tmp_path, {"step": list(range(50)), **{name: [0.5] * 50 for name in "abcde"}}, compression="uncompressed")
+    path = tmp_path / "history.parquet"
+    path.write_bytes(ended(path.read_bytes(), range(1, 6)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "MOST_DEATHS", 3)  # of all five columns at once, of the first, of the second
+        found = Tables.concat(parquet.read(path))
+
+    assert rows(found) == []
+    assert [why.split(" (")[0] for why in found.gaps["why"]] == [
+        "Parquet: damaged so that its decoder ended",
+        "column 'a' from row 0 on: its decoder ended",
+    ]
 
 
 VALUES = st.none() | st.floats() | st.sampled_from([math.nan, math.inf, -math.inf, -0.0])

@@ -164,7 +164,7 @@ class Rows:
         stepless, epochless = found.steps == NO_STEP, np.isnan(found.epochs)
         return table("points", {
             "session": 0,
-            "metric": pl.Series(names, dtype=pl.String).gather(found.codes),
+            "metric": pl.Series(names, dtype=pl.String)[found.codes.astype(np.uint32)],
             "step": steps.set(steps == NO_STEP, None) if stepless.any() else steps,
             "epoch": pl.Series(epochs).fill_nan(None) if not epochless.all() else None,
             "time": from_seconds(found.times[found.rows]),
