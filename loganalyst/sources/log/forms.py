@@ -27,23 +27,27 @@ _TIME = (
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
 _AFTER_NAN = r"(?:iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b"
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^| )((?i:nan|inf) {_AFTER_NAN})")
+# pattern, what stands instead, and texts (lower case) of which one is in every match: few logs have most of these, and
+# making an engine of a pattern costs more than it does on a short log
 _CLEANING = (
-    (r"[\x00-\x08]", ""),
-    (r"(IoU=[\d.]+):", "$1-"),
+    (r"[\x00-\x08]", "", ("",)),
+    (r"(IoU=[\d.]+):", "$1-", ("iou=",)),
     (
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
         "$1@${2}_${3}_$4",
+        ("average ",),
     ),
-    (_TIME, CLOCK),
-    (r"%\|[^|]*\|", "%" + BAR),
-    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS),
-    *((pattern, f"$1{JOIN}$2") for pattern in _NAN_WORDS),
-    (r"\s+", " "),
+    (_TIME, CLOCK, (":", "-", "/")),
+    (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
+    *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
+    (r"\s+", " ", ("",)),
 )
 # text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
 NOISE = (
     r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
-    r"|^[\w.]*(?:Error|Exception|Interrupt|Exit)\b|\w+Warning:|\b[A-Z]\w*\(\w+=|\b(?:Namespace|Config)\("
+    r"|^[A-Za-z0-9_.]*(?:Error|Exception|Interrupt|Exit)\b|[A-Za-z0-9_]Warning:|\b[A-Z][A-Za-z0-9_]*\([A-Za-z0-9_]+="
+    r"|\b(?:Namespace|Config)\("
     r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
     r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
 )
@@ -106,9 +110,10 @@ class Form:
 
 def cleaned(text: pl.Series) -> pl.DataFrame:
     """Text (without times, bars and what is not told from a number) and form (String) of each line."""
-    expr = pl.col("text")
-    for pattern, by in _CLEANING:
-        expr = expr.str.replace_all(pattern, by)
+    said, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
+    for pattern, by, words in _CLEANING:
+        if any(word in said for word in words):
+            expr = expr.str.replace_all(pattern, by)
     rows = pl.DataFrame({"text": text}).lazy().with_columns(text=expr.str.strip_chars())
     return rows.with_columns(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT)).collect()
 

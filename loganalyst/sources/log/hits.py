@@ -135,7 +135,7 @@ class Lines:
     def _described(
         self, hits: Hits, texts: pl.DataFrame, session: Integers, time: NDArray[np.datetime64]
     ) -> pl.DataFrame:
-        rank, node = owners.said(pl.col("body"))
+        rank, node = owners.said(texts["body"])
         known = self.catalogue
         words: dict[str, Sequence[str | None]] = {"pattern": known.ids, "label": known.labels, "part": PARTS}
         places = {"pattern": hits.pattern, "label": hits.pattern, "part": hits.part}

@@ -23,12 +23,12 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
 _RANK = (
-    r"\[rank:? ?\d+\]:? ?"  # torch, lightning
-    r"|\[default\d+\]: ?"  # torchrun --tee
-    r"|\d{1,5}: "  # srun --label
+    r"\[rank:? ?[0-9]+\]:? ?"  # torch, lightning
+    r"|\[default[0-9]+\]: ?"  # torchrun --tee
+    r"|[0-9]{1,5}: "  # srun --label
 )
-_RAY = r"\([A-Za-z_][\w.]* pid=\d+(?:, ip=[\d.]+)?\) ?"
-_NODE = r"[a-z][a-z-]*\d[a-z\d-]*(?:\.[a-z\d-]+)*: "  # pdsh and other fan-out launchers
+_RAY = r"\([A-Za-z_][A-Za-z0-9_.]* pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"
+_NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
 PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE})"
 # What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`.
 _NO_NODE = (

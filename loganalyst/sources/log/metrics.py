@@ -29,7 +29,8 @@ SEVERAL = 16  # lines of one kind that are worth a regex of their own
 FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
 DEEPEST = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
-_ERROR = r"^(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?:\(\w+\))?(?::|$)|^[A-Z_]\w*(?:\(\w+\))?(?::|$)"
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_ERROR = rf"^(?:{_NAME}\.)+{_NAME}(?:\([A-Za-z0-9_]+\))?(?::|$)|^[A-Z_][A-Za-z0-9_]*(?:\([A-Za-z0-9_]+\))?(?::|$)"
 _FLAGS = ("bar", "keras", "held_out", "header")
 _PLACED = ("step", "batch", "epoch")
 
@@ -271,15 +272,16 @@ def _behind(rows: int, opens: Rows, far: int) -> Rows:
 
 def _quotes(rows: pl.DataFrame) -> Mask:
     """Which lines (prefix, text, row) belong to traces and examples."""
-    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?\d+\]?: ?", ""), pl.col("row")
+    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""), pl.col("row")
     opens = line.str.starts_with(_OPENS)
     header = pl.when(opens).then(row).forward_fill().over("prefix")
     names = line.str.contains(_ERROR) & ~opens
     begun = pl.when(opens).then(True).when(names).then(False).forward_fill().over("prefix")
     inside = begun & (row - header <= DEEPEST)
-    indented = opens | ~line.str.contains(r"^\S")
+    bare = line.str.strip_chars_start()
+    indented = opens | (bare != line) | (line == "")
     ended = names & inside.shift().over("prefix")
-    example = line.str.contains(r"^\s*>>>")
+    example = bare.str.starts_with(">>>")
     quoted = (inside & indented).fill_null(False) | ended.fill_null(False) | example | example.shift(fill_value=False)
     return rows.select(quoted).to_series().to_numpy()
 

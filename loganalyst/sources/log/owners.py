@@ -17,6 +17,7 @@ _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attemp
 # in the text of a line: NCCL's watchdog, torchrun, the old launcher; NCCL's `host:pid:thread [device]`, slurmstepd
 _SAID_RANK = r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|^\S+?:\d+:\d+ \[(\d+)\] "
 _SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*):\d+:\d+ \[\d+\] "
+_SAYING = ("Rank ", "local_rank: ", "--local", "slurmstepd-", " [")  # one of these is in every such line
 
 
 def of_file(path: Path) -> tuple[int | None, str | None]:
@@ -28,9 +29,12 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
     return int(number) if number.isdecimal() else None, found
 
 
-def said(body: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Rank (Int64) and node (String) that a line names in its own text, NULL where it names none."""
-    return _first(body, _SAID_RANK, 4).cast(pl.Int64, strict=False), _first(body, _SAID_NODE, 2)
+def said(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
+    """Rank (Int64) and node (String) that each line names in its own text, NULL where it names none."""
+    if not body.str.contains_any(_SAYING).any():
+        return pl.lit(None, pl.Int64), pl.lit(None, pl.String)
+    text = pl.lit(body)
+    return _first(text, _SAID_RANK, 4).cast(pl.Int64, strict=False), _first(text, _SAID_NODE, 2)
 
 
 def _first(body: pl.Expr, regex: str, groups: int) -> pl.Expr:

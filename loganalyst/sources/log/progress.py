@@ -11,14 +11,14 @@ from loganalyst.sources.log.lines import described
 TAIL = 1 << 17  # bytes of the end of the file that are looked through
 SHOWN = 200  # characters of a line that are kept
 RANKS = 4096  # that are told apart
-_STEP = r"(?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=\[(]{0,12}(\d{1,12})(?:\s*(?:/|of)\s*(\d{1,12}))?"
-_EPOCH = r"(?i)\bepochs?\b[\s:=\[(]{0,4}(\d{1,9})\s*(?:/|of)\s*(\d{1,9})\b"
-_BAR = r"\|\s*(\d{1,12})/(\d{1,12}) \["
+_STEP = r"(?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=\[(]{0,12}([0-9]{1,12})(?:\s*(?:/|of)\s*([0-9]{1,12}))?"
+_EPOCH = r"(?i)\bepochs?\b[\s:=\[(]{0,4}([0-9]{1,9})\s*(?:/|of)\s*([0-9]{1,9})\b"
+_BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["
 _ASIDE = (
-    r"(?i)\b(?:val|valid|validation|eval|evaluat\w+|test\w*|load\w*|download\w*|map|tokeni\w+|sampl\w+|generat\w+|"
-    r"slurm\w*|srun|cancelled|\w*error|\w*exception)\b"
+    r"(?i)(?-u:\b)(?:val|valid|validation|(?:(?:test|load|download|slurm)|(?:evaluat|tokeni|sampl|generat)[a-z0-9_])[a-z0-9_]*"
+    r"|eval|map|srun|cancelled|[a-z0-9_]*(?:error|exception))(?-u:\b)"
 )
-_WORTH = re.compile(rb"(?i)step|iter|epoch|\d+/\d+ \[")
+_WORTH = re.compile(rb"(?i)step|iter|epoch|\d/\d+ \[")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _SAID = ("step", "steps", "epoch", "epochs")
 

@@ -23,9 +23,9 @@ _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
-_BAR = r":?\s+\d+%\|.*$"
-_NAMES = r"^\s*(?i:epoch|step|iter\w*|class)(?:\s+[A-Za-z][\w.,/@:()-]*){2,}\s*"
-HEADER = _NAMES + r"(?:\d+%\|.*)?$"  # with the bar that may follow
+_BAR = r":?\s+[0-9]+%\|.*$"
+_NAMES = r"^\s*(?i:epoch|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
+HEADER = _NAMES + r"(?:[0-9]+%\|.*)?$"  # with the bar that may follow
 _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
