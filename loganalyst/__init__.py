@@ -9,21 +9,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loganalyst import signals
-    from loganalyst.model import ChangePoint, Diagnosis, Run
+    from loganalyst.auditing.confirm import confirm
+    from loganalyst.auditing.verify import verify
+    from loganalyst.model import ChangePoint, Diagnosis, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
     from loganalyst.store import Store
 
 __version__ = "0.1.0"
-__all__ = ["ChangePoint", "Diagnosis", "Run", "Store", "diagnose", "explain", "read_run", "signals"]
+__all__ = [
+    "ChangePoint",
+    "Diagnosis",
+    "Run",
+    "Store",
+    "Verification",
+    "confirm",
+    "diagnose",
+    "explain",
+    "read_run",
+    "signals",
+    "verify",
+]
 
 _HOME = {
     "ChangePoint": "model",
     "Diagnosis": "model",
     "Run": "model",
     "Store": "store",
+    "Verification": "model",
+    "confirm": "auditing.confirm",
     "diagnose": "pipeline",
     "explain": "pipeline",
     "read_run": "pipeline",
+    "verify": "auditing.verify",
 }
 
 

@@ -331,13 +331,26 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a setting is written: `key` and `value` as they stand there, `line` from 1."""
+
+    file: str
+    line: int
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Fix:
-    """One change to make, filled with this run's values."""
+    """One change to make, filled with this run's values. `places` are where what it changes is written, as far as config
+    and code were given to search.
+    """
 
     change: str
     expected_impact: str
     verify: str
     if_not: str = ""
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -452,8 +465,8 @@ Direction = Literal["worse", "better", "above", "below"]
 
 @dataclass(frozen=True)
 class Change:
-    """What differs between two runs: a setting (dotted key) or a logged rate (its metric), as logged in either (None: not
-    there). `kind` is one of rules/changes.yaml, `way` where both are numbers.
+    """What differs between two runs: a setting (dotted key) or a logged rate (its metric), as logged in either (None:
+    not there). `kind` is one of rules/changes.yaml, `way` is told of numbers.
     """
 
     key: str
@@ -467,8 +480,8 @@ class Change:
 @dataclass(frozen=True)
 class Parted:
     """A metric that both runs logged and that parts from the baseline's at `step`: in which direction and by how many
-    standard errors (`effect`). `final_step` is where it is apart to the end from (None: not at the end any more), `ours`
-    and `theirs` are the levels at the last common step, `equal_until` the last step up to which all values are the same.
+    standard errors (`effect`). From `final_step` on it is apart to the end (None: not at the end any more), `ours` and
+    `theirs` are the levels there, and up to `equal_until` all values are the same.
     """
 
     metric: str
@@ -510,6 +523,92 @@ class Baseline:
     suspect: Suspect | None = None
     unknown: str = ""
     not_logged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a fix promises, asked of the run made after it: `holds` None = not known, for want of `missing`."""
+
+    change: str
+    ask: str
+    holds: bool | None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SymptomCheck:
+    """A symptom that was seen before: whether it is gone (None: what would show it is not logged)."""
+
+    id: str
+    title: str
+    gone: bool | None
+
+
+VerifyOutcome = Literal["fixed", "partly", "not", "new_problem", "cannot_tell"]
+
+
+@dataclass(frozen=True)
+class CauseCheck:
+    """What became of one cause. `applied` tells whether a change was seen that takes it back (`changes`; None: its fix
+    is none that settings show, or they are not logged), `against` those changes of the same kind that do not.
+    """
+
+    id: str
+    label: str
+    issue: str
+    confidence: float
+    outcome: Literal["fixed", "partly", "not", "cannot_tell"]
+    why: str
+    expectations: tuple[Expectation, ...] = ()
+    applied: bool | None = None
+    changes: tuple[Change, ...] = ()
+    against: tuple[Change, ...] = ()
+    symptoms: tuple[SymptomCheck, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What failed fixes of one cause teach: the cause is lowered from a confidence to another."""
+
+    cause: str
+    issue: str
+    fixes: tuple[str, ...]
+    before: float
+    after: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a user confirmed of a run: the rule (None: only a label is known, or it is healthy) and its label."""
+
+    run: str
+    path: str
+    cause: str | None
+    label: str
+    note: str
+    time: datetime
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a fix helped: an old run against the one made after it. `checks` has one entry a cause of the old run,
+    the likeliest first; `new_causes` are likely in the new run and were none of the old one's.
+    """
+
+    old: "Diagnosis"
+    new: "Diagnosis"
+    outcome: VerifyOutcome
+    checks: tuple[CauseCheck, ...]
+    new_causes: tuple[Cause, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The JSON of the contract (schema loganalyst/verification/1)."""
+        from loganalyst.report import verification
+
+        return verification.render_json(self, indent=indent)
 
 
 @dataclass(frozen=True)
@@ -613,6 +712,8 @@ class Diagnosis:
     ignored_findings: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
+    decide: tuple[Decider, ...] = ()
+    quick_fixes: tuple[QuickFix, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The JSON of the contract (schema loganalyst/diagnosis/1)."""
@@ -637,5 +738,3 @@ class Diagnosis:
         from loganalyst.report import plot
 
         plot.save(self, Path(path), metrics)
-    decide: tuple[Decider, ...] = ()
-    quick_fixes: tuple[QuickFix, ...] = ()

@@ -13,15 +13,15 @@ import polars as pl
 
 from loganalyst import diagnosis, features, rulefiles, settings, signals
 from loganalyst.baseline import compare
+from loganalyst.diagnosis import expected
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
-from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.lowered import lowered
-from loganalyst.diagnosis.outlook import recommended
 from loganalyst.diagnosis.quickfixes import quick_fixes
+from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
-from loganalyst.diagnosis.timeline import timeline
 from loganalyst.diagnosis.skeleton import skeleton
+from loganalyst.diagnosis.timeline import timeline
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.blame import session_roots
@@ -31,12 +31,23 @@ from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.curves import stand_ins
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
-from loganalyst.model import Cause, Curve, Diagnosis, Metric, Role, Run, SessionSummary
+from loganalyst.model import Cause, Curve, Diagnosis, Expectation, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
 from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
 
-__all__ = ["catalogue", "diagnose", "diagnose_paths", "explain", "read_run", "rule_tests"]
+__all__ = [
+    "catalogue",
+    "diagnose",
+    "diagnose_paths",
+    "expectations",
+    "explain",
+    "lowered",
+    "new_rule",
+    "read_run",
+    "rule_tests",
+    "symptom_answers",
+]
 
 
 def read_run(path: str | Path, logs: Sequence[str | Path] = (), *, separate: bool = False) -> Run:
@@ -55,29 +66,17 @@ def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
 
 
 def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
-    """A rule, of ours or of the folders `rules`, as the data of its file with the weights in force. Raises RuleError for
-    an unknown id, naming the nearest.
+    """A rule, of ours or of the folders `rules`, as the data of its file with the weights in force. Raises RuleError
+    for an unknown id, naming the nearest.
     """
     known = catalogue(tuple(rules)).rules
     if rule not in known:
         raise RuleError(rule, "no such rule", nearest(rule, known) or "`loganalyst rules list` names them all")
     data: dict[str, Any] = rulefiles.load(known[rule].path).data
+    for entry, item in zip(data["evidence"], known[rule].evidence, strict=True):  # fitted weights are not in the file
+        entry |= {"weight": {"if_true": item.if_true, "if_false": item.if_false}, "basis": item.basis}
     return data
 
-
-def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outcome]:
-    """Run the tests of the rules `ids` (none: of all), on the healthy fixtures too where there is a checkout.
-
-    Raises RuleError for an unknown id.
-    """
-    for id_ in ids:
-        explain(id_, rules)
-    known = catalogue(tuple(rules))
-    runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
-    for written, item in zip(data["evidence"], known[rule].evidence, strict=True):  # fitted weights are not in the file
-        written |= {"weight": {"if_true": item.if_true, "if_false": item.if_false}, "basis": item.basis}
-    healthy = sorted(path.name for path in runs.glob("healthy-*/"))
-    return check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
 
 def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
     """Write a sound rule to start from into `folder`/`family`/ and say where. Raises RuleError for an id that is taken
@@ -98,6 +97,18 @@ def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
     return path
 
 
+def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outcome]:
+    """Run the tests of the rules `ids` (none: of all), on the healthy fixtures too where there is a checkout.
+
+    Raises RuleError for an unknown id.
+    """
+    for id_ in ids:
+        explain(id_, rules)
+    known = catalogue(tuple(rules))
+    runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
+    healthy = sorted(path.name for path in runs.glob("healthy-*/"))
+    return check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
+
 
 def diagnose(
     run: str | Path | Run,
@@ -107,7 +118,7 @@ def diagnose(
     config: Path | None = None,
     rules: Sequence[Path] = (),
     symptoms: Sequence[str] = (),
-    baseline: str | Path | Run | None = None,
+    baseline: str | Path | Run | Diagnosis | None = None,
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
@@ -160,8 +171,25 @@ def diagnose(
     )
     if baseline is None:
         return found
-    other = diagnose(baseline, separate=separate, config=config, rules=rules)
-    return replace(found, baseline=compare(found, other, signals.parting))
+    if not isinstance(baseline, Diagnosis):
+        baseline = diagnose(baseline, separate=separate, config=config, rules=rules)
+    return replace(found, baseline=compare(found, baseline, signals.parting))
+
+
+def expectations(
+    old: Diagnosis, new: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
+) -> dict[str, tuple[Expectation, ...]]:
+    """What the fixes of each cause of `old` (by id) promise, held against `new`; with the rules that judged `old`."""
+    known = catalogue((*settings.find(old.run.path, config).rules, *rules))
+    return {c.id: expected.expectations(known, c.id, old.features.values, new.features) for c in old.causes}
+
+
+def symptom_answers(
+    run: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
+) -> Mapping[str, bool | None]:
+    """Every symptom by id: seen, looked for and not seen, or not known (None)."""
+    known = catalogue((*settings.find(run.run.path, config).rules, *rules))
+    return expected.symptoms(known, run.features)
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:

@@ -28,6 +28,7 @@ STEPS = {
         "sources",
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},
+    "auditing": {"baseline", "errors", "model", "pipeline", "store"},  # many runs, or one against another
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},

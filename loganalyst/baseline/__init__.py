@@ -5,11 +5,11 @@ from math import isfinite
 from typing import Any
 
 from loganalyst.baseline.changes import changes, missing, way
-from loganalyst.baseline.kinds import Kinds, kinds
+from loganalyst.baseline.kinds import FailedFixes, Kinds, kinds
 from loganalyst.baseline.suspects import suspect
 from loganalyst.model import Baseline, Change, Curve, Diagnosis, Direction, Parted
 
-__all__ = ["Kinds", "changes", "compare", "kinds", "missing"]
+__all__ = ["FailedFixes", "Kinds", "changes", "compare", "kinds", "missing"]
 
 GOALS = (
     "loss",

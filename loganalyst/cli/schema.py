@@ -1,20 +1,31 @@
 """`loganalyst schema`."""
 
 import json
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import Annotated
+
+import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import (
-    emit,
-)
+from loganalyst.cli.common import emit
 
-if TYPE_CHECKING:
-    pass
+
+class Of(StrEnum):
+    """What is described."""
+
+    DIAGNOSIS = "diagnosis"
+    VERIFICATION = "verification"
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of `diagnose --format json`."""
-    from loganalyst.report.schema import schema as diagnosis_schema
+def schema(
+    of: Annotated[
+        Of, typer.Argument(metavar="[diagnosis|verification]", help="What `diagnose` or `verify` prints.")
+    ] = Of.DIAGNOSIS,
+) -> None:
+    """Print the JSON Schema of `diagnose --format json`, or of `verify --format json`."""
+    from loganalyst.report import schema as diagnosis
+    from loganalyst.report import verificationschema as verification
 
-    emit(json.dumps(diagnosis_schema(), indent=2) + "\n")
+    found = diagnosis.schema() if of is Of.DIAGNOSIS else verification.schema()
+    emit(json.dumps(found, indent=2) + "\n")

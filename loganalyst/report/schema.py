@@ -23,19 +23,21 @@ def schema() -> Json:
         "$id": SCHEMA_ID,
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
-        **_object(
+        **object_(
             optional=("notes", "decide", "baseline"),  # younger than the schema
             schema={"const": SCHEMA_ID},
-            status=_one_of(Status),
+            status=one_of(Status),
             confidence=SHARE,
             run=_run(),
             sessions=_sessions(),
-            symptoms=_list(_object(id=TEXT, metric=_or_null(TEXT), step=_or_null(INTEGER), text=TEXT)),
-            root_causes=_list(_cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5),
-            ruled_out=_list(_object(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
+            symptoms=listed(object_(id=TEXT, metric=or_null(TEXT), step=or_null(INTEGER), text=TEXT)),
+            root_causes=listed(
+                _cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5
+            ),
+            ruled_out=listed(object_(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
             timeline=_timeline(),
-            quick_fixes=_list(
-                _object(
+            quick_fixes=listed(
+                object_(
                     optional=("severity", "impact", "confidence"),  # younger than the schema
                     cause=TEXT,
                     change=TEXT,
@@ -46,15 +48,15 @@ def schema() -> Json:
                 ),
                 "The first change of each cause, by impact times confidence.",
             ),
-            notes=_list(
-                _object(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
+            notes=listed(
+                object_(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
                 "What is worth knowing and is no fault, such as time asked for and not used.",
             ),
             decide=_decide(),
-            baseline=_or_null(_baseline()),
+            baseline=or_null(_baseline()),
             summary=_summary(),
-            gaps=_list(
-                _object(file=TEXT, offset=_or_null(INTEGER), bytes=_or_null(INTEGER), why=TEXT),
+            gaps=listed(
+                object_(file=TEXT, offset=or_null(INTEGER), bytes=or_null(INTEGER), why=TEXT),
                 "What a reader could not use.",
             ),
             analysis_artifacts=_artifacts(),
@@ -62,27 +64,27 @@ def schema() -> Json:
     }
 
 
-def _object(optional: tuple[str, ...] = (), **fields: Json) -> Json:
+def object_(optional: tuple[str, ...] = (), **fields: Json) -> Json:
     """An object with these fields, required unless named `optional`."""
     return {"type": "object", "properties": fields, "required": [f for f in fields if f not in optional]}
 
 
-def _list(item: Json, description: str = "", most: int | None = None) -> Json:
+def listed(item: Json, description: str = "", most: int | None = None) -> Json:
     described = {"description": description} if description else {}
     return {"type": "array", "items": item, **described, **({"maxItems": most} if most is not None else {})}
 
 
-def _one_of(literal: Any) -> Json:
+def one_of(literal: Any) -> Json:
     return {"enum": list(get_args(literal))}
 
 
-def _or_null(kind: Json) -> Json:
+def or_null(kind: Json) -> Json:
     return {"anyOf": [kind, {"type": "null"}]}
 
 
 def _decide() -> Json:
-    return _list(
-        _object(kind=_one_of(Decider.__annotations__["kind"]), what=TEXT, separates=_list(TEXT), check=TEXT),
+    return listed(
+        object_(kind=one_of(Decider.__annotations__["kind"]), what=TEXT, separates=listed(TEXT), check=TEXT),
         "Where it is not sure (below 0.70): what to log, or what to change and then to check, and the causes this "
         "tells apart (of a healthy run: the symptoms).",
     )
@@ -91,71 +93,71 @@ def _decide() -> Json:
 CHANGE: dict[str, Json] = {
     "key": {"type": "string", "description": "The setting's dotted key, or the metric that shows it."},
     "kind": {"type": "string", "description": "A kind of rules/changes.yaml."},
-    "section": _one_of(Change.__annotations__["section"]),
-    "before": {**_or_null(TEXT), "description": "As logged; null: not set."},
-    "after": _or_null(TEXT),
-    "way": {**_or_null(_one_of(Way)), "description": "null: no numbers"},
+    "section": one_of(Change.__annotations__["section"]),
+    "before": {**or_null(TEXT), "description": "As logged; null: not set."},
+    "after": or_null(TEXT),
+    "way": {**or_null(one_of(Way)), "description": "null: no numbers"},
 }
 
 
 def _baseline() -> Json:
-    run = _object(id=TEXT, path=TEXT, name=TEXT, status=_one_of(Status))
-    parted = _object(
+    run = object_(id=TEXT, path=TEXT, name=TEXT, status=one_of(Status))
+    parted = object_(
         metric=TEXT,
         role=TEXT,
         step=INTEGER,
-        direction=_one_of(Direction),
+        direction=one_of(Direction),
         effect={**NUMBER, "description": "Distance in standard errors."},
-        final_step={**_or_null(INTEGER), "description": "From here on apart to the end; null: together again then."},
-        final_direction=_or_null(_one_of(Direction)),
+        final_step={**or_null(INTEGER), "description": "From here on apart to the end; null: together again then."},
+        final_direction=or_null(one_of(Direction)),
         ours={**NUMBER, "description": "Level at the end."},
         theirs=NUMBER,
-        equal_until={**_or_null(INTEGER), "description": "The last step up to which all values are the same."},
+        equal_until={**or_null(INTEGER), "description": "The last step up to which all values are the same."},
     )
-    why = {"basis": _one_of(Suspect.__annotations__["basis"]), "why": TEXT}
-    return _object(
+    why = {"basis": one_of(Suspect.__annotations__["basis"]), "why": TEXT}
+    return object_(
         run=run,
-        suspect=_or_null(_object(optional=(), **CHANGE, **why)),
-        unknown={**_or_null(TEXT), "description": "Why there is no suspect."},
-        changes=_list(_object(optional=(), **CHANGE), "From the baseline to the run, what matters most first."),
-        parted=_list(parted, "Metrics of both that part beyond their noise, those that turn for the worse first."),
-        together=_list(TEXT, "Metrics that stay within noise of one another."),
-        not_logged=_list(TEXT, "Which of the two logged no settings."),
+        suspect=or_null(object_(optional=(), **CHANGE, **why)),
+        unknown={**or_null(TEXT), "description": "Why there is no suspect."},
+        changes=listed(object_(optional=(), **CHANGE), "From the baseline to the run, what matters most first."),
+        parted=listed(parted, "Metrics of both that part beyond their noise, those that turn for the worse first."),
+        together=listed(TEXT, "Metrics that stay within noise of one another."),
+        not_logged=listed(TEXT, "Which of the two logged no settings."),
     )
 
 
 def _sessions() -> Json:
-    session = _object(
+    session = object_(
         optional=("job", "file", "line", "rank", "node"),  # younger than the schema
         index=INTEGER,
-        first_line=_or_null(INTEGER),
-        last_line=_or_null(INTEGER),
+        first_line=or_null(INTEGER),
+        last_line=or_null(INTEGER),
         status=TEXT,
-        label=_or_null(TEXT),
-        job=_or_null(TEXT),
-        file=_or_null(TEXT),
-        line=_or_null(INTEGER),
-        rank=_or_null(INTEGER),
-        node=_or_null(TEXT),
+        label=or_null(TEXT),
+        job=or_null(TEXT),
+        file=or_null(TEXT),
+        line=or_null(INTEGER),
+        rank=or_null(INTEGER),
+        node=or_null(TEXT),
     )
-    return _list(session, "Starts of the program, in time order; lines count from 1.")
+    return listed(session, "Starts of the program, in time order; lines count from 1.")
 
 
 def _timeline() -> Json:
-    event = _object(
+    event = object_(
         optional=("low", "high", "after", "lag", "confidence"),  # younger than the schema
-        step=_or_null(INTEGER),
-        time=_or_null(TIME),
-        metric=_or_null(TEXT),
+        step=or_null(INTEGER),
+        time=or_null(TIME),
+        metric=or_null(TEXT),
         kind=TEXT,
         text=TEXT,
-        low=_or_null(NUMBER),
-        high=_or_null(NUMBER),
-        after=_or_null(TEXT),
-        lag=_or_null(INTEGER),
-        confidence=_or_null(SHARE),
+        low=or_null(NUMBER),
+        high=or_null(NUMBER),
+        after=or_null(TEXT),
+        lag=or_null(INTEGER),
+        confidence=or_null(SHARE),
     )
-    return _list(
+    return listed(
         event,
         "What happened, in order. A metric that left its usual course did so between the steps low and high, "
         "lag steps after the metric named in after; confidence is the probability of this order.",
@@ -163,26 +165,28 @@ def _timeline() -> Json:
 
 
 def _run() -> Json:
-    coverage = _object(
+    coverage = object_(
         optional=("full", "screened", "skipped"),
         full={**INTEGER, "description": "Curves that every signal looked at."},
         screened={**INTEGER, "description": "Curves that only the quick screen looked at."},
         skipped={**INTEGER, "description": "Curves whose shape is not judged."},
-        not_judged=_list(_object(id=TEXT, why=TEXT), "Causes that the logs do not let one judge, and what is missing."),
+        not_judged=listed(
+            object_(id=TEXT, why=TEXT), "Causes that the logs do not let one judge, and what is missing."
+        ),
     )
-    return _object(
+    return object_(
         optional=("suggested",),  # younger than the schema
         id=TEXT,
         path=TEXT,
         name=TEXT,
-        status=_one_of(RunStatus),
-        framework=_or_null(TEXT),
-        host=_or_null(TEXT),
-        started=_or_null(TIME),
-        ended=_or_null(TIME),
-        sources=_list(_object(path=TEXT, format=_or_null(TEXT), bytes=INTEGER, points=INTEGER, lines=INTEGER)),
-        joined=_list(TEXT, "How places were found to belong to this run."),
-        suggested=_list(TEXT, "Job logs that may belong to this run and were not read."),
+        status=one_of(RunStatus),
+        framework=or_null(TEXT),
+        host=or_null(TEXT),
+        started=or_null(TIME),
+        ended=or_null(TIME),
+        sources=listed(object_(path=TEXT, format=or_null(TEXT), bytes=INTEGER, points=INTEGER, lines=INTEGER)),
+        joined=listed(TEXT, "How places were found to belong to this run."),
+        suggested=listed(TEXT, "Job logs that may belong to this run and were not read."),
         metrics={**INTEGER, "description": "Number of metrics."},
         points={**INTEGER, "description": "Number of logged values."},
         coverage=coverage,
@@ -190,52 +194,64 @@ def _run() -> Json:
 
 
 def _cause() -> Json:
-    evidence = _object(
+    evidence = object_(
         id=TEXT,
-        kind=_one_of(Evidence.__annotations__["kind"]),
+        kind=one_of(Evidence.__annotations__["kind"]),
         holds={"type": ["boolean", "null"], "description": "null: not known"},
         text=TEXT,
-        metric=_or_null(TEXT),
-        step=_or_null(INTEGER),
-        file=_or_null(TEXT),
-        line=_or_null(INTEGER),
+        metric=or_null(TEXT),
+        step=or_null(INTEGER),
+        file=or_null(TEXT),
+        line=or_null(INTEGER),
     )
-    block = _object(
+    block = object_(
         kind=TEXT,
-        exception=_or_null(TEXT),
-        message=_or_null(TEXT),
-        frame=_or_null(TEXT),
+        exception=or_null(TEXT),
+        message=or_null(TEXT),
+        frame=or_null(TEXT),
         first_line=INTEGER,
         last_line=INTEGER,
-        ranks=_or_null(_list(INTEGER)),
+        ranks=or_null(listed(INTEGER)),
         repeated=INTEGER,
     )
-    return _object(
+    return object_(
         optional=("block", "decide"),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
         severity=TEXT,
         confidence=SHARE,
-        band=_one_of(Cause.__annotations__["band"]),
-        onset_step=_or_null(INTEGER),
-        file=_or_null(TEXT),
-        line={**_or_null(INTEGER), "description": "The root-cause line, from 1."},
-        rank=_or_null(INTEGER),
-        node=_or_null(TEXT),
-        block={**_or_null(block), "description": "The traceback or stack at that line, and all ranks that printed it."},
-        evidence=_list(evidence),
+        band=one_of(Cause.__annotations__["band"]),
+        onset_step=or_null(INTEGER),
+        file=or_null(TEXT),
+        line={**or_null(INTEGER), "description": "The root-cause line, from 1."},
+        rank=or_null(INTEGER),
+        node=or_null(TEXT),
+        block={**or_null(block), "description": "The traceback or stack at that line, and all ranks that printed it."},
+        evidence=listed(evidence),
         mechanism=TEXT,
-        fix=_list(_object(change=TEXT, expected_impact=TEXT, verify=TEXT, if_not=TEXT)),
+        fix=listed(
+            object_(
+                optional=("places",),  # younger than the schema
+                change=TEXT,
+                expected_impact=TEXT,
+                verify=TEXT,
+                if_not=TEXT,
+                places=listed(
+                    object_(file=TEXT, line=INTEGER, key=TEXT, value=TEXT),
+                    "Where what it changes is written, as far as a context file named config and code.",
+                ),
+            )
+        ),
         will_not_fix=TEXT,
-        consequences=_list(TEXT, "What follows from this cause and is none itself."),
-        missing=_list(TEXT, "What was not logged and would answer what is open of it."),
+        consequences=listed(TEXT, "What follows from this cause and is none itself."),
+        missing=listed(TEXT, "What was not logged and would answer what is open of it."),
         decide=_decide(),
     )
 
 
 def _summary() -> Json:
-    metric = _object(
+    metric = object_(
         metric=TEXT,
         role=TEXT,
         points=INTEGER,
@@ -245,63 +261,85 @@ def _summary() -> Json:
         best=NUMBER,
         best_step=INTEGER,
     )
-    judged_by = _object(
+    judged_by = object_(
         feature=TEXT,
         value={"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
-        metric=_or_null(TEXT),
-        step=_or_null(INTEGER),
-        file=_or_null(TEXT),
-        line=_or_null(INTEGER),
+        metric=or_null(TEXT),
+        step=or_null(INTEGER),
+        file=or_null(TEXT),
+        line=or_null(INTEGER),
     )
-    told = _object(
+    told = object_(
         optional=("verdict", "evidence"),  # younger than the schema
         text=TEXT,
-        verdict=_one_of(Told.__annotations__["verdict"]),
-        seen=_or_null({"type": "boolean"}),
+        verdict=one_of(Told.__annotations__["verdict"]),
+        seen=or_null({"type": "boolean"}),
         answer=TEXT,
-        symptoms=_list(TEXT),
-        evidence=_list(judged_by, "The values it was judged by."),
+        symptoms=listed(TEXT),
+        evidence=listed(judged_by, "The values it was judged by."),
     )
     fields = {
-        "last_step": _or_null(INTEGER),
-        "epochs": _or_null(NUMBER),
-        "duration_s": _or_null(NUMBER),
-        "metrics": _list(metric, "First, last and best values of the headline metrics."),
+        "last_step": or_null(INTEGER),
+        "epochs": or_null(NUMBER),
+        "duration_s": or_null(NUMBER),
+        "metrics": listed(metric, "First, last and best values of the headline metrics."),
+        "steps_per_second": {**or_null(NUMBER), "description": "Of the longest curve, from its times."},
         "checkpoints": INTEGER,
+        "checkpoint": or_null(
+            object_(
+                last_step=or_null(INTEGER),
+                best_metric=or_null(TEXT),
+                best_step=or_null(INTEGER),
+                nearest_step=or_null(INTEGER),
+                nearest=or_null(TEXT),
+                named_best=or_null(TEXT),
+                unreadable=listed(TEXT),
+            )
+        ),
+        "recommendation": or_null(
+            object_(
+                kind={**TEXT, "description": "resume, stop_earlier, regularise, train_longer or ready"},
+                title=TEXT,
+                why=TEXT,
+                change=TEXT,
+            ),
+        ),
         "not_logged": {
             "type": "object",
             "description": "Roles without a metric, and what that costs.",
             "additionalProperties": TEXT,
         },
-        "told_symptoms": _list(told, "Each --symptom: seen in the logs, not there (false), or not to be seen (null)."),
-        "faults": _list(TEXT, "Faults in rules and corrections of the user's own, which were left out."),
+        "told_symptoms": listed(told, "Each --symptom: seen in the logs, not there (false), or not to be seen (null)."),
+        "faults": listed(TEXT, "Faults in rules and corrections of the user's own, which were left out."),
         "why": {**TEXT, "description": "Why nothing could be read (status unreadable)."},
     }
-    return _object(optional=tuple(fields), **fields)
+    return object_(optional=tuple(fields), **fields)
 
 
 def _artifacts() -> Json:
-    finding = _object(
-        session=_or_null(INTEGER),
+    finding = object_(
+        session=or_null(INTEGER),
         metric=TEXT,
         role=TEXT,
         kind=TEXT,
-        index=_or_null(INTEGER),
-        step=_or_null(INTEGER),
-        end_step=_or_null(INTEGER),
-        effect=_or_null(NUMBER),
-        significance=_or_null(NUMBER),
-        file=_or_null(TEXT),
-        line=_or_null(INTEGER),
+        index=or_null(INTEGER),
+        step=or_null(INTEGER),
+        end_step=or_null(INTEGER),
+        effect=or_null(NUMBER),
+        significance=or_null(NUMBER),
+        file=or_null(TEXT),
+        line=or_null(INTEGER),
     )
-    return _object(
-        metrics=_list(_object(name=TEXT, role=TEXT, why=TEXT, points=INTEGER, nonfinite=INTEGER)),
-        findings=_list(finding, "Changes in the curves, the most significant first."),
+    return object_(
+        optional=("files",),  # younger than the schema
+        files=listed(TEXT, "Files that were written: the report itself, where -o names one."),
+        metrics=listed(object_(name=TEXT, role=TEXT, why=TEXT, points=INTEGER, nonfinite=INTEGER)),
+        findings=listed(finding, "Changes in the curves, the most significant first."),
         findings_total=INTEGER,
         features={
             "type": "object",
             "description": "Every feature that is known, by name; meanings: loganalyst show RUN --features.",
             "additionalProperties": {"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
         },
-        ignored_findings=_list(TEXT, "Causes that loganalyst.yaml accepts."),
+        ignored_findings=listed(TEXT, "Causes that loganalyst.yaml accepts."),
     )

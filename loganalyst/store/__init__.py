@@ -1,6 +1,7 @@
 """A cache of what was read and found: Parquet files any tool can open, and fingerprints that say what is unchanged.
 
-Everything here can be deleted and is made again from the runs. See docs/store.md.
+What was read and judged can be deleted and is made again from the runs; what the user confirmed, and which fixes were
+verified, cannot. See docs/store.md.
 """
 
 import os
@@ -26,7 +27,7 @@ from loganalyst.store import judged, lock, reading, runrows
 from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import Joined, Note, State, opened
-from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder
+from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
 from loganalyst.store.workers import Limits, NotStartedError, Ready, each
 
 RUNS = 1000  # runs read, or
@@ -75,10 +76,10 @@ class Store:
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
 
     def readings(
-        self, paths: Iterable[str | Path], processes: int = 1, limits: Limits | None = None
+        self, paths: Iterable[str | Path], processes: int = 1, limits: Limits | None = None, *, full: bool = False
     ) -> Iterator[Outcome]:
-        """As `ingest`, run by run as they are done, each within `limits`. What was read is written down every few
-        seconds, and when the iterator is closed.
+        """As `ingest`, run by run as they are done, each within `limits`; `full`: unchanged ones too. What was read is
+        written down every few seconds, and when the iterator is closed.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
         """
@@ -86,7 +87,7 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state), processes, _died, limits):
+                for done in each(_read, self._work(paths, state, full), processes, _died, limits):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -96,7 +97,7 @@ class Store:
             finally:
                 self._keep(batch, state)
 
-    def _work(self, paths: Iterable[str | Path], state: State) -> Iterator[Task | Ready[Done | Outcome]]:
+    def _work(self, paths: Iterable[str | Path], state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not. Trees are walked twice, for a log may come after its
         run; it is a run of its own where no other takes it.
         """
@@ -110,15 +111,15 @@ class Store:
                     id_ = run_id(found.root)
                     if id_ not in met:
                         met.add(id_)
-                        yield self._task(id_, found, state, joiner, taken)
+                        yield self._task(id_, found, state, joiner, taken=taken, full=full)
             except (LogAnalystError, OSError) as error:
                 yield Ready(Outcome(str(root), "failed", str(error)))
         for id_, log in logs.items():
             if not taken.issuperset(map(str, real(log.files))):
-                yield self._task(id_, log, state, joiner, set())
+                yield self._task(id_, log, state, joiner, taken=set(), full=full)
 
     def _task(
-        self, id_: str, found: Found, state: State, joiner: Joiner, taken: set[str]
+        self, id_: str, found: Found, state: State, joiner: Joiner, *, taken: set[str], full: bool
     ) -> Task | Ready[Done | Outcome]:
         """What is to be done about one run; the logs that are joined to it are `taken`."""
         before = state.joined(id_)
@@ -127,7 +128,7 @@ class Store:
             note = Note(id_, __version__, reading.prints(joined), before)
         else:
             joined, note = _joined(id_, found, joiner)
-        unchanged, why = state.unchanged(note, time.time())
+        unchanged, why = (False, None) if full else state.unchanged(note, time.time())
         if not unchanged:
             joined, note = _joined(id_, found, joiner)
         taken.update(note.joined.files)
@@ -135,7 +136,7 @@ class Store:
             return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or "", run=id_))
         places = {name: self.run_file(name, id_) for name in BIG}
         folder = self._folder.temporary / f"{id_}-{time.time_ns()}"
-        return Task(joined, note, state.known(id_, __version__), places, folder)
+        return Task(joined, note, None if full else state.known(id_, __version__), places, folder)
 
     def _keep(self, batch: Sequence[Done], state: State) -> None:
         """Put what was read into its place: big tables, small ones, then the notes. Whoever is killed in between
@@ -213,6 +214,28 @@ class Store:
             return found[0]
         known = self.runs.select("run_id").collect()["run_id"].to_list()
         raise StoreError(self.path, f"has no run {run_id!r}", nearest(run_id, known) or "the table runs has the ids")
+
+    def find(self, run: str | Path) -> tuple[str, str]:
+        """Id and path of a run that is named by its path, or by the id of a run in the store or how only it begins.
+
+        Raises SourceError for a path without a run, StoreError where neither is known.
+        """
+        if os.path.lexists(run):
+            root = discover(Path(run)).root
+            return run_id(root), os.path.abspath(root)
+        ids = self.runs.filter(pl.col("run_id").str.starts_with(str(run))).select("run_id", "path").collect()
+        if ids.height == 1:
+            return ids.row(0)
+        what = f"begins the ids of {ids.height} runs" if ids.height else "is no path, and no run of the store"
+        raise StoreError(run, what, f"{', '.join(ids['run_id'][:5]) or 'a path, or an id in the table runs'} is needed")
+
+    def keep(self, name: str, rows: pl.DataFrame) -> None:
+        """Add rows to a table of what cannot be made again (`truths`, `verifications`), in its columns.
+
+        Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+        """
+        with self._writing():
+            self._folder.append([name], {name: [rows.select(schema(name).names()).cast(schema(name))]})
 
     def run_file(self, name: str, run_id: str) -> Path:
         """Where a big table of one run lies: no folder is scanned to open it."""

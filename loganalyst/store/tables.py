@@ -49,6 +49,13 @@ _OWN = {
         line=pl.Int64, node=pl.String, says=pl.String, why=pl.String,
         json=pl.String, version=pl.String, reading=pl.Int64,
     ),
+    # what the user confirmed: the rule (NULL: a label alone, or healthy) and label that are true of a run
+    "truths": _schema(path=pl.String, cause=pl.String, label=pl.String, note=pl.String, time=Time),
+    # what became of a cause of the run `old`: one row a cause; `fix` is what was changed, `lineage` what both belong to
+    "verifications": _schema(
+        old=pl.String, old_path=pl.String, path=pl.String, lineage=pl.String, cause=pl.String, label=pl.String,
+        outcome=pl.String, applied=pl.Boolean, fix=pl.String, time=Time,
+    ),
 }
 # fmt: on
 READ = (
@@ -64,7 +71,9 @@ READ = (
     "runs",
 )  # small tables; the last makes it count
 JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
-ALL_TABLES = (*BIG, *READ, *JUDGED)
+# What cannot be made again from the runs: no row is dropped. Of rows that agree in these columns the newest counts
+KEPT = {"truths": ["run_id"], "verifications": ["run_id", "old", "cause"]}
+ALL_TABLES = (*BIG, *READ, *JUDGED, *KEPT)
 
 
 @cache
@@ -93,6 +102,9 @@ class Folder:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table over all runs; of what was written twice the newest counts."""
+        if name in KEPT:
+            newest = self._every(name).unique(KEPT[name], keep="last", maintain_order=True)
+            return newest.select(schema(name).names())
         return self._big(name) if name in BIG else self._newest(name).select(schema(name).names())
 
     def rows(self, names: Sequence[str], counting: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -126,6 +138,10 @@ class Folder:
             glob=False,
         )
         return found.select(columns.names())
+
+    def _every(self, name: str) -> pl.LazyFrame:
+        """All rows of a table that keeps them, the oldest first, with their stamp."""
+        return _scan(name, self.segments(name)).sort("written", maintain_order=True)
 
     def _newest(self, name: str) -> pl.LazyFrame:
         """The rows that count, with their stamp."""
@@ -174,7 +190,8 @@ class Folder:
         for file in set((self.path / "tables" / name).glob("*.parquet")).difference(segments):
             file.unlink()
         if len(segments) > SEGMENTS:
-            file, place = self._write(self._newest(name).collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
+            rows = self._every(name) if name in KEPT else self._newest(name)
+            file, place = self._write(rows.collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
             sync([file])
             move(file, place)
             sync([place.parent])

@@ -1,0 +1,1 @@
+"""Many runs at once. (The package is not called audit: that is the function `loganalyst.auditing`.)"""

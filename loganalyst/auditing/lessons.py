@@ -1,0 +1,92 @@
+"""What the verified fixes of a store teach: a cause whose fixes failed again and again is lowered, and said to be."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import polars as pl
+
+from loganalyst.baseline import FailedFixes, kinds
+from loganalyst.model import CauseCheck, Diagnosis, Lesson, Run, Verification
+from loganalyst.pipeline import lowered
+from loganalyst.store import Store
+
+NO_CHANGE = "no change that is logged"
+MOST = 3  # changes named as the fix that was tried
+
+
+def learned(found: Verification, store: Store) -> Verification:
+    """Record the outcome in the store, and lower the causes of the new run whose fixes failed in its lineage."""
+    past = store.verifications.collect()
+    line = lineage(found.old.run, past)
+    store.keep("verifications", _rows(found, line))
+    failed = _failed(store.verifications.filter(lineage=line).collect())
+    return _lowered(found, failed, kinds().failed)
+
+
+def lineage(run: Run, past: pl.DataFrame) -> str:
+    """What runs of one experiment have in common: that of an earlier verification in which this run was the new one,
+    else the tracker's project, else the folder the run lies in.
+    """
+    before = past.filter(run_id=run.id)
+    if before.height:
+        return str(before["lineage"][-1])
+    own = run.config.filter(pl.col("key").is_in(["_wandb.project", "mlflow.experiment_name"]))["value"].drop_nulls()
+    return f"project {own[-1]}" if len(own) else f"folder {run.path.absolute().parent}"
+
+
+def _rows(found: Verification, line: str) -> pl.DataFrame:
+    """One row a cause of the old run."""
+    now = datetime.now(UTC)
+    return pl.DataFrame([
+        {
+            "run_id": found.new.run.id, "old": found.old.run.id, "old_path": str(found.old.run.path),
+            "path": str(found.new.run.path), "lineage": line, "cause": check.id, "label": check.label,
+            "outcome": check.outcome, "applied": check.applied, "fix": tried(check, found), "time": now,
+        }
+        for check in found.checks
+    ], schema_overrides={"applied": pl.Boolean})  # fmt: skip
+
+
+def tried(check: CauseCheck, found: Verification) -> str:
+    """What was changed to mend a cause, in words; where nothing of its kind was, what else was."""
+    others = found.new.baseline.changes if found.new.baseline else ()
+    told = [f"{c.key} {c.before} → {c.after}" for c in (check.changes or others)[:MOST]]
+    return ", ".join(told) or NO_CHANGE
+
+
+def _failed(history: pl.DataFrame) -> dict[str, list[str]]:
+    """The fixes that failed since the cause was last mended, by cause; a fix that was not applied did not fail."""
+    found: dict[str, list[str]] = {}
+    for cause, outcome, applied, fix in history.select("cause", "outcome", "applied", "fix").iter_rows():
+        if outcome == "fixed":
+            found.pop(cause, None)
+        elif outcome == "not" and applied is not False and fix != NO_CHANGE:
+            found.setdefault(cause, []).append(fix)
+    return found
+
+
+def _lowered(found: Verification, failed: dict[str, list[str]], rule: FailedFixes) -> Verification:
+    """The verification with the causes of its new run lowered and ranked anew."""
+    enough = {cause: fixes for cause, fixes in failed.items() if len(fixes) >= rule.count}
+    new = lowered(found.new, {cause: (_weight(fixes, rule), _text(fixes)) for cause, fixes in enough.items()})
+    known = [cause.id for cause in found.new.causes if cause.id in enough]
+    return replace(found, new=new, lessons=tuple(_lesson(cause, found.new, new, enough[cause]) for cause in known))
+
+
+def _weight(fixes: Sequence[str], rule: FailedFixes) -> float:
+    return rule.different if len(set(fixes)) >= rule.count else rule.same
+
+
+def _text(fixes: Sequence[str]) -> str:
+    """What was learned: that no fix of it helps, or that this one does not."""
+    different = list(dict.fromkeys(fixes))
+    if len(different) == 1:
+        return f"the same fix failed {len(fixes)} times ({different[0]}): it does not help; try another"
+    return f"{len(different)} different fixes failed ({'; '.join(different)}): the cause is likely another one"
+
+
+def _lesson(cause: str, before: Diagnosis, after: Diagnosis, fixes: Sequence[str]) -> Lesson:
+    was = next(c for c in before.causes if c.id == cause)
+    now = next((c.confidence for c in after.causes if c.id == cause), 0.0)
+    return Lesson(cause, was.issue, tuple(fixes), was.confidence, now, _text(fixes))

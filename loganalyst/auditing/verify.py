@@ -1,0 +1,192 @@
+"""Did the fix help? Each cause of an old run, looked for in the run made after it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loganalyst import pipeline
+from loganalyst.auditing.lessons import learned
+from loganalyst.baseline import Kinds, kinds
+from loganalyst.errors import SourceError
+from loganalyst.model import (
+    Cause,
+    CauseCheck,
+    Change,
+    Diagnosis,
+    Expectation,
+    Run,
+    SymptomCheck,
+    Verification,
+    VerifyOutcome,
+)
+from loganalyst.store import Store
+
+Outcome = Literal["fixed", "partly", "not", "cannot_tell"]
+Told = tuple[Outcome, str, tuple[str, ...]]  # outcome, why, what is missing to tell
+ENDS = ("finished", "stopped_early")  # then a run is past whatever ended the old one
+
+
+def verify(
+    old: str | Path | Run,
+    new: str | Path | Run,
+    *,
+    store: str | Path | Store | None = None,
+    config: Path | None = None,
+    rules: Sequence[Path] = (),
+) -> Verification:
+    """Judge both runs, and tell what became of each cause of `old`.
+
+    A `store` remembers the outcome; a cause whose fixes failed three times there is lowered. `config` and `rules` are
+    those of `diagnose`. Raises SourceError where a run cannot be read or `old` shows nothing that could be verified,
+    RuleError, StoreError.
+    """
+    kept = store if isinstance(store, Store) or store is None else Store(store)  # which may say that it cannot be
+    before = pipeline.diagnose(old, config=config, rules=rules)
+    if not before.causes and not before.symptoms:
+        what = f"nothing was found in this run that a fix could mend ({before.status})"
+        raise SourceError(before.run.path, what, "OLD is the run that failed, NEW the one after the fix")
+    after = pipeline.diagnose(new, config=config, rules=rules, baseline=before)
+    seen = pipeline.symptom_answers(after, config=config, rules=rules)
+    promises = pipeline.expectations(before, after, config=config, rules=rules)
+    found = _compared(_Pair(before, after, seen, promises, kinds()))
+    return learned(found, kept) if kept else found
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Both runs, and what the new one answers: its symptoms by id, and the promises of the old one's fixes by cause."""
+
+    old: Diagnosis
+    new: Diagnosis
+    seen: Mapping[str, bool | None]
+    promises: Mapping[str, tuple[Expectation, ...]]
+    kinds: Kinds
+
+    @property
+    def fresh(self) -> tuple[Cause, ...]:
+        """What is likely in the new run and was no cause of the old one."""
+        known = {name for c in self.old.causes for name in (c.id, c.label)}
+        return tuple(c for c in self.new.causes if c.verdict == "likely" and not {c.id, c.label} & known)
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        return self.new.baseline.changes if self.new.baseline else ()
+
+    @property
+    def told(self) -> bool:
+        """Whether the settings of both are logged."""
+        return self.new.baseline is not None and not self.new.baseline.not_logged
+
+
+def _compared(pair: _Pair) -> Verification:
+    checks = tuple(_check(cause, pair) for cause in pair.old.causes) or (_symptoms_alone(pair),)
+    likely = [c.id for c in pair.old.causes if c.verdict == "likely"]
+    counting = [check for check in checks if check.id in likely] or checks[:1]
+    return Verification(
+        pair.old, pair.new, _overall([c.outcome for c in counting], bool(pair.fresh)), checks, pair.fresh
+    )
+
+
+def _overall(outcomes: Sequence[Outcome], fresh: bool) -> VerifyOutcome:
+    if "not" in outcomes or "partly" in outcomes:
+        return "partly" if {"fixed", "partly"} & {*outcomes} else "not"
+    if fresh:
+        return "new_problem"
+    return "cannot_tell" if "cannot_tell" in outcomes else "fixed"
+
+
+def _check(cause: Cause, pair: _Pair) -> CauseCheck:
+    """One cause: what its fixes promise, whether its symptoms are gone, and whether one of them was applied."""
+    symptoms = _symptoms(cause.symptoms, pair)
+    promises = pair.promises[cause.id]
+    again = next((c.verdict for c in pair.new.causes if c.id == cause.id or c.label == cause.label), None)
+    outcome, why, missing = _outcome(cause, pair, symptoms, again == "likely")
+    of_kind = [c for c in pair.changes if cause.label in pair.kinds.kinds[c.kind].causes]
+    mends = tuple(c for c in of_kind if pair.kinds.kinds[c.kind].mends(cause.label, c.way))
+    named = any(cause.label in kind.causes and kind.section == "config" for kind in pair.kinds.kinds.values())
+    return CauseCheck(
+        id=cause.id,
+        label=cause.label,
+        issue=cause.issue,
+        confidence=cause.confidence,
+        outcome=outcome,
+        why=why,
+        expectations=promises,
+        applied=True if mends else False if named and pair.told else None,
+        changes=mends,
+        against=tuple(c for c in of_kind if c not in mends),
+        symptoms=symptoms,
+        missing=missing,
+    )
+
+
+def _symptoms(ids: Sequence[str], pair: _Pair) -> tuple[SymptomCheck, ...]:
+    """Whether each is gone; what is seen and harmless, as a plateau at the end of learning, is gone too."""
+    titles = {s.id: s.title for s in pair.old.symptoms}
+    shown = {s.id for s in pair.new.symptoms}
+    gone = {i: None if pair.seen.get(i) is None else i not in shown for i in ids}
+    return tuple(SymptomCheck(i, titles.get(i, i), gone[i]) for i in ids)
+
+
+def _symptoms_alone(pair: _Pair) -> CauseCheck:
+    """Where no cause was found the symptoms are what there is."""
+    symptoms = _symptoms([s.id for s in pair.old.symptoms], pair)
+    nothing = Cause("", "", "", "", 0.0, "low", "possible", "", "", (), (), onset_step=pair.old.symptoms[0].step)
+    outcome, why, missing = _outcome(nothing, pair, symptoms, False)
+    return CauseCheck("", "", "No cause was found", 0.0, outcome, why, symptoms=symptoms, missing=missing)
+
+
+def _outcome(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck], again: bool) -> Told:
+    """What became of a cause that is likely `again` or not."""
+    promises = pair.promises.get(cause.id, ())
+    gone, seen = ([s for s in symptoms if s.gone is state] for state in (True, False))
+    kept = bool(promises) and all(p.holds for p in promises)
+    broken = any(p.holds is False for p in promises)
+    if again or (seen and (broken or not promises)):
+        return ("partly", "some of it is gone, but the cause is still likely", ()) if gone or kept else _still(seen)
+    others = {s for c in pair.fresh for s in c.symptoms}
+    if seen and kept and others.issuperset(s.id for s in seen):
+        return "fixed", f"what the fix promises is so; what is seen has another cause: {pair.fresh[0].issue}", ()
+    if unknown := _cannot_tell(cause, pair, symptoms):
+        return unknown
+    if seen or broken:
+        return "partly", "its symptoms are still seen" if seen else "its symptoms are gone, its promise is not kept", ()
+    return "fixed", "what the fix promises is so, and none of its symptoms is seen", ()
+
+
+def _still(seen: Sequence[SymptomCheck]) -> Told:
+    titles = "; ".join(s.title for s in seen)
+    return "not", f"it is still there: {titles}" if titles else "the cause is as likely as before", ()
+
+
+def _cannot_tell(cause: Cause, pair: _Pair, symptoms: Sequence[SymptomCheck]) -> Told | None:
+    """Why the new run shows neither that it is mended nor that it is not; None where it does."""
+    promises = pair.promises.get(cause.id, ())
+    open_ = tuple(dict.fromkeys(name for p in promises for name in p.missing))
+    if late := _too_short(cause, pair):
+        return "cannot_tell", "the new run did not come to where this began", (late,)
+    if pair.new.status in ("insufficient_data", "unreadable"):
+        return "cannot_tell", "too little was logged in the new run", open_
+    if any(s.gone is False for s in symptoms) or any(p.holds is False for p in promises):
+        return None
+    if open_ or not (promises or any(s.gone for s in symptoms)):
+        unseen = tuple(s.title for s in symptoms if s.gone is None)
+        return "cannot_tell", "what would show it is not logged in the new run", open_ or unseen
+    return None
+
+
+def _too_short(cause: Cause, pair: _Pair) -> str:
+    """What the new run lacks to have come to where the cause began; empty where it came there, or nobody can say where
+    that is. What ended the old run is behind one that finished.
+    """
+    at, last = cause.onset_step, pair.new.summary.get("last_step")
+    if cause.line is not None and at is None:
+        if pair.new.run.status in ENDS:
+            return ""
+        at = pair.old.summary.get("last_step")
+    if at is None or at == 0 or (last is not None and last >= at):
+        return ""
+    return f"a run to past step {at:,}" + (
+        f" (it ended at step {last:,})" if last is not None else " (no step is logged)"
+    )

@@ -1,0 +1,32 @@
+"""`loganalyst confirm`."""
+
+from typing import Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import RulesDirs, StoreDir, emit
+
+
+@app.command()
+def confirm(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A path, or the id of a run in the store.", show_default=False)
+    ],
+    cause: Annotated[
+        str,
+        typer.Argument(metavar="CAUSE|none", help="A rule's id or a label; none: a healthy run.", show_default=False),
+    ],
+    *,
+    store: StoreDir,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="How you know.")] = "",
+    rules: RulesDirs = [],  # noqa: B006
+) -> None:
+    """Record the true cause of a run in a store, which is made if need be.
+
+    The newest word counts. Nothing is written into the run.
+    """
+    from loganalyst.auditing.confirm import confirm as confirmed
+
+    truth = confirmed(run, cause, store=store, note=note, rules=rules)
+    emit(f"{truth.path}: {truth.cause or truth.label} ({truth.label}), by your word\n")

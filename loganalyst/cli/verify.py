@@ -1,0 +1,52 @@
+"""`loganalyst verify`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, RulesDirs, emit, screen
+
+
+class VerifyFormat(StrEnum):
+    """How the answer is laid out."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+@app.command()
+def verify(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The run that failed.", show_default=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The run made after the fix.", show_default=False)],
+    *,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Remember the outcome here, and learn from failed fixes."),
+    ] = None,
+    config: ConfigFile = None,
+    rules: RulesDirs = [],  # noqa: B006
+    format_: Annotated[
+        VerifyFormat, typer.Option("--format", metavar="terminal|json", help="How the answer is laid out.")
+    ] = VerifyFormat.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
+    ] = None,
+) -> None:
+    """Say whether a fix helped.
+
+    Fixed, partly, not, new problem, or that it cannot be told and what is missing. Exits with 0 if fixed, 2 if a run
+    cannot be read or OLD has no fault, else 1.
+    """
+    from loganalyst.auditing.verify import verify as verified
+    from loganalyst.report import verification
+
+    found = verified(old, new, store=store, config=config, rules=rules)
+    if format_ is VerifyFormat.JSON:
+        text = verification.render_json(found) + "\n"
+    else:
+        text = verification.render(found, **({} if output else screen()))
+    emit(text, output)
+    raise typer.Exit(NOTHING if found.outcome == "fixed" else FOUND)

@@ -1,0 +1,31 @@
+"""Causes lowered by what is known from outside of the run's own logs, and ranked anew."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from loganalyst.diagnosis.confidence import logit, sigmoid, threshold
+from loganalyst.diagnosis.judgement import band
+from loganalyst.model import Cause, Diagnosis, Evidence
+
+EVIDENCE = "fixes-failed"
+
+
+def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagnosis:
+    """The diagnosis with log-odds added to causes by id, each with the words that become its evidence. Without a likely
+    cause left it is `cause_unknown`, as sure as no cause is.
+    """
+    if not weights.keys() & {c.id for c in found.causes}:
+        return found
+    causes = [_cause(c, *weights[c.id]) if c.id in weights else c for c in found.causes]
+    causes.sort(key=lambda c: -c.confidence)
+    likely = [c.confidence for c in causes if c.verdict == "likely"]
+    if found.status != "diagnosis_complete" or likely:
+        return replace(found, causes=tuple(causes), confidence=likely[0] if likely else found.confidence)
+    left = 1.0 - min(sum(c.confidence for c in causes), 1.0)
+    return replace(found, causes=tuple(causes), status="cause_unknown", confidence=left)
+
+
+def _cause(cause: Cause, weight: float, text: str) -> Cause:
+    p = sigmoid(logit(cause.confidence) + weight)
+    told = Evidence(EVIDENCE, "circumstantial", True, text, weight)
+    return replace(cause, confidence=p, band=band(p), verdict=threshold(p), evidence=(*cause.evidence, told))
