@@ -14,19 +14,21 @@ from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
 T = TypeVar("T")
-NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml")
+NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml")
+SCALES = ("causes", "circumstantial", "healthy")
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules, symptoms and notes by id and the features they may ask for; `problems`: what of the user's was left
-    out.
+    """All rules, symptoms and notes by id and the features they may ask for; `calibration` is of causes with direct
+    evidence, `circumstantial` of the others. `problems`: what of the user's was left out.
     """
 
     rules: Mapping[str, Rule]
     symptoms: Mapping[str, SymptomRule]
     declared: Mapping[str, Feature]
     calibration: Calibration = Calibration()
+    circumstantial: Calibration = Calibration()
     healthy: Calibration = Calibration()
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
@@ -34,7 +36,13 @@ class Catalogue:
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""
         rules = {id_: _refitted(self.rules[id_], items) for id_, items in weights.items.items()}
-        return replace(self, rules={**self.rules, **rules}, calibration=weights.causes, healthy=weights.healthy)
+        return replace(
+            self,
+            rules={**self.rules, **rules},
+            calibration=weights.causes,
+            circumstantial=weights.circumstantial,
+            healthy=weights.healthy,
+        )
 
     def only(self, ids: Collection[str]) -> "Catalogue":
         """The same catalogue with these rules alone, and none of the notes but these."""
@@ -145,10 +153,10 @@ def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:
     if not reader.keys((), (), [*catalogue.rules, "calibration"]):
         raise reader.faults[0]
     items = {id_: _ratios(reader, catalogue.rules[id_]) for id_ in catalogue.rules if id_ in file.data}
-    causes, healthy = (_calibration(reader, key) for key in ("causes", "healthy"))
+    scales = {key: _calibration(reader, key) for key in SCALES}
     if reader.faults:
         raise RuleError(file.path, "weights do not fit the rules\n" + "\n".join(map(str, reader.faults)))
-    return Weights(items, causes, healthy)
+    return Weights(items, **scales)
 
 
 def _ratios(reader: Reader, rule: Rule) -> dict[str, tuple[float, float]]:
@@ -168,8 +176,8 @@ def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:
 
 
 def _calibration(reader: Reader, key: str) -> Calibration:
-    """One of `calibration: {causes: {slope, offset}, healthy: {slope, offset}}`; the identity where absent."""
-    if "calibration" not in reader.file.data or not reader.keys(("calibration",), (), ("causes", "healthy")):
+    """One of `calibration: {causes: {slope, offset}, ...}`; the identity where absent."""
+    if "calibration" not in reader.file.data or not reader.keys(("calibration",), (), SCALES):
         return Calibration()
     at = ("calibration", key)
     if reader.value(at) is None or not reader.keys(at, ("slope", "offset")):

@@ -53,7 +53,7 @@ def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) ->
     alone = {rule.id: judge_alone(rule, answers, told) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
-    shared = {id_: _share(j, shared, catalogue.calibration) for id_, j in shared.items()}
+    shared = {id_: _share(j, shared, catalogue) for id_, j in shared.items()}
     return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
 
 
@@ -131,12 +131,13 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
     return parents
 
 
-def _share(judged: Judged, every: Mapping[str, Judged], calibration: Calibration) -> Judged:
+def _share(judged: Judged, every: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
     """`p <- odds / (1 + sum of odds)` over its rivals and itself, calibrated, for a rule that takes a share."""
     if not sharing(judged):
         return judged
     taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
-    p = capped(calibrate(odds(judged.alone) / (1 + taken), calibration), judged.direct)
+    scale = catalogue.calibration if judged.direct else catalogue.circumstantial
+    p = capped(calibrate(odds(judged.alone) / (1 + taken), scale), judged.direct)
     return replace(judged, confidence=p, verdict=threshold(p))
 
 

@@ -137,8 +137,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Weights:
-    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the calibration of both answers."""
+    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the calibration of causes
+    with direct evidence, of those with circumstantial evidence alone, and of "healthy".
+    """
 
     items: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     causes: Calibration = Calibration()
+    circumstantial: Calibration = Calibration()
     healthy: Calibration = Calibration()

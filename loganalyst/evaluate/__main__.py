@@ -1,0 +1,60 @@
+"""Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR... [--store STORE]`.
+
+Each run NAME in DIR has its truth beside it, NAME.truth.yaml. By default the rules are judged as they are. `--split
+family` judges each family of models by weights fitted on the others, from the weights judged by hand; `--fit FILE`
+fits weights on all these runs and writes them. A STORE keeps what was read of the runs for the next time.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from loganalyst import features, pipeline, rulefiles
+from loganalyst.diagnosis.catalogue import load
+from loganalyst.evaluate import shown, weightsfile
+from loganalyst.evaluate.answers import answered
+from loganalyst.evaluate.figures import figures
+from loganalyst.evaluate.fitting import Fitting
+from loganalyst.evaluate.labelled import Labelled, labelled
+from loganalyst.store import Store
+
+
+def main() -> None:
+    """Parse, evaluate, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m loganalyst.evaluate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    parser.add_argument("--store", type=Path, help="where what was read is kept (default: nowhere)")
+    parser.add_argument("--split", choices=("family", "none"), default="none", help="judge by weights of others")
+    parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the reliability diagram")
+    parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        runs = labelled(asked.folders, Store(asked.store or folder))
+    _tell(runs, asked)
+
+
+def _tell(runs: Labelled, asked: argparse.Namespace) -> None:
+    judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
+    fitting = Fitting(judged, runs)
+    answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
+    told = figures(answers)
+    if asked.format == "json":
+        print(json.dumps(told, indent=1))
+    else:
+        print((shown.wrong(answers) if asked.wrong else "") + shown.table(told), end="")
+    if asked.plot:
+        shown.plot(told, asked.plot)
+    if asked.fit:
+        weights = fitting.weights(np.ones(runs.truths.height, bool))
+        asked.fit.write_text(weightsfile.text(weights, runs, asked.folders), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""What the rules answer for labelled runs, one row a run, and whether it is right."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.judgement import Judgement, judge
+from loganalyst.evaluate.labelled import Labelled
+
+NAMED = 3  # causes that are looked at
+SAID: Mapping[str, pl.DataType] = {
+    "status": pl.String(),
+    "kind": pl.String(),
+    "said": pl.List(pl.String),
+    "ids": pl.List(pl.String),
+    "confidence": pl.Float64(),
+    "onset": pl.Int64(),
+}
+
+
+def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
+    """The truths with what was answered: `status`; `said`, the labels of the first three causes (`healthy` where there
+    is none), and their `ids`; `confidence` and `kind` of the first (`causes` where direct evidence speaks for it,
+    `circumstantial`, `healthy`; `none` and NULL where nothing was named); whether it (`first`), or one of three
+    (`three`), is right; `onset`, the step told for the first cause; `steps`, the last step of the run.
+    """
+    said = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=SAID)
+    right = pl.col("said").list.set_intersection("labels").list.len() > 0
+    first = pl.col("labels").list.contains(pl.col("said").list.first()).fill_null(value=False)
+    steps = runs.features["run_last_step"].alias("steps")
+    return pl.concat([runs.truths, said], how="horizontal").with_columns(steps, first=first, three=right)
+
+
+def _row(found: Judgement) -> dict[str, Any]:
+    causes = found.causes[:NAMED]
+    if causes:
+        first = causes[0]
+        direct = any(e.kind == "direct" and e.holds and e.weight > 0 for e in first.evidence)
+        kind = "causes" if direct else "circumstantial"
+        said = {"kind": kind, "confidence": first.confidence, "onset": first.onset_step}
+        return {"status": found.status, "said": [c.label for c in causes], "ids": [c.id for c in causes], **said}
+    if found.status == "healthy":
+        return {"status": "healthy", "kind": "healthy", "said": ["healthy"], "ids": [], "confidence": found.confidence}
+    return {"status": found.status, "kind": "none", "said": [], "ids": []}

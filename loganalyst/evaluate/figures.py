@@ -1,0 +1,113 @@
+"""The figures: accuracy, false alarms, calibration, with 95 % intervals over draws of the runs."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+BINS = 10
+SURE = 0.9
+DRAWS = 1000
+NEAR = 0.05  # of the steps of a run, within which an onset is right
+
+
+def figures(answers: pl.DataFrame) -> dict[str, Any]:
+    """Everything that is told of answered runs; shares as {value, low, high, of} with `of` the runs they are among."""
+    healthy, sick = answers.filter(_healthy()), answers.filter(~_healthy())
+    told = answers.filter(pl.col("confidence").is_not_null())
+    sure, right = told["confidence"].to_numpy(), told["first"].to_numpy()
+    classes = by_class(answers)
+    return {
+        "runs": answers.height,
+        "first": share(answers["first"]),
+        "sick_first": share(sick["first"]),
+        "sick_three": share(sick["three"]),
+        "three": share(answers["three"]),
+        "macro_f1": float(np.mean([row["f1"] for row in classes.values()])),
+        "false_alarms": share(healthy["kind"].is_in(["causes", "circumstantial"])),
+        "sick_called_healthy": share(sick["kind"] == "healthy"),
+        "judged": told.height,
+        "brier": drawn(brier, sure, right),
+        "calibration_error": drawn(calibration_error, sure, right),
+        "sure_right": share(told.filter(pl.col("confidence") >= SURE)["first"]),
+        "onset": onset_error(answers),
+        "bins": bins(sure, right),
+        "classes": classes,
+    }
+
+
+def _healthy() -> pl.Expr:
+    return pl.col("labels").list.first() == "healthy"
+
+
+def share(right: pl.Series) -> dict[str, float]:
+    """The share of true ones with its 95 % interval (Wilson 1927); NaN for none."""
+    n, z = right.len(), 1.96
+    if not n:
+        return {"value": np.nan, "low": np.nan, "high": np.nan, "of": 0}
+    p = float(right.cast(pl.Float64).sum()) / n
+    middle, half = (p + z * z / (2 * n)), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
+    return {"value": p, "low": float(low), "high": float(high), "of": n}
+
+
+def by_class(answers: pl.DataFrame) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of each label that is the first of a run. An answer that is accepted for a run counts as
+    its label; one that is not counts as what it said.
+    """
+    true, said = pl.col("labels").list.first(), pl.col("said").list.first()
+    told = answers.with_columns(true=true, counted=pl.when("first").then(true).otherwise(said))
+    recall = told.group_by("true").agg(runs=pl.len(), recall=pl.col("first").mean())
+    precision = told.group_by("counted").agg(precision=pl.col("first").mean())
+    both = recall.join(precision, left_on="true", right_on="counted", how="left").sort("true").fill_null(0.0)
+    p, r = pl.col("precision"), pl.col("recall")
+    rows = both.with_columns(f1=pl.when(p + r > 0).then(2 * p * r / (p + r)).otherwise(0.0)).to_dicts()
+    return {row.pop("true"): row for row in rows}
+
+
+def brier(sure: Floats, right: Floats) -> float:
+    """Mean squared distance of confidence and truth (Brier 1950)."""
+    return float(np.mean((sure - right) ** 2))
+
+
+def calibration_error(sure: Floats, right: Floats) -> float:
+    """Mean over the answers of how far the share of right ones in their bin is from its mean confidence."""
+    return float(sum(row["share"] * abs(row["right"] - row["confidence"]) for row in bins(sure, right)))
+
+
+def bins(sure: Floats, right: Floats) -> list[dict[str, float]]:
+    """The reliability diagram: ten bins of confidence, those that are empty left out."""
+    at = np.minimum((sure * BINS).astype(int), BINS - 1)
+    rows = [(sure[at == b], right[at == b]) for b in range(BINS) if (at == b).any()]
+    return [
+        {"confidence": float(s.mean()), "right": float(r.mean()), "share": s.size / sure.size, "of": s.size}
+        for s, r in rows
+    ]
+
+
+def drawn(figure: Callable[[Floats, Floats], float], sure: Floats, right: Floats) -> dict[str, float]:
+    """A figure with the middle 95 % of it over draws with replacement."""
+    if not sure.size:
+        return {"value": np.nan, "low": np.nan, "high": np.nan}
+    chance = np.random.default_rng(0)
+    draws = (chance.integers(0, sure.size, sure.size) for _ in range(DRAWS))
+    low, high = np.quantile([figure(sure[d], right[d]) for d in draws], [0.025, 0.975])
+    return {"value": figure(sure, right), "low": float(low), "high": float(high)}
+
+
+def onset_error(answers: pl.DataFrame) -> Mapping[str, float]:
+    """How far the step told for a right first cause is from the true one: `runs` that have both, the `median` distance
+    in steps, and the share `near` it, within 5 % of the steps of the run.
+    """
+    both = answers.filter(pl.col("first") & pl.col("onset_step").is_not_null() & pl.col("onset").is_not_null())
+    away = (both["onset"] - both["onset_step"]).abs()
+    near = share(away <= NEAR * both["steps"])
+    return {
+        "runs": both.height,
+        "median": float(np.median(away.to_numpy())) if both.height else np.nan,
+        "near": near["value"],
+    }

@@ -1,0 +1,69 @@
+"""Weights and calibration from labelled runs, and the same judged on families they were not fitted on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.diagnosis.catalogue import SCALES, Catalogue
+from loganalyst.diagnosis.confidence import logit
+from loganalyst.diagnosis.rule import Calibration, Weights
+from loganalyst.evaluate.answers import answered
+from loganalyst.evaluate.labelled import Labelled
+from loganalyst.evaluate.ratios import Problem, problem, ratios
+
+RIDGE = 1.0  # holds the slope near 1 and the offset near 0 where answers are few
+Taken = NDArray[np.bool_]  # of the runs
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """Weights from labelled runs; `catalogue` has the judged ones."""
+
+    catalogue: Catalogue
+    runs: Labelled
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What there is to fit."""
+        return problem(self.catalogue, self.runs)
+
+    def weights(self, taken: Taken) -> Weights:
+        """Fitted on the runs that are `taken`: the calibration on answers for families by weights that did not see
+        them.
+        """
+        unseen = pl.concat([
+            self.answers(Weights(ratios(self.problem, taken & ~family)), taken & family)
+            for family in self.families() if (taken & family).any()
+        ])  # fmt: skip
+        return Weights(ratios(self.problem, taken), **{kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
+
+    def crossed(self) -> pl.DataFrame:
+        """The answers for each family by weights and calibration fitted on the others."""
+        return pl.concat([self.answers(self.weights(~family), family) for family in self.families()])
+
+    def answers(self, weights: Weights, taken: Taken) -> pl.DataFrame:
+        """What is answered (`answered`) for the runs that are `taken`."""
+        return answered(self.catalogue.weighted(weights), self.runs.where(pl.Series(taken)))
+
+    def families(self) -> list[Taken]:
+        """The runs of each family."""
+        family = self.runs.truths["family"]
+        return [(family == name).to_numpy() for name in family.unique().sort()]
+
+
+def platt(answers: pl.DataFrame) -> Calibration:
+    """Slope and offset that make the log-odds of `confidence` those of being right (Platt 1999), by Newton's method."""
+    if not answers.height:
+        return Calibration()
+    x = np.array([logit(p) for p in answers["confidence"]])
+    design = np.column_stack([x, np.ones_like(x)])
+    right, start = answers["first"].to_numpy().astype(float), np.array([1.0, 0.0])
+    found = start
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-design @ found))
+        slope = design.T @ (p - right) + RIDGE * (found - start)
+        found = found - np.linalg.solve((design.T * (p * (1 - p))) @ design + RIDGE * np.eye(2), slope)
+    return Calibration(float(found[0]), float(found[1]))

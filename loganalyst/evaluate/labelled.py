@@ -1,0 +1,86 @@
+"""Labelled runs: what is true of each, from truth files beside them, and the features a store found in them."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from loganalyst.errors import SourceError
+from loganalyst.model import Witness
+from loganalyst.store import Store
+
+ENDING = ".truth.yaml"
+NOT_SCORED = "ambiguous"
+TRUTH: Mapping[str, pl.DataType] = {
+    "run_id": pl.String(),
+    "path": pl.String(),
+    "labels": pl.List(pl.String),  # the right answers, the first being what was done to the run
+    "onset_step": pl.Int64(),
+    "family": pl.String(),
+    "injected": pl.String(),
+    "writer": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Runs with one row each in `truths` (TRUTH) and `features`, and their witnesses, all in the same order."""
+
+    truths: pl.DataFrame
+    features: pl.DataFrame
+    witnesses: Sequence[Mapping[str, Witness]]
+
+    def where(self, chosen: pl.Series) -> "Labelled":
+        """The runs for which `chosen` (Boolean) is true."""
+        witnesses = [w for w, taken in zip(self.witnesses, chosen, strict=True) if taken]
+        return Labelled(self.truths.filter(chosen), self.features.filter(chosen), witnesses)
+
+
+def labelled(folders: Iterable[Path], store: Store) -> Labelled:
+    """The labelled runs in `folders` (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed.
+
+    Ambiguous runs are left out. Raises SourceError where a folder has no truths or a run cannot be read.
+    """
+    truths = {run: truth for folder in folders for run, truth in _truths(folder)}
+    failed = [f"{path}: {what}" for path, what in store.ingest(truths).items() if what not in ("read", "unchanged")]
+    if failed:
+        raise SourceError(failed[0], "a labelled run cannot be read")
+    rows = [_row(run_id, path, truths) for run_id, path in store.runs.select("run_id", "path").collect().iter_rows()]
+    known = pl.DataFrame([row for row in rows if row], schema=TRUTH, orient="row").sort("path")
+    known = known.filter(pl.col("labels").list.first() != NOT_SCORED)
+    features = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
+    places = _witnesses(store)
+    return Labelled(known, features.drop("run_id"), [places[id_] for id_ in known["run_id"]])
+
+
+def _truths(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The runs of a folder, by absolute path, and what is true of them."""
+    files = sorted(folder.glob(f"*{ENDING}"))
+    if not files:
+        raise SourceError(folder, "holds no labelled runs", f"a run NAME has its truth beside it: NAME{ENDING}")
+    for file in files:
+        yield os.path.abspath(file)[: -len(ENDING)], yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def _row(run_id: str, path: str, truths: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...] | None:
+    """The row of a run of the store that lies at or below one with a truth."""
+    at = next((str(p) for p in (Path(path), *Path(path).parents) if str(p) in truths), None)
+    if at is None:
+        return None
+    truth = truths[at]
+    labels = truth.get("labels") or [truth["label"], *truth.get("secondary", ())]
+    return run_id, at, labels, *(truth.get(key) for key in list(TRUTH)[3:])
+
+
+def _witnesses(store: Store) -> dict[str, dict[str, Witness]]:
+    """Where each feature of each run was seen."""
+    found: dict[str, dict[str, Witness]] = defaultdict(dict)
+    columns = ("run_id", "feature", *Witness.__dataclass_fields__)
+    for run_id, feature, *place in store.feature_sources.select(columns).collect().iter_rows():
+        found[run_id][feature] = Witness(*place)
+    return found
