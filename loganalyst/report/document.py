@@ -123,8 +123,6 @@ class Document:
     told: tuple[Row, ...]
     baseline: tuple[Row, ...]
     series: tuple[Series, ...]
-    decide: tuple[str, ...]
-    quick_fixes: tuple[Row, ...]
     onset: str
     timeline: tuple[Row, ...]
     ruled_out: tuple[Not, ...]
@@ -132,6 +130,8 @@ class Document:
     not_judged: tuple[Not, ...]
     not_logged: tuple[str, ...]
     to_log: tuple[str, ...]
+    decide: tuple[str, ...]
+    quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
@@ -165,14 +165,14 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         onset=step(onset) if onset is not None else "",
         timeline=tuple(
             Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
-        decide=tuple(map(_decides, d.decide)),
-        quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         ),
         ruled_out=_grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=_grouped(d.unknown),
         not_logged=_not_logged(d),
         to_log=_to_log(d),
+        decide=tuple(map(_decides, d.decide)),
+        quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=_best(d),
         facts=tuple(_facts(d)),
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),

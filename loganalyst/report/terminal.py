@@ -45,8 +45,8 @@ def _full(doc: Document, width: int) -> "list[Text]":
         *_baseline(doc, width),
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_instead(doc, width),
-        *_told(doc, width),
         *_quick(doc, width),
+        *_told(doc, width),
         *_not_seen(doc, width),
         *_after(doc, width),
         *_notes(doc, width),
@@ -147,14 +147,14 @@ def _instead(doc: Document, width: int) -> "list[Text]":
 
 
 def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What was changed since the baseline, and where the curves part."""
+    return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
+
+
 def _quick(doc: Document, width: int) -> "list[Text]":
     """Which change to make first, where there are several."""
     rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
     return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
-
-
-    """What was changed since the baseline, and where the curves part."""
-    return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
 
 
 def _told(doc: Document, width: int) -> "list[Text]":
