@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loganalyst import signals
+    from loganalyst.auditing.batch import Audit, audit
     from loganalyst.auditing.confirm import confirm
     from loganalyst.auditing.verify import verify
     from loganalyst.model import ChangePoint, Diagnosis, Run, Verification
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Audit",
     "ChangePoint",
     "Diagnosis",
     "Run",
     "Store",
     "Verification",
+    "audit",
     "confirm",
     "diagnose",
     "explain",
@@ -31,11 +34,13 @@ __all__ = [
 ]
 
 _HOME = {
+    "Audit": "auditing.batch",
     "ChangePoint": "model",
     "Diagnosis": "model",
     "Run": "model",
     "Store": "store",
     "Verification": "model",
+    "audit": "auditing.batch",
     "confirm": "auditing.confirm",
     "diagnose": "pipeline",
     "explain": "pipeline",

@@ -34,6 +34,7 @@ STEPS = {
     "features": {"errors", "model", "rulefiles"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
+    "contextfile": {"errors", "rulefiles"},
     "report": {"errors", "model"},
 }
 PASS_ON = {"__init__", "cli", "evaluate", "pipeline"}  # may use every step; a new file is put here or into STEPS

@@ -1,0 +1,95 @@
+"""Every run of some trees: what changed is read and judged, in processes of their own, into a store."""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.auditing.groups import groups
+from loganalyst.auditing.listing import listing
+from loganalyst.store import Outcome, Store
+from loganalyst.store.workers import Limits
+
+SECONDS = 300.0  # that one run may take to be read, and to be judged
+SHARE = 0.8  # of the machine's memory, for all processes together
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of the runs below some paths.
+
+    `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
+    failed alike (columns in `groups.COLUMNS`); `counts` says how many were read, unchanged, judged just now, failed.
+    """
+
+    runs: pl.DataFrame
+    groups: pl.DataFrame
+    counts: Mapping[str, int]
+
+    @property
+    def likely(self) -> bool:
+        """Whether a cause is likely in any run."""
+        return bool((self.runs["verdict"] == "likely").any())
+
+
+def audit(
+    paths: Iterable[str | Path],
+    store: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    seconds: float = SECONDS,
+    full: bool = False,
+    watch: Callable[[Outcome, int | None], None] | None = None,
+) -> Audit:
+    """Read and judge every run at or below `paths` that changed since the last time.
+
+    `store` is the folder that remembers (None: nothing is kept), `jobs` the number of processes (None: one a
+    processor), `seconds` what a run may take; `full` reads all anew. `watch` is told each outcome, and how many there
+    will be where that is known. A run that cannot be read, takes too long, or takes too much memory costs itself only:
+    its status is `unreadable`. Raises StoreError where the store cannot be used.
+    """
+    processes = jobs or _processors()
+    limits = Limits(seconds, SHARE * _memory() / processes)
+    with _kept(store) as folder:
+        kept, counts = Store(folder), Counter[str]()
+        met: dict[str, Outcome] = {}
+        for outcome in kept.readings(paths, processes, limits, full=full):
+            met[outcome.run or outcome.path] = outcome
+            counts[outcome.what] += 1
+            if watch:
+                watch(outcome, None)
+        wanted = {id_ for id_, outcome in met.items() if outcome.what != "failed"}
+        total = kept.unjudged(wanted).height
+        for outcome in kept.judgings(wanted, processes, limits):
+            counts[outcome.what] += 1
+            if watch:
+                watch(outcome, total)
+        runs = listing(kept, wanted, [o for o in met.values() if o.what == "failed"])
+        return Audit(runs, groups(runs, kept.config.filter(pl.col("run_id").is_in(list(wanted)))), counts)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> float:
+    """Bytes of memory the machine has; no limit where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+@contextmanager
+def _kept(store: str | Path | None) -> Iterator[Path]:
+    """The store's folder; one that is gone afterwards where none is named."""
+    if store is not None:
+        yield Path(store)
+        return
+    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
+        yield Path(folder)

@@ -1,0 +1,46 @@
+"""One row a run: what an audit lists."""
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from loganalyst.model import Time
+from loganalyst.store import Outcome, Store
+
+# fmt: off
+COLUMNS = pl.Schema({
+    "run_id": pl.String(), "path": pl.String(), "name": pl.String(),
+    "status": pl.String(),  # of the diagnosis
+    "ended_as": pl.String(),  # status of the run
+    "label": pl.String(), "cause": pl.String(), "issue": pl.String(), "severity": pl.String(), "verdict": pl.String(),
+    "confidence": pl.Float64(), "step": pl.Int64(), "file": pl.String(), "line": pl.Int64(), "node": pl.String(),
+    "says": pl.String(), "why": pl.String(), "host": pl.String(), "job": pl.String(), "framework": pl.String(),
+    "started": Time, "ended": Time, "points": pl.Int64(),
+})
+# fmt: on
+STATUSES = ("diagnosis_complete", "cause_unknown", "unreadable", "insufficient_data", "healthy")  # the worst first
+SEVERITIES = ("critical", "error", "warning", "info")
+
+
+def listing(store: Store, ids: Iterable[str], unread: Sequence[Outcome]) -> pl.DataFrame:
+    """The runs `ids` of the store and those that could not be read, the worst first."""
+    wanted = pl.Series("run_id", list(ids), pl.String)
+    runs = store.runs.filter(pl.col("run_id").is_in(wanted.implode())).rename({"status": "ended_as"})
+    judged = store.diagnoses.drop("json", "version", "reading")
+    node = pl.coalesce("node", "host")
+    found = runs.join(judged, on="run_id", how="left").with_columns(node=node).select(COLUMNS.names()).collect()
+    rows = [
+        {"run_id": o.run, "path": o.path, "name": o.path.rsplit("/", 1)[-1], "status": "unreadable", "why": o.why}
+        for o in unread
+    ]
+    return worst_first(pl.concat([found, pl.DataFrame(rows, schema=COLUMNS)]))
+
+
+def worst_first(runs: pl.DataFrame) -> pl.DataFrame:
+    """By status, severity and confidence, then by path."""
+    return runs.sort(
+        pl.col("status").replace_strict(STATUSES, range(len(STATUSES)), default=len(STATUSES)),
+        pl.col("severity").replace_strict(SEVERITIES, range(len(SEVERITIES)), default=len(SEVERITIES)),
+        -pl.col("confidence"),
+        "path",
+    )

@@ -1,0 +1,76 @@
+"""`loganalyst audit`."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, emit, screen
+
+if TYPE_CHECKING:
+    from loganalyst.auditing.batch import Audit
+
+
+class AuditFormat(StrEnum):
+    """How the list of runs is laid out."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    CSV = "csv"
+
+
+@app.command()
+def audit(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR", help="Folders of runs, or runs.", show_default=False, readable=False),
+    ],
+    *,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
+    ] = 300,
+    full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
+    format_: Annotated[
+        AuditFormat, typer.Option("--format", metavar="terminal|json|csv", help="How the list is laid out.")
+    ] = AuditFormat.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the list to FILE, not to stdout.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N worst runs on a terminal.")] = 30,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+) -> None:
+    """Say what went wrong in every run below some folders.
+
+    The worst first, and which failed alike. Exits with 1 if a cause is likely in any run, 2 if nothing could be read.
+    """
+    from loganalyst.auditing.batch import audit as batch
+    from loganalyst.progress import Bar
+
+    bar = Bar()
+    try:
+        found = batch(paths, store, jobs=jobs, seconds=seconds, full=full, watch=bar.outcome)
+    finally:
+        bar.clear()
+    emit(_report(found, format_, top, to_file=output is not None), output)
+    read = (found.runs["status"] != "unreadable").any()
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.likely else NOTHING if read else USAGE)
+
+
+def _report(found: "Audit", format_: AuditFormat, top: int, *, to_file: bool) -> str:
+    from loganalyst.report import audit as report
+
+    if format_ is AuditFormat.JSON:
+        return json.dumps(report.data(found.runs, found.groups), indent=2, allow_nan=False) + "\n"
+    if format_ is AuditFormat.CSV:
+        return found.runs.write_csv()
+    return report.render(found.runs, found.groups, top=top, **({} if to_file else screen()))

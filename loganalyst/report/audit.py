@@ -1,0 +1,137 @@
+"""Many runs on one screen: how they are, which failed alike, then the worst of them; and the same as data."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from loganalyst.report.json import plain
+from loganalyst.report.layout import printed, text
+from loganalyst.report.text import clean, count, percent
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SCHEMA_ID = "loganalyst/audit/1"
+MAX_WIDTH = 160
+GROUPS = 10  # on the screen
+# status of the diagnosis -> sign, style, words for one run and for many
+STATUS = {
+    "diagnosis_complete": ("✗", "bold red", "with a cause"),
+    "cause_unknown": ("?", "bold yellow", "with a cause not known"),
+    "unreadable": ("!", "bold yellow", "not readable"),
+    "insufficient_data": ("·", "dim", "without enough data"),
+    "healthy": ("✓", "bold green", "healthy"),
+}
+
+
+def render(
+    runs: pl.DataFrame,
+    groups: pl.DataFrame,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    ascii_only: bool = False,
+    top: int = 30,
+) -> str:
+    """The screen: counts, groups of two runs and more, the `top` worst runs."""
+    width = max(min(width, MAX_WIDTH), 40)
+    root = common_root(runs["path"].to_list())
+    lines = [_counts(runs), *_groups(groups.filter(pl.col("runs") > 1), root, width), *_runs(runs, root, width, top)]
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def _counts(runs: pl.DataFrame) -> "Text":
+    found = dict(runs["status"].value_counts().iter_rows())
+    line = text((count(runs.height, "run"), "bold"))
+    for status, (mark, style, words) in STATUS.items():
+        if n := found.get(status):
+            line.append("   ").append(f"{mark} {n:,}", style).append(f" {words}")
+    return line
+
+
+def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
+    if not groups.height:
+        return []
+    lines = [text(), text(("Failed alike", "bold"))]
+    for group in groups.head(GROUPS).iter_rows(named=True):
+        where = f"{group['on_node']:,} on {clean(group['node'], 40)}" if group["on_node"] else ""
+        told = [f"{percent(group['confidence'])} sure", where, *(clean(s, 60) for s in group["settings"])]
+        more = " · ".join(filter(None, told))
+        lines.append(
+            _cut(text((f"{group['runs']:>5,} × ", "bold"), clean(group["issue"]), (f"   {more}", "dim")), width)
+        )
+        shown = [clean(group["like"])] if group["like"] else []
+        shown.append(f"e.g. {clean(_short(group['example'], root))}")
+        lines += [_cut(text("        ", (words, "dim")), width) for words in shown]
+    if groups.height > GROUPS:
+        lines.append(text((f"        and {count(groups.height - GROUPS, 'more group')}", "dim")))
+    return lines
+
+
+def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
+    notable = runs.filter(pl.col("status") != "healthy")
+    if not notable.height:
+        return []
+    shown = notable.head(top)
+    lines = [text(), _cut(text(("The worst runs", "bold"), (f"   below {clean(root)}" if root else "", "dim")), width)]
+    lines += _table([_row(run, root) for run in shown.iter_rows(named=True)], width)
+    if rest := notable.height - shown.height:
+        lines.append(text((f"  and {count(rest, 'more run')} (--top N shows more, --format csv all)", "dim")))
+    return lines
+
+
+def _row(run: Mapping[str, Any], root: str) -> tuple[str, str, str, str, str]:
+    """Status, name, what is said of it, how sure, where."""
+    place = "" if run["step"] is None else f"step {run['step']:,}"
+    if run["line"]:
+        place = f"{os.path.basename(run['file'])}:{run['line']}"
+    where = " · ".join(filter(None, [clean(place, 40), clean(run["node"] or "", 24)]))
+    sure = percent(run["confidence"]) if run["issue"] else ""
+    return run["status"], clean(_short(run["path"], root)), clean(_said(run)), sure, where
+
+
+def _said(run: Mapping[str, Any]) -> str:
+    if run["issue"]:
+        return str(run["issue"])
+    if run["why"]:
+        return str(run["why"]).removeprefix(f"{run['path']}: ")
+    return {"cause_unknown": "cause not known", "insufficient_data": "not enough data"}.get(run["status"], "")
+
+
+def _table(rows: list[tuple[str, str, str, str, str]], width: int) -> "list[Text]":
+    """The rows in columns: names lose their beginnings, what does not fit at the end is left out."""
+    names, said = (min(max(len(row[i]) for row in rows), width // 3) for i in (1, 2))
+    lines = []
+    for status, name, words, sure, where in rows:
+        mark, style, _ = STATUS[status]
+        named = name if len(name) <= names else f"…{name[1 - names :]}"
+        line = text((f"{mark} ", style), f"{named:{names}}  ")
+        line.append_text(_cut(text(f"{words:{said}}  "), said + 2) if sure else text(words))
+        lines.append(_cut(line.append(f"{sure:>9}  ", "bold").append(where, "dim"), width))
+    return lines
+
+
+def _cut(line: "Text", width: int) -> "Text":
+    line.truncate(max(width, 1), overflow="ellipsis")
+    return line
+
+
+def common_root(paths: list[str]) -> str:
+    """The folder all paths lie in; empty for fewer than two."""
+    return os.path.commonpath(paths) if len(paths) > 1 else ""
+
+
+def _short(path: str, root: str) -> str:
+    return os.path.relpath(path, root) if root else path
+
+
+def data(runs: pl.DataFrame, groups: pl.DataFrame) -> dict[str, Any]:
+    """The object of `audit --format json`."""
+    return {
+        "schema": SCHEMA_ID,
+        "runs": [plain(run) for run in runs.iter_rows(named=True)],
+        "groups": [plain(group) for group in groups.iter_rows(named=True)],
+        "contrasts": [],
+    }
