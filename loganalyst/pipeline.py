@@ -13,9 +13,11 @@ import polars as pl
 
 from loganalyst import diagnosis, features, rulefiles, settings, signals
 from loganalyst.baseline import compare
+from loganalyst.contextfile import Case
 from loganalyst.diagnosis import expected
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
+from loganalyst.diagnosis.cited import cited
 from loganalyst.diagnosis.lowered import lowered
 from loganalyst.diagnosis.quickfixes import quick_fixes
 from loganalyst.diagnosis.ruletests import Outcome
@@ -33,8 +35,10 @@ from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Expectation, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
+from loganalyst.sources.config import read as settings_of
 from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
+from loganalyst.sources.written import places as written
 
 __all__ = [
     "catalogue",
@@ -119,24 +123,30 @@ def diagnose(
     rules: Sequence[Path] = (),
     symptoms: Sequence[str] = (),
     baseline: str | Path | Run | Diagnosis | None = None,
+    case: Case | None = None,
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
     `run` is a path or what `read_run` returned, `logs` job logs that belong to it (`separate`: no others are looked
     for), `config` a loganalyst.yaml (else the nearest at or above the run), `rules` folders with rules of the user's
     own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`), `baseline` a run to
-    compare it with (`Diagnosis.baseline`). Raises SourceError or RuleError.
+    compare it with (`Diagnosis.baseline`), `case` what a context file names: its config is read with the run's, and
+    searched with its code for what fixes change (`Fix.places`). Raises SourceError or RuleError.
     """
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate)
+    case = case or Case()
+    run = replace(run, config=pl.concat([run.config, *(t.config for path in case.config for t in settings_of(path))]))
+    places, unsearched = written((*case.config, *case.code))
     corrected = settings.find(run.path, config)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
     context = Context(run, curves, findings, signals)
     row = features.compute(context)
     known = catalogue((*corrected.rules, *rules))
-    judged = diagnosis.diagnose(known, row, symptoms)
-    kept, ignored = _ignored(judged.causes, run, corrected)
+    judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))
+    recommendation, notes = recommended(judged.status, judged.notes)
+    kept, ignored = _ignored(cited(judged.causes, places), run, corrected)
     found = Diagnosis(
         run=run,
         status=judged.status if kept or not ignored else "healthy",  # all that was found is accepted
@@ -158,7 +168,7 @@ def diagnose(
         summary={
             **summarise(run, curves),
             "told_symptoms": [asdict(told) for told in judged.told],
-            "faults": (*known.problems, *_unknown_ignores(corrected, known)),
+            "faults": (*known.problems, *_unknown_ignores(corrected, known), *case.missing, *unsearched),
         },
         features=row,
         findings=findings,

@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -29,6 +32,25 @@ def complain(text: str, code: int) -> int:
     for line in f"loganalyst: {text}".splitlines():
         print(encoded(clean(line, LONGEST_COMPLAINT), sys.stderr), file=sys.stderr)
     return code
+
+
+@contextmanager
+def within(seconds: float | None) -> Iterator[None]:
+    """Let what stands inside take no longer than that; LogAnalystError where it does (None, or no alarms: no limit)."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise LogAnalystError("the analysis", f"did not end within {seconds:g} s", "max_analysis_time sets this limit")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def screen() -> dict[str, Any]:

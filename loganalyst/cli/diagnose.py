@@ -17,6 +17,7 @@ from loganalyst.cli.common import (
     complain,
     emit,
     screen,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -39,11 +40,15 @@ def diagnose(
         typer.Argument(
             metavar="PATH", help="A run's directory, a single file, or a SLURM log.", show_default=False, readable=False
         ),
-    ],
+    ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
     *,
     symptom: Annotated[
         list[str], typer.Option("--symptom", metavar="TEXT", help="What you saw; it is checked against the logs.")
-    ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
+    ] = [],  # noqa: B006
+    context: Annotated[
+        Path | None,
+        typer.Option("--context", metavar="FILE", help="JSON that names artefacts, symptoms and limits of the case."),
+    ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option("--baseline", metavar="RUN", help="A run to compare with: what was changed, where curves part."),
@@ -52,8 +57,9 @@ def diagnose(
     rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[
-        Format, typer.Option("--format", metavar="terminal|markdown|json|html", help="How the report is laid out.")
-    ] = Format.TERMINAL,
+        Format | None,
+        typer.Option("--format", metavar="terminal|markdown|json|html", help="How the report is laid out."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
     ] = None,
@@ -64,28 +70,35 @@ def diagnose(
 
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
-    from loganalyst import pipeline
+    from loganalyst import contextfile, pipeline
 
+    case = contextfile.read(context) if context else contextfile.Case()
+    paths = [*paths, *case.runs, *case.logs]
+    if not paths:
+        lost = "; ".join(case.missing)
+        raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
+    format_ = format_ or Format(case.format or Format.TERMINAL)
     other = pipeline.read_run(baseline) if baseline else None
-    found = pipeline.diagnose_paths(
-        paths, separate=separate, config=config, rules=rules, symptoms=symptom, baseline=other
-    )
+    with within(case.seconds):
+        found = pipeline.diagnose_paths(
+            paths, separate=separate, config=config, rules=rules, symptoms=symptom, baseline=other, case=case
+        )
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
     for fault in dict.fromkeys(f for d in found for f in d.summary.get("faults", ())):
         complain(fault, USAGE)
-    emit(_reports(found, format_, top, screen={} if output else screen()), output)
+    emit(_reports(found, format_, top, output, {} if output else screen()), output)
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
     raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
 
 
-def _reports(found: "list[Diagnosis]", format_: Format, top: int, screen: dict[str, Any]) -> str:
+def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
     """All reports as one text; of unreadable runs only JSON speaks (the others had a line on stderr)."""
     if format_ is Format.JSON:
         from loganalyst.report.json import data
 
-        objects = [data(d) for d in found]
+        objects = [data(d, [output] if output else []) for d in found]
         return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
     readable = [d for d in found if d.status != "unreadable"]
     if format_ is Format.HTML:

@@ -14,6 +14,7 @@ from loganalyst.model import (
     Diagnosis,
     Evidence,
     Fix,
+    Place,
     QuickFix,
     RuledOut,
     SessionSummary,
@@ -24,7 +25,7 @@ from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
 
-__all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves"]
+__all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]
 
 STATES = {
     "finished": "FINISHED",
@@ -316,7 +317,13 @@ def _evidence(e: Evidence) -> EvidenceText:
 
 
 def _fix(fix: Fix) -> Fix:
-    return Fix(clean(fix.change), clean(fix.expected_impact), clean(fix.verify), clean(fix.if_not))
+    places = tuple(Place(clean(p.file), p.line, clean(p.key, 80), clean(p.value, 80)) for p in fix.places)
+    return Fix(clean(fix.change), clean(fix.expected_impact), clean(fix.verify), clean(fix.if_not), places)
+
+
+def written(fix: Fix) -> str:
+    """Where what a fix changes is written: `train.py:12 lr = 0.003`."""
+    return "; ".join(f"{_place(p.file, p.line)} {p.key} = {p.value}" for p in fix.places)
 
 
 def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:

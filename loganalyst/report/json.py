@@ -1,7 +1,7 @@
 """A diagnosis as one JSON object; the contract that `report.schema` describes. Text is given as it was found."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from math import isfinite, isnan
@@ -23,8 +23,8 @@ def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
     return json.dumps(data(diagnosis), indent=indent, allow_nan=False)
 
 
-def data(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The object of one diagnosis as plain dicts, lists, text and finite numbers."""
+def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers; `files` are those written for it."""
     d = diagnosis
     whole = {
         "schema": SCHEMA_ID,
@@ -42,7 +42,7 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
         "summary": d.summary,
         "baseline": beside.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
-        "analysis_artifacts": _artifacts(d),
+        "analysis_artifacts": {"files": files, **_artifacts(d)},
     }
     return {key: plain(value) for key, value in whole.items()}
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from loganalyst.model import Diagnosis, Fix
-from loganalyst.report.document import CauseText, Document, Row, document
+from loganalyst.report.document import CauseText, Document, Row, document, written
 from loganalyst.report.layout import BARS
 from loganalyst.report.series import EMPTY, NONFINITE, Series
 
@@ -32,9 +32,9 @@ def _opening(doc: Document) -> Iterator[str]:
         f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
     )
     yield from _section("Symptoms", doc.symptoms)
+    yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
     yield from _table("Against the baseline", ("", ""), [(r.label, r.text) for r in doc.baseline])
     yield from _table("Symptoms you told", ("Told", "Answer"), [(r.label, r.text) for r in doc.told])
-    yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
 
 
 def _causes(doc: Document) -> Iterator[str]:
@@ -70,6 +70,7 @@ def _cause(cause: CauseText) -> Iterator[str]:
 def _fix(fix: Fix) -> Iterator[str]:
     yield f"### Proposed fix\n\n{escape(fix.change)}"
     parts = (
+        ("Where it is written", written(fix)),
         ("What it will change", fix.expected_impact),
         ("How to verify", fix.verify),
         ("If it does not help", fix.if_not),
@@ -102,9 +103,9 @@ def _code(lines: Iterable[str]) -> str:
 
 
 def _others(doc: Document) -> Iterator[str]:
+    yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
     yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
     yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
-    yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
     yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
     yield from _table(
         "Cannot be judged", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]

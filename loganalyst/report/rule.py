@@ -49,8 +49,9 @@ def _item(item: Mapping[str, Any]) -> str:
     """One item: its words, the question behind them, and what an answer weighs (a log-likelihood ratio)."""
     weight = item["weight"]
     against = f", false {weight['if_false']:+g}" if weight["if_false"] else ""
+    basis = item.get("basis", "judged")
     return (
-        f"- {escape(item['says'])}\n  ({item['kind']}; true {weight['if_true']:+g}{against}; {item.get('basis', 'judged')})\n"
+        f"- {escape(item['says'])}\n  ({item['kind']}; true {weight['if_true']:+g}{against}; {basis})\n"
         f"  `{item['ask']}`"
     )
 

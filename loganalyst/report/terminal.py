@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from loganalyst.model import Diagnosis
-from loganalyst.report.document import CauseText, Document, EvidenceText, Row, document
+from loganalyst.report.document import CauseText, Document, EvidenceText, Row, document, written
 from loganalyst.report.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
     lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
     lines += _baseline(doc, width, 2)
+    lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
     return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)
 
 
@@ -79,9 +80,9 @@ def _verdict(doc: Document, width: int) -> "list[Text]":
     lines = wrapped(text((doc.verdict, style)), width, text((mark, style)), 2)
     for symptom in doc.symptoms[:3]:
         lines += wrapped(text(symptom), width, indent=2)
-    return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
     if doc.decide:
         return lines + field("Decide", "; ".join(doc.decide), width, 2)
+    return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
 
 
 def _cause(cause: CauseText, width: int) -> "list[Text]":
@@ -93,7 +94,8 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
     lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
     lines += _raised(cause, width)
     for fix in cause.fixes[:1]:
-        for label, words in (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify)):
+        parts = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
+        for label, words in parts:
             lines += field(label, words, width, 2) if words else []
     if cause.basis.startswith("a guess") and cause.decide:
         lines += field("Decide", "; ".join(cause.decide), width, 2)
@@ -146,15 +148,15 @@ def _instead(doc: Document, width: int) -> "list[Text]":
     return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
 
 
-def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What was changed since the baseline, and where the curves part."""
-    return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
-
-
 def _quick(doc: Document, width: int) -> "list[Text]":
     """Which change to make first, where there are several."""
     rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
     return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
+
+
+def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What was changed since the baseline, and where the curves part."""
+    return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
 
 
 def _told(doc: Document, width: int) -> "list[Text]":

@@ -49,7 +49,7 @@ def test_the_names_are_those_of_the_contract(failed):
     assert set(data) == TOP
     assert set(cause) == CAUSE
     assert list(cause["evidence"][0]) == ["id", "kind", "holds", "text", "metric", "step", "file", "line"]
-    assert list(cause["fix"][0]) == ["change", "expected_impact", "verify", "if_not"]
+    assert list(cause["fix"][0]) == ["change", "expected_impact", "verify", "if_not", "places"]
     assert {"id", "path", "status", "sources", "metrics", "points", "coverage"} <= set(data["run"])
 
 
