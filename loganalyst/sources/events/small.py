@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.model import SCHEMAS, Tables, constant
+from loganalyst.model import SCHEMAS, Tables, Time, constant
 from loganalyst.sources.events import crc32c
 from loganalyst.sources.events.frames import FRAME, HEADER, at, headers
 from loganalyst.sources.protobuf import varint
-from loganalyst.sources.timestamps import from_seconds
+from loganalyst.sources.timestamps import micros
 
 MOST = crc32c.MOST_IN_ROW  # bytes of a small file
 WALL_TIME, STEP, VERSION, WRITER = 0x09, 0x10, b"\x1a\x0dbrain.Event:2", 0x52  # where an event's fields begin
@@ -43,8 +43,8 @@ FORMS = (
 
 
 class Small(NamedTuple):
-    """The scalars of a file: its tags in order of appearance, and for each event the tag, step, time and value; the
-    wall time of the first and the last event.
+    """The scalars of a file: its tags in order of appearance, and for each event the tag, step and value; the times of
+    all events, the version's first, in µs since 1970; the wall time of the first and the last event.
     """
 
     size: int
@@ -52,7 +52,7 @@ class Small(NamedTuple):
     plugin: str
     metrics: Sequence[str]
     steps: Sequence[int]
-    times: pl.Series
+    times: Sequence[int]
     values: Sequence[float]
     walls: Sequence[float]
 
@@ -60,24 +60,24 @@ class Small(NamedTuple):
         """The rows of `points` in the file's order, and that of `sessions`."""
         rows = len(self.steps)
         texts = pl.Series("metric", [*self.metrics, source], pl.String)  # one Series, as each costs more than its rows
-        sources = texts.new_from_index(rows, rows).alias("source")
-        points, sessions = _blank("points").head(rows), _blank("sessions").head(1)
+        counts = pl.Series("step", [*self.steps, *self.times], pl.Int64)
+        sources, times = texts.new_from_index(rows, rows).alias("source"), counts.slice(rows).cast(Time)
+        points, sessions = _blank("points", MOST // FRAME).head(rows), _blank("sessions", 1).clone()
         points.replace_column(1, texts.head(rows))
-        points.replace_column(2, pl.Series("step", self.steps, pl.Int64))
-        points.replace_column(4, self.times.slice(1).alias("time"))
+        points.replace_column(2, counts.head(rows))
+        points.replace_column(4, times.slice(1).alias("time"))
         points.replace_column(5, pl.Series("value", self.values, pl.Float64))
         points.replace_column(6, sources)
         sessions.replace_column(1, sources.head(1))
-        sessions.replace_column(4, self.times.head(1).alias("started"))
-        sessions.replace_column(5, self.times.tail(1).alias("ended"))
+        sessions.replace_column(4, times.head(1).alias("started"))
+        sessions.replace_column(5, times.tail(1).alias("ended"))
         return Tables(points=points, sessions=sessions)
 
 
 @cache
-def _blank(name: str) -> pl.DataFrame:
-    """As many rows of a table as a small file may have, all of session 0; nothing else is known."""
-    rows = {n: constant(0 if n == "session" else None, MOST // FRAME, dtype) for n, dtype in SCHEMAS[name].items()}
-    return pl.DataFrame(rows)
+def _blank(name: str, rows: int) -> pl.DataFrame:
+    """Rows of a table, all of session 0; nothing else is known."""
+    return pl.DataFrame({n: constant(0 if n == "session" else None, rows, t) for n, t in SCHEMAS[name].items()})
 
 
 def read(path: Path) -> Small | None:
@@ -104,12 +104,12 @@ def _scalars(data: bytes) -> Small | None:
     if crc32c.masked_in_row(raw, starts, ends).tobytes() != at(raw, ends, "<u4").tobytes():
         return None
     walls = at(raw, starts, "<f8", 1)
-    times = from_seconds(walls)
-    if times.null_count():
+    times = micros(walls)
+    if times is None:
         return None
     values = at(raw, ends[1:] - len(found.form.behind) - 4, "<f4").tolist()
     span = [float(walls[0]), float(walls[-1])]
-    return Small(len(data), found.tags, found.form.plugin, found.metrics, found.steps, times, values, span)
+    return Small(len(data), found.tags, found.form.plugin, found.metrics, found.steps, times.tolist(), values, span)
 
 
 class _Events(NamedTuple):
@@ -142,12 +142,15 @@ def _events(data: bytes) -> _Events | None:
                 step, body = step + (data[body] << 7) - 0x80, body + 1
                 if step > 0x3FFF:
                     step, body = varint(data, begin + 10)
-        metric = known.get(data[body : end - cut])
-        if metric is None:
+                    if step >= LATEST:
+                        return None
+        try:
+            metric = known[data[body : end - cut]]
+        except KeyError:
             tag, form = _learned(data, body, end, [form] if known else FORMS)
             behind, cut = form.behind, len(form.behind) + 4
             metric = known[data[body : end - cut]] = tag.decode(errors="replace")
-        if data[begin] != WALL_TIME or data[end - cut + 4 : end] != behind or step >= LATEST:
+        if data[begin] != WALL_TIME or (behind and data[end - cut + 4 : end] != behind):
             return None
         ends.append(end)
         steps.append(step)
