@@ -1,8 +1,9 @@
 """Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR... [--store STORE]`.
 
-Each run NAME in DIR has its truth beside it, NAME.truth.yaml. By default the rules are judged as they are. `--split
-family` judges each family of models by weights fitted on the others, from the weights judged by hand; `--fit FILE`
-fits weights on all these runs and writes them. A STORE keeps what was read of the runs for the next time.
+Each run NAME in DIR has its truth beside it, NAME.truth.yaml; runs confirmed in the STORE count too. By default the
+rules are judged as they are. `--split family` judges each family of models by weights fitted on the others, from the
+weights judged by hand; `--fit FILE` fits weights on all these runs and writes them. A STORE keeps what was read of the
+runs for the next time.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m loganalyst.evaluate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    parser.add_argument("folders", type=Path, nargs="*", metavar="DIR")
     parser.add_argument("--store", type=Path, help="where what was read is kept (default: nowhere)")
     parser.add_argument("--split", choices=("family", "none"), default="none", help="judge by weights of others")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")

@@ -1,4 +1,7 @@
-"""Labelled runs: what is true of each, from truth files beside them, and the features a store found in them."""
+"""Labelled runs: what is true of each, and the features a store found in them.
+
+The truth stands in files beside the runs, or was recorded in the store (`loganalyst confirm`).
+"""
 
 import os
 from collections import defaultdict
@@ -16,6 +19,7 @@ from loganalyst.store import Store
 
 ENDING = ".truth.yaml"
 NOT_SCORED = "ambiguous"
+CONFIRMED = "confirmed"  # the family of runs whose truth a user told
 TRUTH: Mapping[str, pl.DataType] = {
     "run_id": pl.String(),
     "path": pl.String(),
@@ -42,7 +46,8 @@ class Labelled:
 
 
 def labelled(folders: Iterable[Path], store: Store) -> Labelled:
-    """The labelled runs in `folders` (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed.
+    """The labelled runs in `folders` (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed,
+    and those of which the store has the truth.
 
     Ambiguous runs are left out. Raises SourceError where a folder has no truths or a run cannot be read.
     """
@@ -50,9 +55,10 @@ def labelled(folders: Iterable[Path], store: Store) -> Labelled:
     failed = [f"{path}: {what}" for path, what in store.ingest(truths).items() if what not in ("read", "unchanged")]
     if failed:
         raise SourceError(failed[0], "a labelled run cannot be read")
-    rows = [_row(run_id, path, truths) for run_id, path in store.runs.select("run_id", "path").collect().iter_rows()]
-    known = pl.DataFrame([row for row in rows if row], schema=TRUTH, orient="row").sort("path")
-    known = known.filter(pl.col("labels").list.first() != NOT_SCORED)
+    paths = store.runs.select("run_id", "path").collect()
+    rows = [*_confirmed(store), *(row for run_id, path in paths.iter_rows() if (row := _row(run_id, path, truths)))]
+    known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique("run_id", keep="last").sort("path")
+    known = known.filter(pl.col("labels").list.first() != NOT_SCORED, pl.col("run_id").is_in(paths["run_id"].to_list()))
     features = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
     places = _witnesses(store)
     return Labelled(known, features.drop("run_id"), [places[id_] for id_ in known["run_id"]])
@@ -75,6 +81,12 @@ def _row(run_id: str, path: str, truths: Mapping[str, Mapping[str, Any]]) -> tup
     truth = truths[at]
     labels = truth.get("labels") or [truth["label"], *truth.get("secondary", ())]
     return run_id, at, labels, *(truth.get(key) for key in list(TRUTH)[3:])
+
+
+def _confirmed(store: Store) -> list[tuple[Any, ...]]:
+    """The rows of runs whose truth a user told; the newest of each counts."""
+    told = store.truths.select("run_id", "path", "label").collect()
+    return [(run_id, path, [label], None, CONFIRMED, None, None) for run_id, path, label in told.iter_rows()]
 
 
 def _witnesses(store: Store) -> dict[str, dict[str, Witness]]:

@@ -1,101 +1,130 @@
-"""How often the diagnosis is right on runs made by `python -m fixtures.suite.generate DIR`, and how sure it is.
+"""Ours, a rule of thumb and two tools of others on labelled runs made by `python -m fixtures.suite.generate DIR`.
 
-    python tests/bench/generated_runs.py DIR [--wrong] [--family NAME …]
+    python tests/bench/generated_runs.py DIR... [--store STORE] [--tools FOLDER]
 
-A run is right where its first cause has one of the right labels (`first`), or one of the first three (`three`); one
-that is healthy where no cause is named. `ambiguous` runs are not scored. Confidences of first causes and of "healthy"
-are judged by the Brier score and the expected calibration error in ten bins, with its 95 % interval over 1,000 draws.
-The peer in the same table is the plain rule of thumb of `corpus_runs.py`.
+FOLDER is the `bin` of an environment with `runmedic` and `trainproof` (pip install runmedic trainproof); what is not
+there is left out, and said to be. What they find is put into our labels generously (PEERS): every label one of their
+findings may stand for counts, and trainproof is told which column is the loss. Notes that they call mere information
+are no alarm. Ours are the rules as they are: `python -m loganalyst.evaluate` tells more of them.
 """
 
 import argparse
-import time
-from collections import defaultdict
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import yaml
-from corpus_runs import rule_of_thumb
+import polars as pl
 
-from loganalyst import diagnose
+from loganalyst import pipeline
+from loganalyst.evaluate.answers import answered
+from loganalyst.evaluate.figures import share
+from loganalyst.evaluate.labelled import labelled
+from loganalyst.store import Store
+
+Row = Mapping[str, object]
+Said = list[set[str]]  # the labels each finding may stand for, the first finding first
+TOO_LITTLE = {"plateau", "underfitting", "lr_too_low", "lr_schedule", "vanishing_gradients", "dead_units", "dead_run"}
+UP = {"divergence", "lr_too_high", "distribution_shift"}
+NAN = {"nan_loss", "bad_data", "lr_too_high", "numeric_overflow", "exploding_gradients"}
+SPIKES = {"loss_spikes", "periodic_spikes", "bad_data"}
+PEERS: Mapping[str, Mapping[str, set[str]]] = {
+    "runmedic": {
+        "non_finite": NAN,
+        "divergence": UP,
+        "loss_spikes": SPIKES,
+        "no_learning": TOO_LITTLE | {"lr_too_high"},
+        "overfitting": {"overfitting"},
+        "grad_spikes": {"exploding_gradients", *SPIKES},
+        "constant_lr_plateau": TOO_LITTLE,
+    },
+    "trainproof": {
+        "TP-NAN": NAN,
+        "TP-NAN-GRAD": NAN,
+        "TP-DIVERGE": UP,
+        "TP-FLAT": TOO_LITTLE,
+        "TP-DEAD-RUN": TOO_LITTLE | {"lr_too_high"},
+        "TP-GRAD-SPIKE": {"exploding_gradients", *SPIKES},
+        "TP-ZERO-GRAD": {"vanishing_gradients", "dead_units", "frozen_parameters"},
+        "TP-ZERO-LR": {"lr_schedule", "lr_too_low"},
+        "TP-ZERO-LR-PARTIAL": {"lr_schedule"},
+        "TP-ZERO-LOSS": {"bad_data", "data_leakage"},
+        "TP-ZERO-LOSS-ONSET": {"bad_data", "data_leakage"},
+        "TP-OVERFIT": {"overfitting"},
+    },
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--wrong", action="store_true", help="print each run that is wrong")
-    parser.add_argument("--family", nargs="*", default=[], help="only these")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--tools", type=Path)
     asked = parser.parse_args()
-    rows = [scored(path) for path in sorted(asked.folder.glob("*.truth.yaml"))]
-    rows = [row for row in rows if row["label"] != "ambiguous" and (not asked.family or row["family"] in asked.family)]
-    for row in rows:
-        if asked.wrong and not row["first"]:
-            told = f"{row['run']} {row['family']:14} {row['injected']:18} {row['label']:18} {row['writer']:11}"
-            print(told, row["said"])
-    for key in ("label", "family", "writer"):
-        table(key, rows)
-    sick, healthy = [r for r in rows if r["label"] != "healthy"], [r for r in rows if r["label"] == "healthy"]
-    mistaken = sum(not r["first"] for r in healthy), sum(r["status"] == "healthy" for r in sick)
-    print(f"\nruns {len(rows)}: first {share(rows, 'first')}, rule of thumb {share(rows, 'peer')}")
-    print(f"sick runs {len(sick)}: first {share(sick, 'first')}, three {share(sick, 'three')}")
-    print(f"healthy called sick {mistaken[0]}/{len(healthy)}, sick called healthy {mistaken[1]}/{len(sick)}")
-    told = [r for r in rows if r["confidence"] is not None]
-    sure, right = np.array([r["confidence"] for r in told]), np.array([r["first"] for r in told])
-    low, high = interval(sure, right)
-    high_ones = right[sure >= 0.9]
-    print(f"Brier {np.mean((sure - right) ** 2):.3f}, calibration error {calibration_error(sure, right):.3f} "
-          f"({low:.3f} to {high:.3f}), right at 0.90 or more {high_ones.sum()}/{high_ones.size}; "
-          f"{np.mean([r['seconds'] for r in rows]):.2f} s a run")  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        runs = labelled(asked.folders, Store(asked.store or folder))
+    ours = answered(pipeline.catalogue(), runs)
+    rows = pl.concat([runs.truths, runs.features], how="horizontal").to_dicts()
+    print(f"{'':14}{'first right':>22}{'one of three':>22}{'sick: first':>22}{'healthy called sick':>24}")
+    print(line("loganalyst", ours))
+    print(line("rule of thumb", judged(runs.truths, map(thumb, rows))))
+    for name, tool in (("runmedic", runmedic), ("trainproof", trainproof)):
+        program = shutil.which(name, path=str(asked.tools)) if asked.tools else shutil.which(name)
+        if program is None:
+            print(f"{name:14}  left out: it is not installed (--tools)")
+        else:
+            print(line(name, judged(runs.truths, (tool(program, row) for row in rows))))
 
 
-def scored(path: Path) -> dict[str, Any]:
-    """One run against its truth."""
-    truth = yaml.safe_load(path.read_text())
-    begin = time.process_time()
-    found = diagnose(path.parent / path.name.removesuffix(".truth.yaml"))
-    seconds, labels = time.process_time() - begin, [cause.label for cause in found.causes[:3]]
-    right = set(truth["labels"])
-    well = found.status == "healthy" and not labels
-    thumb = rule_of_thumb(found)
-    return {
-        "run": path.name.split(".")[0], "label": truth["labels"][0], "status": found.status, "seconds": seconds,
-        "first": ("healthy" in right and well) or (bool(labels) and labels[0] in right),
-        "three": ("healthy" in right and well) or bool(right & {*labels}), "peer": thumb in right,
-        "confidence": found.causes[0].confidence if found.causes else found.confidence if well else None,
-        "said": f"{found.status}: " + ", ".join(f"{c.id} {c.confidence:.2f}" for c in found.causes[:3]),
-        **{key: truth[key] for key in ("family", "injected", "writer")},
-    }  # fmt: skip
+def thumb(row: Row) -> Said:
+    """What many scripts do: NaN, or a last loss of twice the best."""
+    if row["train_loss_nonfinite_count"]:
+        return [{"nan_loss"}]
+    last, best = row["train_loss_last"], row["train_loss_best"]
+    return [{"divergence"}] if last is not None and best is not None and last > 2 * best > 0 else []
 
 
-def table(key: str, rows: list[dict[str, Any]]) -> None:
-    """Shares by one property of the runs."""
-    groups = defaultdict(list)
-    for row in rows:
-        groups[row[key]].append(row)
-    print(f"\n{key:20}{'runs':>6}{'first':>14}{'three':>14}")
-    for name, some in sorted(groups.items()):
-        print(f"{name:20}{len(some):6}{share(some, 'first'):>14}{share(some, 'three'):>14}")
+def runmedic(program: str, row: Row) -> Said:
+    found = told([program, "diagnose", str(row["path"]), "--json"]) or []
+    findings = [f for run in found for f in run["findings"] if f["severity"] != "info"]
+    return [PEERS["runmedic"].get(finding["id"], {finding["id"]}) for finding in findings]
 
 
-def share(rows: list[dict[str, Any]], key: str) -> str:
-    hits = sum(bool(row[key]) for row in rows)
-    return f"{hits}/{len(rows)} ({hits / max(len(rows), 1):.0%})"
+def trainproof(program: str, row: Row) -> Said:
+    columns = {"loss": "train_loss_metric", "grad_norm": "grad_norm_metric", "eval_loss": "val_loss_metric"}
+    maps = [part for name, ours in columns.items() if row[ours] for part in ("--map", f"{name}={row[ours]}")]
+    found = told([program, "doctor", str(row["path"]), *maps, "--json"]) or {"reports": []}
+    findings = [f for report in found["reports"] for f in report["findings"] if f["level"] in ("FAIL", "WARN")]
+    return [PEERS["trainproof"].get(f["id"], {f["id"]}) for f in findings if f["id"] != "TP-NO-LOSS"]
 
 
-def calibration_error(sure: np.ndarray, right: np.ndarray) -> float:
-    """Mean over the runs of how far their bin's share of right ones is from its mean confidence."""
-    bins = np.minimum((sure * 10).astype(int), 9)
-    each = [(bins == b) for b in range(10) if (bins == b).any()]
-    return float(sum(some.mean() * abs(sure[some].mean() - right[some].mean()) for some in each))
+def told(command: list[str]) -> object:
+    """What a program prints as JSON; None where it prints none, as where it cannot read the run."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return None
 
 
-def interval(sure: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """The middle 95 % of the calibration error over draws with replacement."""
-    chance = np.random.default_rng(0)
-    draws = (chance.integers(0, sure.size, sure.size) for _ in range(1000))
-    low, high = np.quantile([calibration_error(sure[d], right[d]) for d in draws], [0.025, 0.975])
-    return float(low), float(high)
+def judged(truths: pl.DataFrame, said: Iterable[Said]) -> pl.DataFrame:
+    """`first`, `three` and `kind` as `answered` has them; a tool that finds nothing says that the run is healthy."""
+    rows = []
+    for labels, findings in zip(truths["labels"], said, strict=True):
+        named = findings[:3] or [{"healthy"}]
+        right = [bool(some & set(labels)) for some in named]
+        rows.append((right[0], any(right), "causes" if findings else "healthy"))
+    return pl.concat([truths, pl.DataFrame(rows, ["first", "three", "kind"], orient="row")], how="horizontal")
+
+
+def line(name: str, answers: pl.DataFrame) -> str:
+    """One line of the table."""
+    healthy = answers["labels"].list.first() == "healthy"
+    sick, alarms = answers.filter(~healthy), answers.filter(healthy)["kind"] != "healthy"
+    shares = (share(answers["first"]), share(answers["three"]), share(sick["first"]), share(alarms))
+    return f"{name:14}" + "".join(f"{s['value']:8.1%} ({s['low']:.0%} to {s['high']:.0%})".rjust(22) for s in shares)
 
 
 if __name__ == "__main__":
