@@ -19,6 +19,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.cited import cited
 from loganalyst.diagnosis.lowered import lowered
+from loganalyst.diagnosis.outlook import recommended
 from loganalyst.diagnosis.quickfixes import quick_fixes
 from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
@@ -167,6 +168,7 @@ def diagnose(
         ),
         summary={
             **summarise(run, curves),
+            "recommendation": recommendation,
             "told_symptoms": [asdict(told) for told in judged.told],
             "faults": (*known.problems, *_unknown_ignores(corrected, known), *case.missing, *unsearched),
         },
@@ -174,7 +176,7 @@ def diagnose(
         findings=findings,
         curves=curves,
         ignored_findings=ignored,
-        notes=judged.notes,
+        notes=notes,
         decide=judged.decide,
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from loganalyst.model import Curve, Run
 
@@ -17,8 +18,9 @@ COVERS = {
 
 
 def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
-    """Facts by name: `last_step`, `epochs`, `duration_s`, `metrics` (best and last by headline role), `checkpoints`,
-    `not_logged` (role -> what that costs). A fact that is not known is None.
+    """Facts by name: `last_step`, `epochs`, `duration_s`, `steps_per_second`, `metrics` (best and last by headline
+    role), `checkpoints` (how many) and `checkpoint` (which of them matter), `not_logged` (role -> what that costs). A
+    fact that is not known is None.
     """
     steps = [int(c.steps.max()) for c in curves if len(c.steps) and c.role.judged]
     epochs = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
@@ -27,15 +29,50 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
     told = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
     told |= {"train_loss"} if roles & {"loss_component"} else set[str]()
     costs = {r: w for r, w in COVERS.items() if not other and r not in roles | told and f"{r}_squared" not in roles}
+    headlines = [
+        _headline(c) for role in HEADLINE for c in curves if c.role.name == role and np.isfinite(c.values).any()
+    ][:6]
     return {
         "last_step": max(steps, default=None),
         "epochs": max(epochs, default=None),
         "duration_s": (run.ended - run.started).total_seconds() if run.started and run.ended else None,
-        "metrics": [
-            _headline(c) for role in HEADLINE for c in curves if c.role.name == role and np.isfinite(c.values).any()
-        ][:6],
+        "steps_per_second": _pace(curves),
+        "metrics": headlines,
         "checkpoints": run.checkpoints.height,
+        "checkpoint": _checkpoint(run.checkpoints, headlines),
         "not_logged": costs if curves else {},
+    }
+
+
+def _pace(curves: list[Curve]) -> float | None:
+    """Steps a second of the longest judged curve over its last start."""
+    longest = max((c for c in curves if c.role.judged), key=lambda c: len(c.steps), default=None)
+    if longest is None:
+        return None
+    own = (longest.sessions == longest.sessions[-1]) & np.isfinite(longest.times)
+    steps, times = longest.steps[own], longest.times[own]
+    return float((steps[-1] - steps[0]) / (times[-1] - times[0])) if own.sum() > 1 and times[-1] > times[0] else None
+
+
+def _checkpoint(saved: pl.DataFrame, headlines: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last readable checkpoint, the one nearest to the best value (held-out ones first), one that is called best,
+    and those that cannot be read. None where there is no checkpoint.
+    """
+    if not saved.height:
+        return None
+    usable = saved.filter(pl.col("readable").fill_null(True))
+    named = usable.filter(pl.col("path").str.contains(r"(?i)(?:^|[/_.-])best(?:[/_.-]|$)"))["path"]
+    placed = usable.drop_nulls("step").sort("step")
+    best = min(headlines, key=lambda m: not m["role"].startswith("val_"), default=None)
+    near = placed.sort((pl.col("step") - best["best_step"]).abs()).head(1) if best else placed.clear()
+    return {
+        "last_step": placed["step"].max(),
+        "best_metric": best["metric"] if best else None,
+        "best_step": best["best_step"] if best else None,
+        "nearest_step": near["step"].first(),
+        "nearest": near["path"].first(),
+        "named_best": named.first(),
+        "unreadable": saved.filter(pl.col("readable").not_())["path"].to_list(),
     }
 
 

@@ -21,6 +21,7 @@ from loganalyst.model import (
     TimelineEvent,
 )
 from loganalyst.report.beside import rows as beside
+from loganalyst.report.overview import Row, advice, checkpoints, coverage, pace
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
@@ -49,14 +50,6 @@ SURE = 0.8  # from which on an order of two events is told
 UNJUDGED = " cannot be judged"
 JOB_LOG = "the job log"  # as features name what they need
 MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
-
-
-@dataclass(frozen=True)
-class Row:
-    """A label and its text."""
-
-    label: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -134,6 +127,7 @@ class Document:
     decide: tuple[str, ...]
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
+    advice: Row | None
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
     gaps: tuple[Row, ...]
@@ -175,6 +169,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         decide=tuple(map(_decides, d.decide)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=_best(d),
+        advice=advice(d),
         facts=tuple(_facts(d)),
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
         gaps=tuple(_gaps(d)),
@@ -411,6 +406,7 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
         ("Duration", "duration_s", duration),
         ("Last step", "last_step", step),
         ("Epochs", "epochs", number),
+        ("Speed", "steps_per_second", pace),
     ):
         if d.summary.get(key) is not None:
             yield Row(label, say(d.summary[key]))
@@ -418,10 +414,9 @@ def _facts(d: Diagnosis) -> Iterable[Row]:
     for m in d.summary.get("metrics", ()):
         ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
         yield Row(clean(m["metric"], 80), f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}")
-    if d.run.checkpoints.height:
-        latest = max(d.run.checkpoints["step"].drop_nulls(), default=None)
-        at = f", the latest at step {step(latest)}" if latest is not None else ""
-        yield Row("Checkpoints", f"{d.run.checkpoints.height}{at}")
+    yield from (Row("Checkpoints", text) for text in checkpoints(d))
+    if judged := coverage(d):
+        yield Row("Coverage", judged)
     yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
     for log in d.run.suggested:
         yield Row("Not joined", clean(f"may belong to this run: {log}; name it after the run to join it"))

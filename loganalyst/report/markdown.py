@@ -31,6 +31,7 @@ def _opening(doc: Document) -> Iterator[str]:
     yield f"{escape(doc.headline)}. Confidence {doc.sure}." + (
         f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
     )
+    yield from _paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
     yield from _section("Symptoms", doc.symptoms)
     yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
     yield from _table("Against the baseline", ("", ""), [(r.label, r.text) for r in doc.baseline])

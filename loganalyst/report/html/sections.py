@@ -81,7 +81,7 @@ def _now(fix: Fix) -> Html:
 def _unexplained(doc: Document) -> list[Html | None]:
     """Without a likely cause: what was seen, and what to log."""
     if doc.tone == "good":
-        return []
+        return [_terms([(doc.advice.label, doc.advice.text)], "now")] if doc.advice else []
     return [_list(doc.symptoms[:4]), _terms([("Log next", "; ".join(doc.to_log[:4]))], "now") if doc.to_log else None]
 
 

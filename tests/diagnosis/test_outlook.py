@@ -1,0 +1,41 @@
+import pytest
+
+from loganalyst.diagnosis.outlook import recommended
+from loganalyst.model import Note
+
+LONGER = Note("more-steps-would-help", "More steps would help", "it falls", "train for longer")
+READY = Note("ended-at-its-best", "Ready", "it ended at its best", "use it")
+EARLIER = Note("best-came-earlier", "The best model came earlier", "it rose", "stop there")
+OTHER = Note("time-over-asked", "Far more time was asked for", "an hour", "ask for less")
+
+
+@pytest.mark.parametrize(
+    ("notes", "kind"),
+    [
+        ((READY, LONGER, EARLIER), "stop_earlier"),
+        ((READY, LONGER), "train_longer"),
+        ((OTHER, READY), "ready"),
+        ((OTHER,), None),
+    ],
+)
+def test_the_most_pressing_is_recommended(notes, kind):
+    """One of them; the other notes stay notes."""
+    told, left = recommended("healthy", notes)
+
+    assert (told and told["kind"]) == kind
+    assert left == tuple(n for n in notes if n is OTHER)
+
+
+def test_words_are_those_of_the_note():
+    """Its title, its text as the reason, its change."""
+    assert recommended("healthy", (EARLIER,))[0] == {
+        "kind": "stop_earlier",
+        "title": "The best model came earlier",
+        "why": "it rose",
+        "change": "stop there",
+    }
+
+
+def test_a_run_that_failed_is_not_recommended():
+    """Of it only what helps whatever went wrong is told."""
+    assert recommended("diagnosis_complete", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))

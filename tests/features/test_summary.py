@@ -1,0 +1,81 @@
+"""The run in a few facts: pace and checkpoints."""
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from loganalyst.features import roles
+from loganalyst.features.curves import curves
+from loganalyst.features.summary import summarise
+from loganalyst.model import Run, table
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def logged(metric, values, *, every=1, seconds=None, session=0):
+    n = len(values)
+    times = [BEGIN + timedelta(seconds=seconds * i) for i in range(n)] if seconds else None
+    return table(
+        "points",
+        {
+            "session": session,
+            "metric": metric,
+            "step": [every * i for i in range(n)],
+            "value": list(values),
+            "time": times,
+        },
+    )
+
+
+def summary(*points, checkpoints=()):
+    saved = table(
+        "checkpoints",
+        {
+            "path": [name for name, _, _ in checkpoints],
+            "step": [at for _, at, _ in checkpoints],
+            "readable": [fine for _, _, fine in checkpoints],
+        },
+    )
+    run = Run(points=pl.concat(points), checkpoints=saved)
+    return summarise(run, curves(run, roles.assign(run.points["metric"].unique(maintain_order=True))))
+
+
+def test_the_pace_is_that_of_the_longest_curve():
+    """Ten steps every two seconds are five a second; without times it is not known."""
+    assert summary(logged("loss", [1.0] * 50, every=10, seconds=2))["steps_per_second"] == pytest.approx(5)
+    assert summary(logged("loss", [1.0] * 50))["steps_per_second"] is None
+    assert summary(logged("loss", [1.0], seconds=2))["steps_per_second"] is None
+
+
+def test_the_checkpoint_nearest_to_the_best_value_is_found():
+    """Of the held-out loss, not of the training loss; one that is empty is none."""
+    saved = [("a.pt", 10, True), ("b.pt", 20, True), ("c.pt", 21, False), ("model-best.pt", None, True)]
+    told = summary(
+        logged("loss", [1 / (i + 1) for i in range(40)]),
+        logged("val_loss", [abs(i - 22) + 1.0 for i in range(40)]),
+        checkpoints=saved,
+    )
+
+    assert told["checkpoints"] == 4
+    assert told["checkpoint"] == {
+        "last_step": 20,
+        "best_metric": "val_loss",
+        "best_step": 22,
+        "nearest_step": 20,
+        "nearest": "b.pt",
+        "named_best": "model-best.pt",
+        "unreadable": ["c.pt"],
+    }
+
+
+def test_a_word_that_contains_best_is_not_the_best():
+    """`bestiary` is a name."""
+    told = summary(logged("loss", [1.0] * 9), checkpoints=[("bestiary.pt", 1, True)])
+
+    assert told["checkpoint"]["named_best"] is None
+
+
+def test_without_a_checkpoint_there_is_none_to_name():
+    """Not known is None."""
+    assert summary(logged("loss", [1.0] * 9))["checkpoint"] is None
