@@ -3,7 +3,7 @@
 An answer is True, False or None (not known). What one run answers does not depend on the others in the table.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -57,13 +57,18 @@ def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mappin
 
     Columns the table lacks are not known, columns that are no features are not looked at.
     """
-    table = _normal(catalogue.declared, table)
-    asks = _asks(catalogue)
-    answers = table.select(ask.expr.alias(str(i)) for i, ask in enumerate(asks.values())).rows()
+    frame = asked(catalogue, table)
+    values = _normal(catalogue.declared, table).rows(named=True)
     return [
-        _answers(catalogue, dict(zip(asks, row, strict=True)), values, seen)
-        for row, values, seen in zip(answers, table.rows(named=True), witnesses, strict=True)
+        _answers(catalogue, dict(zip(frame.columns, row, strict=True)), known, seen)
+        for row, known, seen in zip(frame.iter_rows(), values, witnesses, strict=True)
     ]
+
+
+def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
+    """Every question of every run: a Boolean column a question, named by its text (NULL: not known), a row a run."""
+    asks = {ask.text: ask.expr for ask in _asks(catalogue)}
+    return _normal(catalogue.declared, table).select(expr.alias(text) for text, expr in asks.items())
 
 
 def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFrame:
@@ -75,22 +80,18 @@ def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFram
     return table.select(columns).with_columns(pl.col(pl.Float64).fill_nan(None)).head(table.height)
 
 
-def _asks(catalogue: Catalogue) -> dict[tuple[str, str | int], Ask]:
-    """Every question once, by its place: ("symptom", id), ("note", id), (rule, -1) for when it applies, (rule, i) for
-    its items.
-    """
-    asks: dict[tuple[str, str | int], Ask] = {("symptom", s.id): s.ask for s in catalogue.symptoms.values()}
-    asks |= {("note", note.id): note.ask for note in catalogue.notes.values()}
+def _asks(catalogue: Catalogue) -> Iterator[Ask]:
+    """Every question: of symptoms, notes, when rules apply, and items of evidence."""
+    yield from (symptom.ask for symptom in catalogue.symptoms.values())
+    yield from (note.ask for note in catalogue.notes.values())
     for rule in catalogue.rules.values():
-        if rule.applies_when:
-            asks[rule.id, -1] = rule.applies_when
-        asks |= {(rule.id, i): item.ask for i, item in enumerate(rule.evidence)}
-    return asks
+        yield from (rule.applies_when,) if rule.applies_when else ()
+        yield from (item.ask for item in rule.evidence)
 
 
 def _answers(
     catalogue: Catalogue,
-    row: Mapping[tuple[str, str | int], Answer],
+    row: Mapping[str, Answer],
     values: Mapping[str, FeatureValue],
     witnesses: Mapping[str, Witness],
 ) -> Answers:
@@ -98,10 +99,10 @@ def _answers(
     return Answers(
         values,
         witnesses,
-        symptoms={id_: row["symptom", id_] for id_ in catalogue.symptoms},
-        applies={rule.id: row.get((rule.id, -1), True) for rule in rules},
-        items={rule.id: tuple(row[rule.id, i] for i in range(len(rule.evidence))) for rule in rules},
-        notes={id_: row["note", id_] for id_ in catalogue.notes},
+        symptoms={id_: row[symptom.ask.text] for id_, symptom in catalogue.symptoms.items()},
+        applies={rule.id: row[rule.applies_when.text] if rule.applies_when else True for rule in rules},
+        items={rule.id: tuple(row[item.ask.text] for item in rule.evidence) for rule in rules},
+        notes={id_: row[note.ask.text] for id_, note in catalogue.notes.items()},
     )
 
 
