@@ -54,6 +54,7 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
         ("curves", "Curves", drawn),
         ("evidence", "Evidence", sections.evidence(doc)),
         ("log", "Log", sections.log(d)),
+        ("baseline", "Against the baseline", sections.baseline(doc)),
         ("instead", "What else it could be", sections.alternatives(doc)),
         ("unseen", "What was not logged", sections.unseen(doc)),
         ("run", "The run", sections.run(doc)),

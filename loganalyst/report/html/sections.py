@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from loganalyst.model import Diagnosis, Excerpt, Fix
-from loganalyst.report.document import CauseText, Document, Row
+from loganalyst.report.document import CauseText, Document, Row, written
 from loganalyst.report.html.element import Child, Html, element
 from loganalyst.report.text import clean
 
@@ -74,15 +74,17 @@ def _what(cause: CauseText) -> list[Html | None]:
 
 def _now(fix: Fix) -> Html:
     """What to do, what that will do, how to see it."""
-    told = (("Change", fix.change), ("Expect", fix.expected_impact), ("Check", fix.verify))
+    told = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
     return _terms([(label, words) for label, words in told if words], "now")
 
 
 def _unexplained(doc: Document) -> list[Html | None]:
-    """Without a likely cause: what was seen, and what to log."""
-    if doc.tone == "good":
-        return [_terms([(doc.advice.label, doc.advice.text)], "now")] if doc.advice else []
-    return [_list(doc.symptoms[:4]), _terms([("Log next", "; ".join(doc.to_log[:4]))], "now") if doc.to_log else None]
+    """Without a likely cause: what was seen, what to do with the run, what would decide, what to log."""
+    bad = doc.tone != "good"
+    told = [(doc.advice.label, doc.advice.text)] if doc.advice else []
+    told += [("Decide", "; ".join(doc.decide))] if doc.decide else []
+    told += [("Log next", "; ".join(doc.to_log[:4]))] if bad and doc.to_log and not doc.decide else []
+    return [_list(doc.symptoms[:4]) if bad else None, _terms(told, "now") if told else None]
 
 
 def _second(cause: CauseText) -> Html:
@@ -96,8 +98,17 @@ def _second(cause: CauseText) -> Html:
 
 
 def evidence(doc: Document) -> list[Html]:
-    """Every cause in full."""
-    return [_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)]
+    """Every cause in full; then which change to make first, where there are several."""
+    quick = _table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
+    return _present(
+        *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
+        _headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
+    )
+
+
+def baseline(doc: Document) -> list[Html]:
+    """What was changed since the baseline, and where the curves part."""
+    return _present(_rows(doc.baseline, "beside"))
 
 
 def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
@@ -147,6 +158,7 @@ def _speaks(speaks: bool | None) -> tuple[Html, Html]:
 def _fix(fix: Fix) -> Html:
     told = (
         ("Change", fix.change),
+        ("Where it is written", written(fix)),
         ("What it will change", fix.expected_impact),
         ("How to verify", fix.verify),
         ("If it does not help", fix.if_not),
