@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import astuple
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +62,11 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     return reading.mark()
 
 
+@cache
+def _catalogue() -> Catalogue:
+    return Catalogue(patterns.catalogue())
+
+
 class _Scanned(NamedTuple):
     """Rows of a log, the hash of each one's kind, and which of the patterns' literals stand in which of them
     (`patterns.candidates`).
@@ -103,7 +109,7 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         self.name = name = path.name
         self.rank, self.node = owners.of_file(path)
-        self.catalogue = Catalogue(patterns.catalogue())
+        self.catalogue = _catalogue()
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)
@@ -204,7 +210,7 @@ class _Reading:
         """Blocks of a batch with session, lines, offset and time; rank and node of the log, if they tell none."""
         first, last = found["first"].to_numpy(), found["last"].to_numpy()
         time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)
-        return found.with_columns(
+        return found.with_columns_seq(
             session=pl.Series(session[first], dtype=pl.Int64),
             first_line=pl.Series(chunk.line[first]),
             last_line=pl.Series(chunk.line[last]),

@@ -91,7 +91,7 @@ def _frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
 def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """With rows of the batch in place of positions in `rows`, and the rank and node of the first where none is told."""
     first = rows.select("rank", "node")[found["first"]]
-    return found.with_columns(
+    return found.with_columns_seq(
         *(rows["row"].gather(found[name]).alias(name) for name in ("first", "last", "cause")),
         rank=pl.coalesce("rank", first["rank"]), node=pl.coalesce("node", first["node"]),
     )  # fmt: skip

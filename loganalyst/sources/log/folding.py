@@ -110,7 +110,7 @@ def _groups(blocks: pl.DataFrame) -> Iterator[tuple[Block, list[int], int | None
     fold = pl.when(listed | (pl.col("kind") == "torchrun")).then(message.str.replace(_FILE, "")).otherwise(
         message.str.replace_all(_NUMBER, "#")
     )  # fmt: skip
-    found = blocks.with_columns(message, fold=fold.fill_null("")).sort("first", maintain_order=True)
+    found = blocks.with_columns_seq(message, fold=fold.fill_null("")).sort("first", maintain_order=True)
     once = ("first_line", "offset", "time", "message", "cause")
     last = pl.when(pl.col("kind").is_in(_LINES)).then("last_line")
     groups = found.group_by(_KEY, maintain_order=True).agg(

@@ -114,8 +114,8 @@ def cleaned(text: pl.Series) -> pl.DataFrame:
     for pattern, by, words in _CLEANING:
         if any(word in said for word in words):
             expr = expr.str.replace_all(pattern, by)
-    rows = pl.DataFrame({"text": text}).lazy().with_columns(text=expr.str.strip_chars())
-    return rows.with_columns(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT)).collect()
+    rows = pl.DataFrame({"text": text}).with_columns_seq(text=expr.str.strip_chars())
+    return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
 
 
 def values(text: pl.Expr) -> pl.Expr:

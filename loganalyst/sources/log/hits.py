@@ -61,6 +61,8 @@ class Catalogue:
         self.part = np.array([PARTS.index(pattern.part) for pattern in known], np.int64)
         self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
+        words = {"pattern": self.ids, "label": self.labels, "part": PARTS}
+        self.words = {column: pl.Series(said, dtype=pl.String) for column, said in words.items()}
 
     def claimed(
         self, chunk: Chunk, rows: Integers, literals: Integers, ends: pl.DataFrame
@@ -136,11 +138,9 @@ class Lines:
         self, hits: Hits, texts: pl.DataFrame, session: Integers, time: NDArray[np.datetime64]
     ) -> pl.DataFrame:
         rank, node = owners.said(texts["body"])
-        known = self.catalogue
-        words: dict[str, Sequence[str | None]] = {"pattern": known.ids, "label": known.labels, "part": PARTS}
         places = {"pattern": hits.pattern, "label": hits.pattern, "part": hits.part}
-        told = {name: pl.Series(words[name], dtype=pl.String).gather(at) for name, at in places.items()}
-        return texts.with_columns(captures=pl.Series(hits.captures.tolist(), dtype=pl.String)).select(
+        told = {name: self.catalogue.words[name].gather(at) for name, at in places.items()}
+        return texts.with_columns_seq(captures=pl.Series(hits.captures.tolist(), dtype=pl.String)).select_seq(
             pl.Series("session", session), pl.lit(self.name).alias("file"), "line", "offset",
             pl.Series("time", time).cast(Time),
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "rank", rank, pl.lit(self.rank)),
@@ -149,7 +149,7 @@ class Lines:
             captures="captures",
             text=_shown(pl.col("text")),
             block=pl.Series([None if chain == NONE else chain for chain in hits.chain.tolist()], dtype=pl.Int64),
-        ).select(SCHEMAS["lines"].names()).cast(SCHEMAS["lines"])  # fmt: skip
+        ).select_seq(SCHEMAS["lines"].names()).cast(SCHEMAS["lines"])  # fmt: skip
 
 
 def _captured(name: str) -> pl.Expr:

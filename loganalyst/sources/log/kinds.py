@@ -152,5 +152,5 @@ def hashed(data: bytes) -> NDArray[np.uint64]:
 def _told(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
     body = {name: pl.col("body").str.contains(regex) for name, regex in _REGEX.items()}
-    flags = described(text).select(prefixed=pl.col("prefix") != "", **body)
+    flags = described(text).select_seq(prefixed=pl.col("prefix") != "", **body)
     return {name: flags[name].to_numpy() for name in FLAGS}

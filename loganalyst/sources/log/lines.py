@@ -164,13 +164,13 @@ def described(text: pl.Series) -> pl.DataFrame:
         return pl.DataFrame(
             {"text": text, "prefix": constant("", n, pl.String), "body": text, "rank": rank, "node": node}
         )
-    rows = pl.DataFrame({"text": text}).with_columns(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
+    rows = pl.DataFrame({"text": text}).with_columns_seq(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
     prefix = pl.col("prefix").fill_null("")
     body = pl.col("text").str.strip_prefix(prefix)
     no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
-    rows = rows.with_columns(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
+    rows = rows.with_columns_seq(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
     prefix = pl.col("prefix")
-    return rows.with_columns(
+    return rows.with_columns_seq(
         prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
         body=pl.col("text").str.strip_prefix(prefix),
         rank=pl.coalesce(

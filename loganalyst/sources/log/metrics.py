@@ -272,18 +272,26 @@ def _behind(rows: int, opens: Rows, far: int) -> Rows:
 
 def _quotes(rows: pl.DataFrame) -> Mask:
     """Which lines (prefix, text, row) belong to traces and examples."""
-    line, row = pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""), pl.col("row")
-    opens = line.str.starts_with(_OPENS)
-    header = pl.when(opens).then(row).forward_fill().over("prefix")
-    names = line.str.contains(_ERROR) & ~opens
-    begun = pl.when(opens).then(True).when(names).then(False).forward_fill().over("prefix")
-    inside = begun & (row - header <= DEEPEST)
-    bare = line.str.strip_chars_start()
-    indented = opens | (bare != line) | (line == "")
-    ended = names & inside.shift().over("prefix")
-    example = bare.str.starts_with(">>>")
-    quoted = (inside & indented).fill_null(False) | ended.fill_null(False) | example | example.shift(fill_value=False)
-    return rows.select(quoted).to_series().to_numpy()
+    line, bare, row, opens = (pl.col(name) for name in ("line", "bare", "row", "opens"))
+    # step by step: an expression that stands in several others is worked out in each
+    rows = rows.with_columns_seq(line=pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""))
+    rows = rows.with_columns_seq(bare=line.str.strip_chars_start(), opens=line.str.starts_with(_OPENS))
+    rows = rows.with_columns_seq(
+        names=line.str.contains(_ERROR) & ~opens,
+        indented=opens | (bare != line) | (line == ""),
+        example=bare.str.starts_with(">>>"),
+        header=pl.when(opens).then(row),
+    )
+    begun = pl.when(opens).then(True).when("names").then(False)
+    rows = rows.with_columns_seq(
+        begun.forward_fill().over("prefix").alias("begun"), pl.col("header").forward_fill().over("prefix")
+    )
+    rows = rows.with_columns_seq(inside=pl.col("begun") & (row - pl.col("header") <= DEEPEST))
+    inside, example = pl.col("inside"), pl.col("example")
+    ended = pl.col("names") & inside.shift().over("prefix")
+    quoted = (inside & pl.col("indented")).fill_null(False) | ended.fill_null(False) | example
+    quoted |= example.shift(fill_value=False)
+    return rows.select_seq(quoted).to_series().to_numpy()
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:

@@ -41,7 +41,7 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
         *(pl.col(name).drop_nulls().last() for name in _SAID),
     )
     captures = pl.struct(pl.col(*_SAID).cast(pl.String)).struct.json_encode()
-    found = ends.head(RANKS).with_columns(
+    found = ends.head(RANKS).with_columns_seq(
         pl.lit(session).alias("session"),
         pl.lit(path.name).alias("file"),
         pl.lit("last-step").alias("pattern"),
@@ -50,7 +50,9 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
         captures.alias("captures"),
     )
     missing = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMAS["lines"].items() if name not in found.columns]
-    return found.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in SCHEMAS["lines"].items())
+    return found.with_columns_seq(missing).select_seq(
+        pl.col(name).cast(dtype) for name, dtype in SCHEMAS["lines"].items()
+    )
 
 
 def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
@@ -61,21 +63,12 @@ def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
     said = described(rows["text"]).select("rank", "body").with_columns(rows["line"])
-    own = ~body.str.contains(_ASIDE)
-    bar, bars = (body.str.extract(_BAR, n).cast(pl.Int64) for n in (1, 2))
-    said = said.with_columns(
-        *(
-            pl.when(own).then(body.str.extract(_STEP, n).cast(pl.Int64)).alias(name)
-            for n, name in ((1, "step"), (2, "steps"))
-        ),
-        *(
-            pl.when(own).then(body.str.extract(_EPOCH, n).cast(pl.Int64)).alias(name)
-            for n, name in ((1, "epoch"), (2, "epochs"))
-        ),
-        bar=pl.when(own).then(bar),
-        bars=pl.when(own).then(bars),
+    numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (_BAR, 1),
+               "bars": (_BAR, 2)}  # fmt: skip
+    said = said.filter(~body.str.contains(_ASIDE)).with_columns_seq(
+        body.str.extract(*number).cast(pl.Int64).alias(name) for name, number in numbers.items()
     )
     longest = (pl.col("bars") == pl.col("bars").max()) & pl.col("step").is_null()
-    return said.with_columns(
+    return said.with_columns_seq(
         step=pl.when(longest).then("bar").otherwise("step"), steps=pl.when(longest).then("bars").otherwise("steps")
     )
