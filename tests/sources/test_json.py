@@ -116,6 +116,15 @@ def test_ray_tune_results(tmp_path):
     assert settings_of(tables) == {"lr": 1e-4, "env": None}
 
 
+def test_ray_counts_its_rows_beside_the_steps(tmp_path):
+    """Where environment steps are the axis the number of a result is no metric; a restart changes nothing."""
+    first = {"timesteps_total": 4000, "training_iteration": 1, "iterations_since_restore": 1, "loss": 2.0}
+    then = {"timesteps_total": 8000, "training_iteration": 2, "iterations_since_restore": 1, "loss": 1.0}
+    path = file(tmp_path, "".join(json_module.dumps(row) + "\n" for row in (first, then)), "result.json")
+
+    assert rows(read(path)) == [("loss", 4000, 2.0), ("loss", 8000, 1.0)]
+
+
 def test_media_and_long_lists_are_left_out(tmp_path):
     """W&B's media and lists longer than a metric has parts are no metrics: one gap counts them."""
     row = {"_step": 3, "loss": 1.0, "h": {"_type": "histogram", "values": [1, 2]}, "image": list(range(100))}

@@ -24,8 +24,9 @@ EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "e
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
 PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # "train" and "val" rows of one column
 NAMES = ("metric", "tag", "metric_name")  # a long table: the name stands in one column, the number in `value`
+ROWS = ("training_iteration", "iterations_since_restore")  # count Ray's rows, beside the steps
 
-AXES = (*STEPS, *EPOCHS, *TIMES)
+AXES = (*STEPS, *EPOCHS, *TIMES, *ROWS)
 
 _FORMATS = (
     *("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
@@ -90,12 +91,14 @@ def _timed(column: pl.Series) -> bool:
 class Axes:
     """The axes of one table, chosen on its first batch, and what must be remembered from batch to batch.
 
-    `step` is the column that counts (an epoch column where there is no other), None where rows are counted.
+    `step` is the column that counts (an epoch column where there is no other), None where rows are counted; `rows` are
+    columns that count those too.
     """
 
     step: str | None = None
     epoch: str | None = None
     time: str | None = None
+    rows: tuple[str, ...] = ()
     row: int = 0  # rows placed so far
     last_step: int | None = None
     last_epoch: float | None = None
@@ -118,12 +121,12 @@ class Axes:
         if step is None and epoch is not None and _whole(columns[epoch]):
             step = epoch
         time = next((n for n in known(columns, TIMES) if _timed(columns[n])), None)
-        return cls(step, epoch, time)
+        return cls(step, epoch, time, tuple(name for name in known(numbers, ROWS) if name != step))
 
     @property
     def used(self) -> set[str]:
         """The columns that are axes and so no metrics."""
-        return {name for name in (self.step, self.epoch, self.time) if name is not None}
+        return {name for name in (self.step, self.epoch, self.time, *self.rows) if name is not None}
 
     def place(self, columns: Mapping[str, pl.Series], rows: int) -> pl.DataFrame:
         """The step (Int64), epoch (Float64) and time of the next `rows` rows.
