@@ -176,7 +176,8 @@ def test_messages_that_differ_in_numbers_and_paths_are_alike() -> None:
 def test_hostile_names_stay_on_their_line() -> None:
     """Escapes and line breaks in a path or a message are not printed."""
     row = {"path": "/r/a\x1b[2J\nb", "status": "unreadable", "why": "bad\x1b]0;x\x07 thing\nmore"}
-    screen = report.render(pl.DataFrame([row], schema=COLUMNS), pl.DataFrame(schema={"runs": pl.Int64}))
+    nothing = pl.DataFrame(schema={"runs": pl.Int64})
+    screen = report.render(pl.DataFrame([row], schema=COLUMNS), nothing, nothing)
 
     assert "\x1b" not in screen
     assert len(screen.splitlines()) == 4

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import listing
 from loganalyst.store import Outcome, Store
@@ -24,11 +25,13 @@ class Audit:
     """What is known of the runs below some paths.
 
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
-    failed alike (columns in `groups.COLUMNS`); `counts` says how many were read, unchanged, judged just now, failed.
+    failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
+    not (`contrasts.COLUMNS`); `counts` says how many were read, unchanged, judged just now, failed.
     """
 
     runs: pl.DataFrame
     groups: pl.DataFrame
+    contrasts: pl.DataFrame
     counts: Mapping[str, int]
 
     @property
@@ -70,7 +73,8 @@ def audit(
             if watch:
                 watch(outcome, total)
         runs = listing(kept, wanted, [o for o in met.values() if o.what == "failed"])
-        return Audit(runs, groups(runs, kept.config.filter(pl.col("run_id").is_in(list(wanted)))), counts)
+        config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
+        return Audit(runs, groups(runs, config), contrasts(runs, config), counts)
 
 
 def _processors() -> int:

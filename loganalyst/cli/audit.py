@@ -70,7 +70,7 @@ def _report(found: "Audit", format_: AuditFormat, top: int, *, to_file: bool) ->
     from loganalyst.report import audit as report
 
     if format_ is AuditFormat.JSON:
-        return json.dumps(report.data(found.runs, found.groups), indent=2, allow_nan=False) + "\n"
+        return json.dumps(report.data(found.runs, found.groups, found.contrasts), indent=2, allow_nan=False) + "\n"
     if format_ is AuditFormat.CSV:
         return found.runs.write_csv()
-    return report.render(found.runs, found.groups, top=top, **({} if to_file else screen()))
+    return report.render(found.runs, found.groups, found.contrasts, top=top, **({} if to_file else screen()))

@@ -8,14 +8,14 @@ import polars as pl
 
 from loganalyst.report.json import plain
 from loganalyst.report.layout import printed, text
-from loganalyst.report.text import clean, count, percent
+from loganalyst.report.text import clean, count, number, percent
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 SCHEMA_ID = "loganalyst/audit/1"
 MAX_WIDTH = 160
-GROUPS = 10  # on the screen
+GROUPS, CONTRASTS = 10, 5  # on the screen
 # status of the diagnosis -> sign, style, words for one run and for many
 STATUS = {
     "diagnosis_complete": ("✗", "bold red", "with a cause"),
@@ -29,16 +29,18 @@ STATUS = {
 def render(
     runs: pl.DataFrame,
     groups: pl.DataFrame,
+    contrasts: pl.DataFrame,
     *,
     width: int = 100,
     colour: bool = False,
     ascii_only: bool = False,
     top: int = 30,
 ) -> str:
-    """The screen: counts, groups of two runs and more, the `top` worst runs."""
+    """The screen: counts, groups of two runs and more, what sets failed runs apart, the `top` worst runs."""
     width = max(min(width, MAX_WIDTH), 40)
     root = common_root(runs["path"].to_list())
-    lines = [_counts(runs), *_groups(groups.filter(pl.col("runs") > 1), root, width), *_runs(runs, root, width, top)]
+    alike = groups.filter(pl.col("runs") > 1)
+    lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width), *_runs(runs, root, width, top)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
 
@@ -67,6 +69,19 @@ def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
         lines += [_cut(text("        ", (words, "dim")), width) for words in shown]
     if groups.height > GROUPS:
         lines.append(text((f"        and {count(groups.height - GROUPS, 'more group')}", "dim")))
+    return lines
+
+
+def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
+    if not contrasts.height:
+        return []
+    lines = [text(), text(("Failed runs differ from healthy ones in", "bold"))]
+    for row in contrasts.head(CONTRASTS).iter_rows(named=True):
+        what = f"{row['key']} {row['value']}" if row["value"].startswith("> ") else f"{row['key']} = {row['value']}"
+        also = f"; also {', '.join(row['also'])}" if row["also"] else ""
+        line = text(f"  {clean(what, 60)}   ", (f"{row['failed']:,} of {row['runs']:,} failed", "bold"))
+        others = f", {row['other_failed']:,} of the {row['other_runs']:,} others (q {number(row['q'])}{clean(also)})"
+        lines.append(_cut(line.append(others, "dim"), width))
     return lines
 
 
@@ -127,11 +142,11 @@ def _short(path: str, root: str) -> str:
     return os.path.relpath(path, root) if root else path
 
 
-def data(runs: pl.DataFrame, groups: pl.DataFrame) -> dict[str, Any]:
+def data(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame) -> dict[str, Any]:
     """The object of `audit --format json`."""
     return {
         "schema": SCHEMA_ID,
         "runs": [plain(run) for run in runs.iter_rows(named=True)],
         "groups": [plain(group) for group in groups.iter_rows(named=True)],
-        "contrasts": [],
+        "contrasts": [plain(contrast) for contrast in contrasts.iter_rows(named=True)],
     }

@@ -63,7 +63,7 @@ class Store:
             self.path.mkdir(parents=True, exist_ok=True)
             names = {file.name for file in self.path.iterdir()}
             self._network = lock.on_network(self.path)
-        if names and not names & {"state.sqlite", "lock.sqlite", "lock"}:
+        if names and not names & {"state.sqlite", "lock.sqlite", "lock", "scan-lock"}:
             raise StoreError(self.path, "is no store: it holds other files", "an empty or a new folder is needed")
 
     def __getattr__(self, name: str) -> pl.LazyFrame:

@@ -51,6 +51,8 @@ _OWN = {
     ),
     # what the user confirmed: the rule (NULL: a label alone, or healthy) and label that are true of a run
     "truths": _schema(path=pl.String, cause=pl.String, label=pl.String, note=pl.String, time=Time),
+    # a finding that `scan` has told (state `told`) or was about to tell (`telling`)
+    "reported": _schema(finding=pl.String, state=pl.String, time=Time),
     # what became of a cause of the run `old`: one row a cause; `fix` is what was changed, `lineage` what both belong to
     "verifications": _schema(
         old=pl.String, old_path=pl.String, path=pl.String, lineage=pl.String, cause=pl.String, label=pl.String,
@@ -72,7 +74,7 @@ READ = (
 )  # small tables; the last makes it count
 JUDGED = ("features", "feature_sources", "findings", "diagnoses")  # the same
 # What cannot be made again from the runs: no row is dropped. Of rows that agree in these columns the newest counts
-KEPT = {"truths": ["run_id"], "verifications": ["run_id", "old", "cause"]}
+KEPT = {"truths": ["run_id"], "reported": ["finding"], "verifications": ["run_id", "old", "cause"]}
 ALL_TABLES = (*BIG, *READ, *JUDGED, *KEPT)
 
 

@@ -1,0 +1,84 @@
+"""`loganalyst scan`."""
+
+import sys
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, StoreDir, complain
+from loganalyst.errors import LogAnalystError
+
+
+class ScanFormat(StrEnum):
+    """How findings are laid out."""
+
+    JSONL = "jsonl"
+
+
+class _Stdout:
+    """Lines on stdout; nobody can say later whether they arrived."""
+
+    def add(self, lines: Sequence[str]) -> None:
+        """All in one go."""
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+    def told(self, ids: set[str]) -> set[str]:
+        """None is known of."""
+        return ids & set()
+
+
+@app.command()
+def scan(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR", help="Folders of runs and logs.", show_default=False, readable=False),
+    ],
+    *,
+    store: StoreDir,
+    format_: Annotated[  # noqa: ARG001 (one layout so far; scripts name it)
+        ScanFormat, typer.Option("--format", metavar="jsonl", help="How findings are laid out.")
+    ] = ScanFormat.JSONL,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Add findings to FILE, each exactly once."),
+    ] = None,
+    prometheus: Annotated[
+        Path | None,
+        typer.Option("--prometheus", metavar="FILE", help="Write metrics for the node exporter's textfile collector."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
+    ] = 300,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
+) -> None:
+    """Tell only what is new since the last time, a line of JSON each; for cron.
+
+    Exits with 1 if there is a new finding, 2 if nothing could be read or another scan of the store goes on.
+    """
+    from loganalyst.auditing.scanning import File
+    from loganalyst.auditing.scanning import scan as find
+
+    began = time.monotonic()
+    try:
+        found = find(paths, store, File(output) if output else _Stdout(), jobs=jobs, seconds=seconds)
+        if prometheus:
+            from loganalyst.report import prometheus as metrics
+
+            told = metrics.render(found.audit.runs, found.audit.counts, len(found.new), time.monotonic() - began)
+            metrics.save(told, prometheus)
+    except OSError as error:
+        where = error.filename or output or prometheus or "stdout"
+        raise LogAnalystError(where, f"cannot be written ({error.strerror})", "a file of yours is needed") from None
+    for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
+        complain(run["why"] or f"{run['path']}: could not be read", USAGE)
+    read = (found.audit.runs["status"] != "unreadable").any()
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.new else NOTHING if read else USAGE)
