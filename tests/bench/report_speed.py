@@ -1,7 +1,7 @@
 """What a report costs: CPU milliseconds and size of every form, `python -m tests.bench.report_speed [POINTS]`.
 
-One run of six metrics, POINTS values in all (60,000): a loss that leaves its trend and turns NaN, the held-out loss, the
-norm of the gradient, the rate, an accuracy and the memory of a GPU. The least of five, modules loaded.
+One run of six metrics, POINTS values in all (60,000): a loss that leaves its trend and turns NaN, its held-out loss,
+the norm of the gradient, the rate, an accuracy and the memory of a GPU. The least of five, modules loaded.
 """
 
 import sys
