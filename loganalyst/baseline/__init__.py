@@ -31,7 +31,8 @@ def compare(run: Diagnosis, base: Diagnosis, part: Part) -> Baseline:
     told = changes(base.run, run.run, known)
     told = [*_seen(parted, told, known), *told]
     names = (("the run", run), ("the baseline", base))
-    chosen = suspect(told, run.causes, bool(parted) or not pairs, known)
+    both = {c.label for c in base.causes if c.verdict == "likely"}
+    chosen = suspect(told, run.causes, both, known, apart=bool(parted) or not pairs)
     return Baseline(
         id=base.run.id,
         path=str(base.run.path),

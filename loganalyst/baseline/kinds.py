@@ -55,11 +55,12 @@ class FailedFixes:
 
 @dataclass(frozen=True)
 class Kinds:
-    """The whole file."""
+    """The whole file; `any_setting` are labels that any setting can lead to, by another path through the code."""
 
     kinds: Mapping[str, Kind]
     ignored: re.Pattern[str]
     too_many: int
+    any_setting: frozenset[str]
     failed: FailedFixes
 
     def of(self, key: str) -> Kind | None:
@@ -74,12 +75,13 @@ class Kinds:
 def kinds() -> Kinds:
     """`rules/changes.yaml`. RuleError where it is not valid."""
     file = rulefiles.load(rulefiles.rules_dir() / "changes.yaml")
-    file.check_keys((), ("too_many", "failed_fixes", "ignored", "kinds"))
+    file.check_keys((), ("too_many", "any_setting", "failed_fixes", "ignored", "kinds"))
     file.check_keys(("failed_fixes",), ("count", "different", "same"))
     return Kinds(
         kinds={name: _kind(file, name, rank) for rank, name in enumerate(file.data["kinds"])},
         ignored=_pattern(file.data["ignored"]),
         too_many=int(file.data["too_many"]),
+        any_setting=frozenset(file.data["any_setting"]),
         failed=FailedFixes(**file.data["failed_fixes"]),
     )
 

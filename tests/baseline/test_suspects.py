@@ -32,31 +32,31 @@ SEED, DATA, SWITCH = change("seed"), change("dataset"), change("my_switch")
 
 
 def test_the_change_that_a_cause_names_comes_first():
-    found = suspect([DATA, change("dropout", "down"), SEED], [cause("overfitting")], True, kinds())
+    found = suspect([DATA, change("dropout", "down"), SEED], [cause("overfitting")], (), kinds(), apart=True)
 
     assert (found.change, found.basis) == (DATA, "named")
 
 
 def test_a_change_the_other_way_is_not_named():
     """A lower rate made no rate too high."""
-    found = suspect([change("lr", "down"), SEED], [cause("lr_too_high")], True, kinds())
+    found = suspect([change("lr", "down"), SEED], [cause("lr_too_high")], (), kinds(), apart=True)
 
     assert found.basis == "ranked"
 
 
 def test_the_likeliest_cause_chooses():
     rate, clip = change("lr", "up"), change("num_workers", "up")
-    found = suspect([rate, clip], [cause("host_oom"), cause("lr_too_high")], True, kinds())
+    found = suspect([rate, clip], [cause("host_oom"), cause("lr_too_high")], (), kinds(), apart=True)
 
     assert (found.change, found.basis) == (clip, "named")
 
 
 def test_the_only_difference_is_it():
-    assert suspect([SEED], [], True, kinds()).basis == "only"
+    assert suspect([SEED], [], (), kinds(), apart=True).basis == "only"
 
 
 def test_of_some_the_kind_that_matters_most():
-    found = suspect([change("lr", "up"), SEED], [], True, kinds())
+    found = suspect([change("lr", "up"), SEED], [], (), kinds(), apart=True)
 
     assert (found.change.key, found.basis) == ("lr", "ranked")
 
@@ -72,10 +72,25 @@ def test_of_some_the_kind_that_matters_most():
     ],
 )
 def test_nothing_is_named_without_a_reason(told, causes, apart, why):
-    assert suspect(told, causes, apart, kinds()) == why
+    assert suspect(told, causes, (), kinds(), apart=apart) == why
 
 
 def test_a_cause_names_one_of_many():
-    found = suspect([change("lr", "up")] + [SEED] * 20, [cause("lr_too_high")], True, kinds())
+    found = suspect([change("lr", "up")] + [SEED] * 20, [cause("lr_too_high")], (), kinds(), apart=True)
 
     assert (found.change.key, found.basis) == ("lr", "named")
+
+
+def test_what_the_baseline_has_too_was_not_changed():
+    found = suspect([change("lr", "up")], [cause("lr_too_high")], {"lr_too_high"}, kinds(), apart=True)
+
+    assert found == "the baseline has the same cause: lr_too_high"
+
+
+def test_an_exception_is_blamed_on_a_choice_before_a_number():
+    """Another choice leads through other code."""
+    found = suspect(
+        [change("lr", "up"), change("optimizer")], [cause("code_exception", line=9)], (), kinds(), apart=True
+    )
+
+    assert (found.change.key, found.basis) == ("optimizer", "ranked")
