@@ -128,7 +128,13 @@ def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
 
 def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
     """A column of one value; without the query that `pl.repeat` makes, which costs more than a small table."""
-    return pl.Series([value], dtype=dtype).new_from_index(0, rows)
+    one = pl.Series([value], dtype=dtype) if value is not None else _null(dtype)
+    return one.new_from_index(0, rows)
+
+
+@cache
+def _null(dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    return pl.Series([None], dtype=dtype)
 
 
 def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
