@@ -64,6 +64,7 @@ def test_the_json_fits_its_schema(found):
     assert data["baseline"]["parted"][0]["direction"] == "worse"
 
 
-def test_markdown_tells_it_too(found):
+def test_markdown_and_html_tell_it_too(found):
     assert "## Against the baseline" in found.to_markdown()
     assert "lr 0.01667 → 0.05: most likely responsible" in found.to_markdown()
+    assert "lr 0.01667 → 0.05: most likely responsible" in found.to_html()

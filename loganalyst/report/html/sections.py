@@ -35,6 +35,7 @@ def verdict(doc: Document) -> Html:
         [_second(c) for c in likely[1:]],
         element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
         _rows(doc.told, "told"),
+        _rows(doc.baseline, "told"),
         class_="verdict",
     )
 
