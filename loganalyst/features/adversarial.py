@@ -12,10 +12,12 @@ FEATURES = (
     Feature("generator_swing_relative", "float", "share", "how far it typically does, against its level", GENERATOR),
     Feature("generator_loss_min", "float", "loss", "its lowest value", GENERATOR),
     Feature("discriminator_swing_relative", "float", "share", "the same of the discriminator's loss", DISCRIMINATOR),
+    Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which the discriminator's loss (0 and more) is below 0.05, so that it is next to never wrong", DISCRIMINATOR),
     Feature("adversarial_correlation", "float", "correlation", "of both losses in the second half (near -1: when one wins the other loses)", DISCRIMINATOR),
     Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third against that in the middle third", GENERATOR),
 )  # fmt: skip
 FEWEST = 30
+WON = 0.05  # of ln 4 or ln 2, where it guesses
 
 
 def compute(context: Context) -> Computed:
@@ -30,9 +32,16 @@ def compute(context: Context) -> Computed:
         out["adversarial_spread_growth"] = _growth(x)
     for curve in discriminator:
         out["discriminator_swing_relative"] = (context.shape(curve).swing_relative, seen(curve))
+        out["discriminator_win_share"] = _won(curve.values[np.isfinite(curve.values)])
     if generator and discriminator:
         out["adversarial_correlation"] = _correlation(generator[0], discriminator[0])
     return out
+
+
+def _won(x: NDArray[np.float64]) -> float | None:
+    """Not of a loss that is a difference of scores, as a critic's."""
+    late = x[x.size // 10 :]
+    return float(np.mean(late < WON)) if x.size >= FEWEST and x.min() >= 0 else None
 
 
 def _growth(x: NDArray[np.float64]) -> float | None:

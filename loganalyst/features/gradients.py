@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, event, event_features, first_level, last_level, ratio, seen
 from loganalyst.features.schedule import CLIP
@@ -25,6 +26,8 @@ FEATURES = (
     Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
     Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
     Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median, or the first level where that is higher (ten medians at most)", ROLE),
+    Feature("grad_norm_high_runs", "int", "events", "separate stretches after the first tenth in which it is above ten times its median (0 = looked and none)", ROLE),
+    Feature("grad_norm_high_run", "int", "points", "points of the longest of them", ROLE),
     Feature("grad_norm_shrink_ratio", "float", "ratio", "level of the last tenth against the first (below 1: shrinking)", ROLE),
     *event_features("grad_norm_nonfinite", "runs of NaN or infinite gradient norms", ROLE),
     *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
@@ -85,7 +88,15 @@ def _levels(curve: Curve) -> Computed:
             latest,
         ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
+        **_stretches(late > USUAL * median),
     }
+
+
+def _stretches(high: NDArray[np.bool_]) -> Computed:
+    """How often, and how long at most, the norm stays high: a damaged batch makes a point, an explosion a stretch."""
+    edges = np.flatnonzero(np.diff(high.astype(np.int8), prepend=0, append=0))
+    lengths = edges[1::2] - edges[::2]
+    return {"grad_norm_high_runs": lengths.size, "grad_norm_high_run": int(lengths.max(initial=0))}
 
 
 def _clipped(curve: Curve, context: Context) -> Computed:

@@ -11,10 +11,14 @@ FEATURES = (
     Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
     Feature("val_below_train_share", "float", "share", "share of the evaluations at which the held-out loss is below the training loss of that time", "val_loss"),
     Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss against its last level", "val_loss"),
+    Feature("val_still_count", "int", "evaluations", "held-out losses at the end that are exactly the same, after they had changed from each to the next, if at all (1 = the last one changed): the weights no longer move", "val_loss"),
+    Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
+    Feature("val_still_step", "int", "step", "where the first of them is", "val_loss"),
     Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 FEWEST = 3  # evaluations
+DIGITS = 3  # decimals that repeat by chance
 
 
 def compute(context: Context) -> Computed:
@@ -24,9 +28,28 @@ def compute(context: Context) -> Computed:
         shape = context.shape(held_out)
         level = abs(shape.last) if shape.last is not None else None
         out["val_loss_noise_relative"] = (ratio(shape.noise, level), seen(held_out))
+        out |= _still(held_out)
         for train in context.of("train_loss")[:1]:
             out |= _gap(context, train, held_out)
     return out | _accuracy(context)
+
+
+def _still(held_out: Curve) -> Computed:
+    """A loss logged with few digits repeats by chance: it needs more of them, and all that come before have to differ."""
+    x = held_out.values
+    if x.size < FEWEST or not np.isfinite(x).all() or x[-1] == round(float(x[-1]), DIGITS):
+        return {}
+    changes = np.flatnonzero(np.diff(x) != 0)
+    first = int(changes[-1]) + 1 if changes.size else 0
+    if changes.size < first:
+        return {}
+    witness = seen(held_out, first)
+    count = x.size - first
+    return {
+        "val_still_count": count,
+        "val_still_share": count / x.size,
+        "val_still_step": (witness.step, witness),
+    }
 
 
 def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:

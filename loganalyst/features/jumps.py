@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, seen
+from loganalyst.features import axes
+from loganalyst.features.context import Computed, Context, ratio, seen
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
@@ -13,9 +14,11 @@ FEATURES = (
     Feature("train_loss_jump_step", "int", "step", "the first point behind it", ROLE),
     Feature("train_loss_jump_share", "float", "share", "where in the run that was (0 = start, 1 = end)", ROLE),
     Feature("train_loss_jump_ratio", "float", "ratio", "level behind that rise against the level before it", ROLE),
+    Feature("val_change_since_jump", "float", "share", "last level of the held-out loss against that right before the rise, less 1 (below 0: it went on falling)", "val_loss"),
     Feature("train_loss_jump_undone_share", "float", "share", "part of that rise that was learned away again by the end", ROLE),
 )  # fmt: skip
 KINDS = ("divergence", "level_up")
+EVALUATIONS = 3
 WINDOW = 7  # points of a level beside the rise
 QUARTER = 0.25
 REACH = 0.1  # of the curve, to both sides of where the rise was found
@@ -29,7 +32,25 @@ def compute(context: Context) -> Computed:
         return {}
     curve, at = curves[0], int(np.searchsorted(curves[0].steps, found["step"][0]))
     finite = np.flatnonzero(np.isfinite(curve.values))
-    return _rise(curve, finite, int(np.searchsorted(finite, at)))
+    out = _rise(curve, finite, int(np.searchsorted(finite, at)))
+    place = out.get("train_loss_jump_step")
+    if not isinstance(place, tuple) or place[1].step is None:
+        return out
+    return out | {"val_change_since_jump": _since(context, curve, place[1].step)}
+
+
+def _since(context: Context, curve: Curve, step: int) -> float | None:
+    """Medians of three evaluations, where there are so many on both sides."""
+    for held_out in context.of("val_loss")[:1]:
+        ours, theirs = axes.common(curve, held_out, context.of("epoch"))
+        place = float(np.interp(step, curve.steps, ours))
+        before, after = held_out.values[theirs < place], held_out.values[theirs >= place]
+        if min(before.size, after.size) >= EVALUATIONS:
+            return ratio(
+                float(np.median(after[-EVALUATIONS:]) - np.median(before[-EVALUATIONS:])),
+                abs(float(np.median(before[-EVALUATIONS:]))),
+            )
+    return None
 
 
 def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:

@@ -33,6 +33,7 @@ FEATURES = (
     Feature("onset_first_role", "text", "", "its role", NEEDS),
     Feature("onset_first_step", "int", "step", "where it did", NEEDS),
     Feature("onset_first_confidence", "float", "probability", "that it was before each of the others, given how often each was logged", NEEDS),
+    Feature("train_loss_onset_step", "int", "step", "where the training loss left its usual course for the worse: the first point that is no longer usual", "train_loss"),
     Feature("rate_first_confidence", "float", "probability", "that the learning rate jumped before the training loss moved", "learning_rate"),
     Feature("rate_first_step", "int", "step", "where the learning rate jumped", "learning_rate"),
     Feature("grad_first_confidence", "float", "probability", "that the gradient norm moved before the training loss", "grad_norm"),
@@ -50,13 +51,15 @@ _SPEED = ("throughput", "step_time")
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; those of a pair only where both moved."""
-    if len([c for c in context.curves if c.role.judged and len(c.values)]) < 2:
-        return {}
     found = onsets(context)
+    loss = _of(found, "train_loss")
+    alone: Computed = {} if loss is None else {"train_loss_onset_step": (loss.step, _seen(loss))}
+    if len([c for c in context.curves if c.role.judged and len(c.values)]) < 2:
+        return alone
     if not found:
         return {"onset_count": 0}
     first, others = found[0], found[1:]
-    out: Computed = {
+    out: Computed = alone | {
         "onset_count": len(found),
         "onset_first_metric": (first.metric, _seen(first)),
         "onset_first_role": first.role,

@@ -36,7 +36,7 @@ def _passes(curve: Curve, ends: Values) -> Computed:
     finite = np.isfinite(curve.values)
     x, cuts = curve.values[finite], np.searchsorted(curve.steps[finite], ends, side="right")
     whole = [p for p in np.split(x, cuts) if p.size]
-    size = int(np.median([p.size for p in whole]))
+    size = int(np.median([p.size for p in whole])) if whole else 0
     if cuts.size < 2 or size < FEWEST:
         return {}
     near = max(3, int(NEAR * size))

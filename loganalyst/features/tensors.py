@@ -22,6 +22,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 _SAID = re.compile(r"d?grads?|gradients?|parameters?|params?|histograms?|hist|norms?|train")
 _SMALL = re.compile(r"(^|[^a-z])(bias(es)?|(batch|layer|group|rms)?_?norms?|[bl]n|gamma|beta|running|ln_\w+)([^a-z]|$)")
+_GRADIENT_NORM = re.compile(r"grad(ient)?s?_?(l?\d(\.\d+)?_)?norms?")  # what was logged, no layer of normalisation
 _SPARSE = re.compile(r"emb(ed(ding)?s?)?([^a-z]|$)|wte|wpe|lookup|vocab")  # most rows get no gradient in a step
 
 
@@ -78,7 +79,7 @@ def layers(context: Context, kind: Kind) -> list[Layer]:
 
 def main(found: Sequence[Layer]) -> list[Layer]:
     """Without biases and scales of normalisation, whose gradients are small or zero by nature, where others are left."""
-    large = [layer for layer in found if not _SMALL.search(layer.metric.lower())]
+    large = [layer for layer in found if not _SMALL.search(_GRADIENT_NORM.sub("", layer.metric.lower()))]
     return large if len(large) >= 2 else list(found)
 
 

@@ -78,3 +78,11 @@ def test_what_a_policy_learns_from(features_of: FeaturesOf) -> None:
     assert row["policy_kl_over_limit_share"] == 0.25
     alone = features_of({"ep_rew_mean": [1.0] * 20}).values
     assert {alone[name] for name in ("value_loss_last", "advantage_size", "exploration_last")} == {None}
+
+
+def test_a_discriminator_that_had_won_for_long_is_seen(features_of: FeaturesOf) -> None:
+    """Half of the run after its first tenth below 0.05; a critic's loss, which goes below 0, says nothing of it."""
+    loss = [0.7] * 55 + [0.01] * 45
+
+    assert features_of({"d_loss": loss, "g_loss": loss}).values["discriminator_win_share"] == 0.5
+    assert features_of({"d_loss": [-1.0, *loss], "g_loss": loss}).values["discriminator_win_share"] is None

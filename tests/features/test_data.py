@@ -50,6 +50,14 @@ def test_the_same_order_in_each_pass_repeats_its_course(features_of: FeaturesOf)
     assert features_of({"loss": [1.0] * 100}).values["epoch_repeat"] is None
 
 
+def test_passes_of_nothing_but_nan_say_nothing(features_of: FeaturesOf) -> None:
+    """A loss without a finite value has no passes to compare."""
+    row = features_of({}, points=passes([float("nan")] * 80)).values
+
+    assert row["run_epochs"] == pytest.approx(3.95)
+    assert row["epoch_points"] is None
+
+
 def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
     """Classes with a score of their own: lowest and highest; they are no held-out accuracy of the whole."""
     logged = {f"val/recall_class_{k}": [v] * 5 for k, v in ((0, 0.98), (1, 0.05), (2, 0.9))}
@@ -87,6 +95,18 @@ def test_held_out_values_beside_training_from_the_first_evaluation_on(features_o
     assert above["train_val_gap_first"] == pytest.approx(1.0, abs=0.01)
     assert above["val_below_train_share"] == 0.0
     assert below["val_below_train_share"] == 1.0
+
+
+def test_held_out_values_that_stop_are_seen(features_of: FeaturesOf) -> None:
+    """The last six of ten evaluations are the same to the last digit; with three decimals that may be chance."""
+    still = [1.91234, 1.71234, 1.61234, 1.51234] + [1.41234] * 6
+    row = features_of({"loss": [2.0] * 10, "val_loss": still}).values
+
+    assert (row["val_still_count"], row["val_still_share"], row["val_still_step"]) == (6, 0.6, 4)
+    assert features_of({"loss": [2.0] * 10, "val_loss": [1.41234] * 10}).values["val_still_share"] == 1.0
+    assert features_of({"loss": [2.0] * 10, "val_loss": np.round(still, 2).tolist()}).values["val_still_count"] is None
+    moving = np.linspace(2, 1.12345, 10).tolist()
+    assert features_of({"loss": [2.0] * 10, "val_loss": moving}).values["val_still_count"] == 1
 
 
 def test_held_out_accuracy_that_leads_is_seen(features_of: FeaturesOf) -> None:

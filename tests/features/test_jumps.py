@@ -28,3 +28,12 @@ def test_a_climb_takes_many_points(features_of: FeaturesOf) -> None:
 
     assert features_of({"loss": climb.tolist()}).values["train_loss_jump_points"] >= 4
     assert features_of({"loss": (np.linspace(3, 1, 300) + NOISE).tolist()}).values["train_loss_jump_points"] is None
+
+
+def test_what_held_out_values_did_since_the_jump(features_of: FeaturesOf) -> None:
+    """They fell from 2 to 1 beside a training loss that jumped: less by a half. Without them nothing is known."""
+    course = (np.concatenate([np.full(200, 1.0), np.linspace(3, 2, 100)]) + NOISE).tolist()
+    held_out = [2.0] * 200 + [1.0] * 100
+
+    assert features_of({"loss": course, "val_loss": held_out}).values["val_change_since_jump"] == -0.5
+    assert features_of({"loss": course}).values["val_change_since_jump"] is None

@@ -184,3 +184,22 @@ def test_nothing_of_layers_is_unknown(features_of: FeaturesOf) -> None:
     assert {
         k for k, v in row.items() if k.startswith(("layer_", "dead", "silent", "weight_", "update_")) and v is not None
     } == set()
+
+
+def test_single_high_norms_are_told_from_an_explosion(features_of: Callable[..., Features]) -> None:
+    """Three single points of 100 times the median are three stretches of one; a stretch of 20 is one of 20."""
+    single, stretch = np.ones(200), np.ones(200)
+    single[[50, 100, 150]], stretch[100:120] = 100.0, 100.0
+    rows = [features_of({"grad_norm": x.tolist()}).values for x in (single, stretch, np.ones(200))]
+
+    assert [r["grad_norm_high_runs"] for r in rows] == [3, 1, 0]
+    assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]
+
+
+def test_a_gradient_norm_is_no_layer_of_normalisation(features_of: FeaturesOf) -> None:
+    """Of `grad_norm/0.weight` and its bias the bias is left out, although both names speak of a norm."""
+    sizes = {"0.weight": 1.0, "0.bias": 1e-9, "1.weight": 0.5, "1.bias": 1e-9}
+    row = features_of({f"grad_norm/{name}": [size] * 10 for name, size in sizes.items()}).values
+
+    assert row["layer_grad_count"] == 2
+    assert row["layer_grad_min_metric"] == "grad_norm/1.weight"

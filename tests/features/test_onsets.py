@@ -197,3 +197,13 @@ def test_the_warm_up_of_the_rate_is_no_onset() -> None:
     logged = {"lr": (steps, rate), "train/loss": (steps, noisy(np.where(steps >= 1200, 4.0, 1.0), 0))}
 
     assert [o.metric for o in onsets(context(logged))] == ["train/loss"]
+
+
+def test_a_training_loss_alone_has_an_onset(features_of: Callable[..., Features]) -> None:
+    """It leaves its course at step 200; beside no other metric there is no order, but a place."""
+    noise = np.random.default_rng(0).normal(0, 0.01, 300)
+    loss = np.concatenate([np.linspace(2, 1, 200), np.full(100, 4.0)]) + noise
+    row = features_of({"loss": loss.tolist()}).values
+
+    assert row["train_loss_onset_step"] == 200
+    assert row["onset_count"] is None
