@@ -87,11 +87,11 @@ def _direction(curve: Curve, end: float) -> Callable[[int], Direction]:
     return toward
 
 
-def _order(p: Parted) -> tuple[bool, int]:
-    """Goals first, then the first that turned for the worse."""
+def _order(p: Parted) -> tuple[bool, bool, int]:
+    """Goals first, those that turn for the worse before the others, the first first."""
     steps = ((p.direction, p.step), (p.final_direction, p.final_step))
-    worse = min((step for direction, step in steps if direction == "worse" and step is not None), default=p.step)
-    return p.direction in ("above", "below"), worse
+    worse = min((step for direction, step in steps if direction == "worse" and step is not None), default=None)
+    return p.direction in ("above", "below"), worse is None, p.step if worse is None else worse
 
 
 def _seen(parted: Sequence[Parted], told: Sequence[Change], known: Kinds) -> list[Change]:

@@ -68,3 +68,12 @@ def test_markdown_and_html_tell_it_too(found):
     assert "## Against the baseline" in found.to_markdown()
     assert "lr 0.01667 → 0.05: most likely responsible" in found.to_markdown()
     assert "lr 0.01667 → 0.05: most likely responsible" in found.to_html()
+
+
+def test_metrics_that_turn_for_the_worse_come_first(found):
+    """Goals before what only goes up or down; of the worse ones the first."""
+
+    turned = [(p.metric, "worse" in (p.direction, p.final_direction)) for p in found.baseline.parted]
+
+    assert turned[:3] == [("val_loss", True), ("loss", True), ("val_acc", True)]
+    assert {m for m, worse in turned if not worse} == {"learning_rate", "grad_norm"}
