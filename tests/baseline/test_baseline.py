@@ -72,7 +72,6 @@ def test_markdown_and_html_tell_it_too(found):
 
 def test_metrics_that_turn_for_the_worse_come_first(found):
     """Goals before what only goes up or down; of the worse ones the first."""
-
     turned = [(p.metric, "worse" in (p.direction, p.final_direction)) for p in found.baseline.parted]
 
     assert turned[:3] == [("val_loss", True), ("loss", True), ("val_acc", True)]
