@@ -87,7 +87,7 @@ def test_truths_of_files_and_of_users_count(tmp_path: Path) -> None:
     ).rows() == [
         ("four", ["overfitting"], "confirmed"),
         ("one", ["lr_too_high", "divergence"], "f"),
-        ("two", ["healthy"], None),
+        ("two", ["healthy"], ""),
     ]
     assert found.features["train_loss_points"].to_list() == [9, 9, 9]
     assert found.truths["onset_step"].to_list() == [None, 3, None]

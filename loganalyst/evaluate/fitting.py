@@ -14,6 +14,7 @@ from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import Problem, problem, ratios
 
+OUTER, INNER = 8, 4  # parts of the families: those judged by weights of the others, and within these for calibration
 RIDGE = 1.0  # holds the slope near 1 and the offset near 0 where answers are few
 Taken = NDArray[np.bool_]  # of the runs
 
@@ -34,24 +35,24 @@ class Fitting:
         """Fitted on the runs that are `taken`: the calibration on answers for families by weights that did not see
         them.
         """
-        unseen = pl.concat([
-            self.answers(Weights(ratios(self.problem, taken & ~family)), taken & family)
-            for family in self.families() if (taken & family).any()
-        ])  # fmt: skip
+        parts = self.parts(taken, INNER)
+        unseen = pl.concat([self.answers(Weights(ratios(self.problem, taken & ~part)), part) for part in parts])
         return Weights(ratios(self.problem, taken), **{kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
 
     def crossed(self) -> pl.DataFrame:
-        """The answers for each family by weights and calibration fitted on the others."""
-        return pl.concat([self.answers(self.weights(~family), family) for family in self.families()])
+        """The answers for some families at a time by weights and calibration fitted on the others."""
+        parts = self.parts(np.ones(self.runs.truths.height, bool), OUTER)
+        return pl.concat([self.answers(self.weights(~part), part) for part in parts])
 
     def answers(self, weights: Weights, taken: Taken) -> pl.DataFrame:
         """What is answered (`answered`) for the runs that are `taken`."""
         return answered(self.catalogue.weighted(weights), self.runs.where(pl.Series(taken)))
 
-    def families(self) -> list[Taken]:
-        """The runs of each family."""
-        family = self.runs.truths["family"]
-        return [(family == name).to_numpy() for name in family.unique().sort()]
+    def parts(self, taken: Taken, most: int) -> list[Taken]:
+        """The runs that are `taken` in at most so many parts that have no family in common."""
+        family = self.runs.truths["family"].to_numpy()
+        names = np.unique(family[taken])
+        return [taken & np.isin(family, names[k::most]) for k in range(min(most, names.size))]
 
 
 def platt(answers: pl.DataFrame) -> Calibration:

@@ -58,6 +58,7 @@ def labelled(folders: Iterable[Path], store: Store) -> Labelled:
     paths = store.runs.select("run_id", "path").collect()
     rows = [*_confirmed(store), *(row for run_id, path in paths.iter_rows() if (row := _row(run_id, path, truths)))]
     known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique("run_id", keep="last").sort("path")
+    known = known.with_columns(pl.col("family").fill_null(""))
     known = known.filter(pl.col("labels").list.first() != NOT_SCORED, pl.col("run_id").is_in(paths["run_id"].to_list()))
     features = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
     places = _witnesses(store)

@@ -89,7 +89,7 @@ def thumb(row: Row) -> Said:
 def runmedic(program: str, row: Row) -> Said:
     found = told([program, "diagnose", str(row["path"]), "--json"]) or []
     findings = [f for run in found for f in run["findings"] if f["severity"] != "info"]
-    return [PEERS["runmedic"].get(finding["id"], {finding["id"]}) for finding in findings]
+    return [PEERS["runmedic"].get(f["check"], {f["check"]}) for f in findings]
 
 
 def trainproof(program: str, row: Row) -> Said:
