@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from loganalyst import model
+from loganalyst.cli import main
 from loganalyst.model import Excerpt, Role
 from loganalyst.report import html
 from loganalyst.report.html.axis import Axis, fitted, label
@@ -169,6 +170,17 @@ def test_the_same_run_gives_the_same_bytes(failed):
     assert html.render(failed) == failed.to_html() == html.render([failed])
 
 
+def test_the_command_line_writes_a_page(tmp_path):
+    """`--format html -o FILE`: of the readable runs; nothing is said on stdout."""
+    run = tmp_path / "metrics.csv"
+    run.write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(99)))
+    page = tmp_path / "report.html"
+
+    with pytest.raises(SystemExit, match="^0$"):
+        main(["diagnose", str(run), "--format", "html", "-o", str(page)])
+    assert parsed(page.read_text(encoding="utf-8")).lines[0].startswith("title: metrics.csv: ")
+
+
 def test_several_runs_share_a_page(failed, healthy):
     """An article each, ids that differ, and a list of them."""
     page = parsed(html.render([failed, healthy]))
@@ -232,6 +244,15 @@ def test_curves_stand_in_panels_by_what_they_are():
         ("Gradient norm", ["epoch_norm"], False, False),
         ("Memory of the GPU", ["gpu"], True, True),
     ]
+
+
+def test_a_monitor_that_counts_its_readings_has_an_axis_of_its_own():
+    """Ten times as many readings as steps would press the curves against the left edge."""
+    memory = Role("gpu_memory", "memory", "up", False)
+    curves = [curve("loss", LOSS, range(100), np.ones(100)), curve("gpu", memory, range(1000), np.ones(1000))]
+    found = panels(model.Diagnosis(run=model.Run(), status="healthy", confidence=1, curves=curves))
+
+    assert [(p.title, p.shared) for p in found] == [("Loss", True), ("Memory of the GPU", False)]
 
 
 def test_sizes_far_apart_do_not_share_a_panel():

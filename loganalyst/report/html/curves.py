@@ -61,13 +61,13 @@ def panels(d: Diagnosis) -> list[Panel]:
     made = [panel for title, roles in GROUPS for panel in _group(title, roles, curves, named, busiest)]
     drawn = {c.metric for panel in made for c in panel.curves}
     made += [
-        Panel(c.role.meaning.capitalize(), (c,), aligned(c, busiest))
+        Panel(c.role.meaning.capitalize(), (c,), _shared(c, busiest))
         for c in named
         if c.metric not in drawn and c.role.name != "layer_grad_norm"
     ]
     gap = held_out_gap(curves)
-    made += [Panel(GAP, (gap,), aligned(gap, busiest))] if gap else []
-    first = {"Loss": 0, "Reward": 1, "Learning rate": 2, "Gradient norm": 3, GAP: 4}
+    made += [Panel(GAP, (gap,), _shared(gap, busiest))] if gap else []
+    first = {"Reward": 0, "Loss": 1, "Learning rate": 2, "Gradient norm": 3, GAP: 4}
     return sorted(made, key=lambda p: (p.machine, not p.shared, first.get(p.title, 9)))[:MOST_PANELS]
 
 
@@ -79,11 +79,20 @@ def _group(
     of_group = [c for c in curves if c.role.name in roles and (len(c.values) >= FEWEST or c.metric in lead)]
     best = sorted(of_group, key=lambda c: (c.metric not in lead, roles.index(c.role.name), -len(c.values)))[:10]
     rate = title == "Learning rate"
-    placed = sorted(best, key=lambda c: (not aligned(c, busiest), 0.0 if rate else _size(c)))
-    for shared, some in groupby(placed, key=lambda c: aligned(c, busiest)):
+    placed = sorted(best, key=lambda c: (not _shared(c, busiest), 0.0 if rate else _size(c)))
+    for shared, some in groupby(placed, key=lambda c: _shared(c, busiest)):
         for together in _alike([*some], rate):
             order = sorted(together, key=lambda c: (roles.index(c.role.name), c.metric))
             yield Panel(title, tuple(order), shared, title in MACHINE)
+
+
+def _shared(curve: Curve, busiest: Curve) -> bool:
+    """Whether a curve counts the steps of the run's axis, and does not reach far beyond what else was logged there: a
+    monitor that counts its readings may have many more of them than there were steps.
+    """
+    low, high = int(busiest.steps[0]), int(busiest.steps[-1])
+    air = max(high - low, 1) // 2
+    return aligned(curve, busiest) and low - air <= curve.steps.min() and curve.steps.max() <= high + air
 
 
 def _alike(curves: Sequence[Curve], all_: bool) -> Iterator[list[Curve]]:
