@@ -63,6 +63,9 @@ def epoch_ends(curves: Sequence[Curve], counters: Sequence[Curve]) -> Steps:
 
 def steps_per_epoch(curve: Curve, counters: Sequence[Curve]) -> float | None:
     """How many steps an epoch has, by the epochs of the curve's points or by a counter; None if neither tells."""
+    ends = epoch_ends([curve], counters)
+    if ends.size >= FEWEST:
+        return float(np.median(np.diff(ends)))
     pairs = [(curve.steps, curve.epochs), *((c.steps, c.values) for c in counters if len(c.steps))]
     for steps, epochs in pairs:
         if len(steps) and np.isfinite(epochs[[0, -1]]).all() and epochs[-1] - epochs[0] > 0 and steps[-1] > steps[0]:

@@ -45,7 +45,7 @@ FEATURES = (
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
-    Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level", ROLE),
+    Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level, or the first value where that is higher", ROLE),
 )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def _levels(curve: Curve) -> Computed:
     witness = seen(curve, int(finite[early]))
     return {
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
-        "train_loss_early_max_ratio": (ratio(float(x[early]), first), witness) if first > 0 else None,
+        "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
         "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first),
     }
 

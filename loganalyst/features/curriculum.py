@@ -1,0 +1,73 @@
+"""Features of a curriculum: when a stage began, and how likely the trouble lies as close behind it by chance."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features import axes
+from loganalyst.features.alignment import chance
+from loganalyst.features.context import Computed, Context, seen
+from loganalyst.model import Curve, Feature, Witness
+
+NEEDS = "a metric of the curriculum's stage, or its setting"
+TROUBLE = ("nonfinite", "divergence", "level_up")
+FEATURES = (
+    Feature("curriculum_change_count", "int", "events", "how often the logged or configured stage of a curriculum changed (0 = looked and never)", NEEDS),
+    Feature("curriculum_change_step", "int", "step", "the change next before the trouble of the training loss, else the first", NEEDS),
+    Feature("curriculum_name", "text", "", "the metric or setting that tells it", NEEDS),
+    Feature("trouble_curriculum_chance", "float", "probability", "of a random step to lie as close behind a change of the curriculum as where the training loss went wrong", NEEDS),
+)  # fmt: skip
+_STAGE = re.compile(
+    r"(^|[/_.])(curriculum|difficulty|data_?stage|stage|phase)([/_.](stage|level|phase|step|difficulty))?$", re.I
+)
+_SETTING = re.compile(r"(^|[._])curriculum[._]?(switch|start|change|next|stage)?[._]?(?P<unit>epoch|step)s?$", re.I)
+MOST = 20  # values of a stage; what has more is a measure of something
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; not known where nothing tells of a curriculum."""
+    losses = context.of("train_loss")
+    if not losses:
+        return {}
+    name, steps, witness = _logged(context) or _configured(context, losses[0]) or ("", np.empty(0), Witness())
+    if not name:
+        return {}
+    out: Computed = {"curriculum_change_count": (steps.size, witness), "curriculum_name": (name, witness)}
+    if not steps.size:
+        return out
+    trouble = _trouble(context)
+    if trouble is None:
+        return out | {"curriculum_change_step": (int(steps[0]), witness)}
+    share, before = chance(trouble, steps, losses[0].steps)
+    at = int(steps[0]) if before is None else before
+    return out | {"curriculum_change_step": (at, witness), "trouble_curriculum_chance": (share, witness)}
+
+
+def _trouble(context: Context) -> float | None:
+    """Where the training loss first went wrong."""
+    steps = [context.found(kind, "train_loss")["step"].min() for kind in TROUBLE]
+    return min((float(s) for s in steps if isinstance(s, int)), default=None)
+
+
+def _logged(context: Context) -> tuple[str, NDArray[np.float64], Witness] | None:
+    """The changes of a metric that counts stages."""
+    for curve in (c for c in context.curves if _STAGE.search(c.metric) and len(c.values)):
+        known = np.isfinite(curve.values)
+        values, steps = curve.values[known], curve.steps[known]
+        if np.unique(values).size <= MOST:
+            changes = np.flatnonzero(np.diff(values)) + 1
+            witness = seen(curve, int(np.flatnonzero(known)[changes[0]])) if changes.size else seen(curve)
+            return curve.metric, steps[changes].astype(float), witness
+    return None
+
+
+def _configured(context: Context, loss: Curve) -> tuple[str, NDArray[np.float64], Witness] | None:
+    """The step of a setting such as `curriculum_switch_epoch`."""
+    per_epoch = axes.steps_per_epoch(loss, context.of("epoch"))
+    for key, number, origin in context.run.config.select("key", "number", "origin").iter_rows():
+        found = _SETTING.search(key)
+        factor = per_epoch if found and found["unit"].lower() == "epoch" else 1.0
+        if found and number is not None and factor is not None:
+            return key, np.array([number * factor]), Witness(file=origin)
+    return None

@@ -1,0 +1,31 @@
+"""Features of warnings in the job log that name a cause by themselves."""
+
+import json
+
+import polars as pl
+
+from loganalyst.features.context import Computed, Context
+from loganalyst.model import Feature, Witness
+
+NEEDS = "the job log (SLURM output, stdout or stderr)"
+PATTERN = "degrees-of-freedom"
+FEATURES = (
+    Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was taken of too few values (0 = looked and none)", NEEDS),
+    Feature("variance_warning_operation", "text", "", "what warned: var, std or another", NEEDS),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; not known where no job log was read."""
+    if not any(s.format == "text" for s in context.run.sources):
+        return {}
+    found = context.run.lines.filter(pl.col("pattern") == PATTERN)
+    if not found.height:
+        return {"variance_warning_count": 0}
+    first = found.row(0, named=True)
+    witness = Witness(file=first["file"], line=first["line"], rank=first["rank"], node=first["node"])
+    operation = json.loads(first["captures"] or "{}").get("operation") or "var"
+    return {
+        "variance_warning_count": (found.height, witness),
+        "variance_warning_operation": (operation, witness),
+    }
