@@ -146,7 +146,7 @@ def diagnose(
     row = features.compute(context)
     known = catalogue((*corrected.rules, *rules))
     judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))
-    recommendation, notes = recommended(judged.status, judged.notes)
+    recommendation, notes = recommended(judged.status, run.status, judged.notes)
     kept, ignored = _ignored(cited(judged.causes, places), run, corrected)
     found = Diagnosis(
         run=run,

@@ -20,7 +20,7 @@ OTHER = Note("time-over-asked", "Far more time was asked for", "an hour", "ask f
 )
 def test_the_most_pressing_is_recommended(notes, kind):
     """One of them; the other notes stay notes."""
-    told, left = recommended("healthy", notes)
+    told, left = recommended("healthy", "finished", notes)
 
     assert (told and told["kind"]) == kind
     assert left == tuple(n for n in notes if n is OTHER)
@@ -28,7 +28,7 @@ def test_the_most_pressing_is_recommended(notes, kind):
 
 def test_words_are_those_of_the_note():
     """Its title, its text as the reason, its change."""
-    assert recommended("healthy", (EARLIER,))[0] == {
+    assert recommended("healthy", "unknown", (EARLIER,))[0] == {
         "kind": "stop_earlier",
         "title": "The best model came earlier",
         "why": "it rose",
@@ -38,4 +38,13 @@ def test_words_are_those_of_the_note():
 
 def test_a_run_that_failed_is_not_recommended():
     """Of it only what helps whatever went wrong is told."""
-    assert recommended("diagnosis_complete", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))
+    assert recommended("diagnosis_complete", "failed", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))
+
+
+def test_a_run_that_was_cut_off_is_not_ready():
+    """Although it ended at its best; what would have helped it is told all the same."""
+    assert recommended("healthy", "cancelled", (READY,))[0] is None
+    assert recommended("healthy", "running", (READY,))[0] is None
+    longer = recommended("healthy", "cancelled", (READY, LONGER))[0]
+    assert longer is not None
+    assert longer["kind"] == "train_longer"
