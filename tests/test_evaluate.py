@@ -59,6 +59,8 @@ def table(*rows: tuple[str, str, bool, float | None]) -> pl.DataFrame:
             "onset_step": [100] * len(rows),
             "onset": [110] * len(rows),
             "steps": [1000] * len(rows),
+            "family": ["f"] * len(rows),
+            "writer": ["csv"] * len(rows),
         },
         schema_overrides={"confidence": pl.Float64},
     )
@@ -127,6 +129,7 @@ def test_figures() -> None:
     assert (found["false_alarms"]["value"], found["false_alarms"]["of"]) == (0.5, 2)
     assert found["sure_right"]["value"] == 0.5
     assert found["brier"]["value"] == pytest.approx((0.05**2 + 0.6**2 + 0.2**2 + 0.9**2) / 4)
+    assert found["groups"]["family"] == {"f": {"runs": 5, "first": pytest.approx(0.4), "three": pytest.approx(0.4)}}
     assert found["onset"] == {"runs": 2, "median": 10.0, "near": 1.0}
 
 

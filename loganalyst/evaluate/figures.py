@@ -37,6 +37,7 @@ def figures(answers: pl.DataFrame) -> dict[str, Any]:
         "onset": onset_error(answers),
         "bins": bins(sure, right),
         "classes": classes,
+        "groups": {key: by_group(answers, key) for key in ("family", "writer")},
     }
 
 
@@ -67,6 +68,12 @@ def by_class(answers: pl.DataFrame) -> dict[str, dict[str, float]]:
     p, r = pl.col("precision"), pl.col("recall")
     rows = both.with_columns(f1=pl.when(p + r > 0).then(2 * p * r / (p + r)).otherwise(0.0)).to_dicts()
     return {row.pop("true"): row for row in rows}
+
+
+def by_group(answers: pl.DataFrame, key: str) -> dict[str, dict[str, float]]:
+    """Shares of right answers by one property of the runs."""
+    told = answers.group_by(pl.col(key).fill_null("")).agg(pl.len().alias("runs"), pl.col("first", "three").mean())
+    return {row.pop(key): row for row in told.sort(key).to_dicts()}
 
 
 def brier(sure: Floats, right: Floats) -> float:

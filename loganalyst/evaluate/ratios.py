@@ -23,7 +23,7 @@ from loganalyst.evaluate.labelled import Labelled
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-SPREAD = 0.7  # standard deviation of the true weight around the judged one
+SPREAD = 0.5  # standard deviation of the true weight around the judged one
 SEEN = 10  # runs in which an item must have answered so for that weight to be fitted
 LEAST = 0.05  # of a weight that speaks at all
 

@@ -41,6 +41,10 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n{'label':24}{'runs':>6}{'precision':>11}{'recall':>9}{'F1':>8}"
     for label, row in figures["classes"].items():
         yield f"{label:24}{row['runs']:6}{row['precision']:11.2f}{row['recall']:9.2f}{row['f1']:8.2f}"
+    for key, groups in figures["groups"].items():
+        yield f"\n{key:24}{'runs':>6}{'first':>11}{'three':>9}"
+        for name, row in groups.items():
+            yield f"{name:24}{row['runs']:6}{row['first']:11.2f}{row['three']:9.2f}"
 
 
 def _percent(value: float) -> str:

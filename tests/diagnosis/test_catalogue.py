@@ -192,7 +192,8 @@ def test_faulty_rule_of_the_user_is_left_out(declared: Mapping[str, Feature], fo
 def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) -> None:
     """weights.yaml replaces weights and sets the calibration; what it does not name keeps its judged weight."""
     (folder / "weights.yaml").write_text(
-        "lr-too-high: {large-rate: {if_true: 0.25, if_false: -0.125}}\ncalibration: {causes: {slope: 0.5, offset: 0.1}}"
+        "lr-too-high: {large-rate: {if_true: 0.25, if_false: -0.125}}\n"
+        "calibration: {causes: {slope: 0.5, offset: 0.1}, circumstantial: {slope: 2, offset: 0}}"
     )
     found = load(declared, [folder])
     items = {item.id: item for item in found.rules["lr-too-high"].evidence}
@@ -204,7 +205,11 @@ def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) 
     ) == (0.25, -0.125, "measured")
     assert (items["no-clipping"].if_true, items["no-clipping"].basis) == (0.4, "judged")
     assert Calibration(0.5, 0.1) == found.calibration
+    assert Calibration(2.0, 0.0) == found.circumstantial
     assert Calibration() == found.healthy
+    judged = load(declared, [folder], fitted=False)
+    assert {i.basis for i in judged.rules["lr-too-high"].evidence} == {"judged"}
+    assert Calibration() == judged.calibration
 
 
 @pytest.mark.parametrize(

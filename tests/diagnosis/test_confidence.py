@@ -218,6 +218,21 @@ def test_calibration_scales_log_odds() -> None:
     assert 0 <= calibrate(0.0, Calibration(100.0, -20.0)) <= calibrate(1.0, Calibration(100.0, 20.0)) <= 1
 
 
+def test_what_rivals_left_is_calibrated_by_the_kind_of_evidence() -> None:
+    """Sharing comes first; then direct evidence has one calibration, other evidence another, at most 0.90."""
+    seen, guessed = direct("seen", 0.8), rule("guessed", 0.5, item("a", math.log(3), 0.0))
+    scales = {"calibration": Calibration(1.0, math.log(2)), "circumstantial": Calibration(1.0, -math.log(2))}
+    plain = catalogue_of(seen, guessed)
+    found = judged(replace(plain, **scales), {"s": True})  # type: ignore[arg-type]
+
+    assert (found["seen"].alone, found["guessed"].alone) == (pytest.approx(0.8), pytest.approx(0.75))
+    assert found["seen"].confidence == pytest.approx(2 / 3)  # odds 4 / (1 + 3) = 1, doubled
+    assert found["guessed"].confidence == pytest.approx(0.3 / 1.3)  # odds 3 / (1 + 4) = 0.6, halved
+    assert (found["seen"].verdict, found["guessed"].verdict) == ("likely", "possible")
+    sure = replace(catalogue_of(guessed), circumstantial=Calibration(1.0, 9.0))
+    assert judged(sure, {"s": True})["guessed"].confidence == INDIRECT_CAP
+
+
 def test_healthy_counts_what_could_be_asked() -> None:
     """A fault looked for hides rarely; a core one not looked for hides with its prior; others do not count."""
     asked = rule("asked", 0.2, item("a", 1.0, -1.0), symptoms=("s",))
