@@ -30,22 +30,25 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
 
 def read(path: Path) -> Iterator[Tables]:
     """The rank's last operations (`collectives`) and its groups (`process_groups`)."""
+    named = _RANK.search(path.name)
+    rank = int(named[1]) if named and len(named[1]) <= 9 else None
+    dumped = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     try:
         with _uncollected():
-            dump = _loaded(path)
+            found = entries.tables(_loaded(path), rank, path.name, dumped)
     except (ValueError, RecursionError) as error:  # a refused pickle is a ValueError too
         yield Tables(gaps=gap(path, f"no dump that can be read ({error})", 0, path.stat().st_size))
         return
-    named = _RANK.search(path.name)
-    if named is None or len(named[1]) > 9:
+    if rank is None:
         yield Tables(gaps=gap(path, "no rank in its name", 0, 0))
-    rank = int(named[1]) if named and len(named[1]) <= 9 else None
-    yield entries.tables(dump, rank, path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    yield found
 
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the garbage collector: a dump has no cycles, and it would look through all of it again and again."""
+    """Without the garbage collector: a dump has no cycles, and it would look through all of it again and again, once
+    more after it was read. Nothing of it is left at the end.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -33,6 +33,7 @@ def tables(dump: Mapping[str, Any], rank: int | None, file: str, dumped: datetim
 def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
     names = [_texts(e.get("process_group"), 2) for e in entries]
     operations = [_text(e.get("profiling_name")) or "" for e in entries]
+    inputs, outputs = ([_lists(e.get(f"{side}_sizes")) for e in entries] for side in ("input", "output"))
     return table("collectives", {
         "rank": rank,
         "group": [name for name, _ in names],
@@ -41,10 +42,10 @@ def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
         "operation": [op.partition(":")[2] or op for op in operations],
         "backend": [op.partition(":")[0] if ":" in op else None for op in operations],
         "state": ["completed" if _over(e) else _text(e.get("state")) for e in entries],
-        "input_sizes": [_shapes(e.get("input_sizes")) for e in entries],
-        "output_sizes": [_shapes(e.get("output_sizes")) for e in entries],
-        "input_elements": [_elements(e.get("input_sizes")) for e in entries],
-        "output_elements": [_elements(e.get("output_sizes")) for e in entries],
+        "input_sizes": [_shapes(shapes) for shapes in inputs],
+        "output_sizes": [_shapes(shapes) for shapes in outputs],
+        "input_elements": [_elements(shapes) for shapes in inputs],
+        "output_elements": [_elements(shapes) for shapes in outputs],
         "dtype": [_dtypes(e) for e in entries],
         "created": [_time(e.get("time_created_ns")) for e in entries],
         "started": [_time(e.get("time_discovered_started_ns")) for e in entries],
@@ -136,14 +137,12 @@ def _lists(value: object) -> list[list[int]] | None:
     return value if all(_int(size) is not None for shape in value for size in shape) else None
 
 
-def _shapes(value: object) -> str | None:
+def _shapes(shapes: list[list[int]] | None) -> str | None:
     """`4x16, 8`, each once; a tensor without dimensions is `1`."""
-    shapes = _lists(value)
     return None if shapes is None else ", ".join(dict.fromkeys("x".join(map(str, s)) or "1" for s in shapes[:_SHOWN]))
 
 
-def _elements(value: object) -> int | None:
-    shapes = _lists(value)
+def _elements(shapes: list[list[int]] | None) -> int | None:
     return None if shapes is None else _int(sum(prod(shape) for shape in shapes))
 
 
@@ -156,10 +155,10 @@ def _dtypes(entry: Entry) -> str | None:
     return " -> ".join(dict.fromkeys(n for n in named if n)) or None
 
 
-def _time(value: object) -> datetime | None:
-    """Nanoseconds since 1970; JSON has 0 for what did not happen."""
+def _time(value: object) -> int | None:
+    """Microseconds since 1970, of nanoseconds; JSON has 0 for what did not happen."""
     number = _int(value)
-    return datetime.fromtimestamp(number // 1000 / 1e6, UTC) if number and 0 < number < 4 * 10**18 else None
+    return number // 1000 if number and 0 < number < 4 * 10**18 else None
 
 
 def _frame(frames: object) -> str | None:
@@ -173,13 +172,16 @@ def _frame(frames: object) -> str | None:
     return next((f"{file}:{line} in {name}" for file, line, name in own), None)
 
 
-def _members(value: object) -> list[int] | None:
-    """Ranks as a list, which the recorder writes as text; an empty one tells nothing."""
-    ranks = _evaluated(value) if isinstance(value, str) and len(value) < 1 << 20 else value
-    some = ranks if isinstance(ranks, list | tuple | set) else ()
-    return sorted({r for r in some if _int(r) is not None}) or None
+def _members(value: object) -> pl.Series | None:
+    """Ranks (Int64) as a list, which the recorder writes as text; an empty one tells nothing."""
+    if isinstance(value, str):
+        return _written(value) if len(value) < 1 << 20 else None
+    some = value if isinstance(value, list | tuple | set) else ()
+    ranks = sorted({r for r in some if _int(r) is not None})
+    return pl.Series(ranks, dtype=pl.Int64) if ranks else None
 
 
 @lru_cache(16)  # all ranks of a job name the same large groups
-def _evaluated(text: str) -> object:
-    return pythoncode.value(text)
+def _written(text: str) -> pl.Series | None:
+    ranks = pythoncode.value(text)
+    return None if isinstance(ranks, str) else _members(ranks)
