@@ -451,3 +451,12 @@ def test_a_step_below_zero_does_not_start_again(tmp_path: Path) -> None:
 
     steps = table(tmp_path, "epoch,step,loss\n" + rows).points["step"].to_list()
     assert steps == [*range(20), -20, *range(21, 30)]
+
+
+@pytest.mark.parametrize("damaged", [0, 14, 19])
+def test_a_step_far_too_high_does_not_make_the_next_epoch_start_again(tmp_path: Path, damaged: int) -> None:
+    """Steps that go on over epochs stay as they are, wherever in an epoch one is damaged."""
+    logged = [10**9 if i == damaged else i for i in range(40)]
+    rows = "".join(f"{i // 10},{step},0.5\n" for i, step in enumerate(logged))
+
+    assert table(tmp_path, "epoch,step,loss\n" + rows).points["step"].to_list() == logged

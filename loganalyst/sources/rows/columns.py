@@ -102,8 +102,9 @@ class Axes:
     row: int = 0  # rows placed so far
     last_step: int | None = None
     last_epoch: float | None = None
-    latest: float | None = None  # the furthest epoch, and its highest step as logged
+    latest: float | None = None  # the furthest epoch, its highest step as logged and the one in the middle
     highest: int = 0
+    middle: float = 0
     offsets: dict[float, int] = field(default_factory=dict)  # epoch -> steps before it, where steps count within epochs
 
     @classmethod
@@ -153,24 +154,27 @@ class Axes:
             return step
         frame = pl.DataFrame({"step": step, "epoch": epoch, "group": epoch.rle_id()})
         groups = frame.group_by("group", maintain_order=True).agg(
-            pl.first("epoch"), pl.first("step").alias("first"), pl.max("step").alias("top")
+            pl.first("epoch"),
+            pl.first("step").alias("first"),
+            pl.max("step").alias("top"),
+            pl.median("step").alias("middle"),
         )
-        offsets = [self._offset(*row) for row in groups.select("epoch", "first", "top").iter_rows()]
+        offsets = [self._offset(*row) for row in groups.drop("group").iter_rows()]
         return step + pl.Series(offsets, dtype=pl.Int64).gather(frame["group"])
 
-    def _offset(self, epoch: float | None, first: int, top: int) -> int:
+    def _offset(self, epoch: float | None, first: int, top: int, middle: float) -> int:
         """The steps before a stretch of rows of one epoch: more than before where it starts again, near zero (a step
-        below it is damaged).
+        below it is damaged, and one far above the others moves the highest step but not the one in the middle).
         """
         if epoch is None:
             return 0
         if self.latest is None or epoch > self.latest:
             before = self.offsets.get(self.latest, 0) if self.latest is not None else 0
-            restarts = self.latest is not None and 0 <= first <= self.highest // 2
+            restarts = self.latest is not None and 0 <= first <= min(self.highest // 2, self.middle)
             self.offsets[epoch] = before + (self.highest + (first == 0) if restarts else 0)
-            self.latest, self.highest = epoch, 0
+            self.latest, self.highest, self.middle = epoch, 0, 0
         if epoch == self.latest:
-            self.highest = max(self.highest, top)
+            self.highest, self.middle = max(self.highest, top), max(self.middle, middle)
         return self.offsets.get(epoch, 0)
 
 
