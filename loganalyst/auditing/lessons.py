@@ -71,7 +71,9 @@ def _lowered(found: Verification, failed: dict[str, list[str]], rule: FailedFixe
     enough = {cause: fixes for cause, fixes in failed.items() if len(fixes) >= rule.count}
     new = lowered(found.new, {cause: (_weight(fixes, rule), _text(fixes)) for cause, fixes in enough.items()})
     known = [cause.id for cause in found.new.causes if cause.id in enough]
-    return replace(found, new=new, lessons=tuple(_lesson(cause, found.new, new, enough[cause]) for cause in known))
+    lessons = tuple(_lesson(cause, found.new, new, enough[cause]) for cause in known)
+    fresh = {cause.id for cause in found.new_causes}
+    return replace(found, new=new, new_causes=tuple(c for c in new.causes if c.id in fresh), lessons=lessons)
 
 
 def _weight(fixes: Sequence[str], rule: FailedFixes) -> float:
