@@ -32,6 +32,11 @@ def suspect(
     return Suspect(told[0], "ranked", f"for of {len(told)} differences it is the one that usually matters most")
 
 
+def _many(told: Sequence[Change]) -> int:
+    """How many things differ; another node, other code, other versions are one each, however much is logged of them."""
+    return len({c.key if c.section == "config" else c.section for c in told})
+
+
 def _none(told: Sequence[Change], causes: Sequence[Cause], apart: bool, known: Kinds) -> str:
     """Why nothing can be named where no cause names a change; empty where something can."""
     if not told:
@@ -41,8 +46,8 @@ def _none(told: Sequence[Change], causes: Sequence[Cause], apart: bool, known: K
         return f"nothing that differs is known to lead to this: {causes[0].issue}"
     if not apart and not causes:
         return "the curves stay together: no change made a difference"
-    if len(told) >= known.too_many:
-        return f"{len(told)} things differ, too many to name one"
+    if (many := _many(told)) >= known.too_many:
+        return f"{many} things differ, too many to name one"
     if told[0].kind == REST and len(told) > 1 and not free:
         return "of nothing that differs it is known how much it matters"
     return ""

@@ -29,6 +29,7 @@ def change(key: str, way: str | None = None) -> Change:
 
 
 SEED, DATA, SWITCH = change("seed"), change("dataset"), change("my_switch")
+MANY = [change(f"layer{i}_seed") for i in range(8)]
 
 
 def test_the_change_that_a_cause_names_comes_first():
@@ -66,7 +67,7 @@ def test_of_some_the_kind_that_matters_most():
     [
         ([], [], True, "nothing that was logged of both differs"),
         ([SEED], [], False, "the curves stay together: no change made a difference"),
-        ([SEED] * 8, [], True, "8 things differ, too many to name one"),
+        (MANY, [], True, "8 things differ, too many to name one"),
         ([SWITCH, SWITCH], [], True, "of nothing that differs it is known how much it matters"),
         ([SEED], [cause("disk_full", line=12)], True, "nothing that differs is known to lead to this: disk_full"),
     ],
@@ -76,7 +77,7 @@ def test_nothing_is_named_without_a_reason(told, causes, apart, why):
 
 
 def test_a_cause_names_one_of_many():
-    found = suspect([change("lr", "up")] + [SEED] * 20, [cause("lr_too_high")], (), kinds(), apart=True)
+    found = suspect([change("lr", "up"), *MANY, SEED], [cause("lr_too_high")], (), kinds(), apart=True)
 
     assert (found.change.key, found.basis) == ("lr", "named")
 
@@ -94,3 +95,10 @@ def test_an_exception_is_blamed_on_a_choice_before_a_number():
     )
 
     assert (found.change.key, found.basis) == ("optimizer", "ranked")
+
+
+def test_another_node_is_one_difference_however_much_is_logged_of_it():
+    node = [change("host"), *(change(f"gpu_devices.{i}.name") for i in range(8))]
+    found = suspect([SEED, *node], [], (), kinds(), apart=True)
+
+    assert (found.change, found.basis) == (SEED, "ranked")
