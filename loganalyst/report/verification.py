@@ -36,8 +36,9 @@ def render(found: Verification, *, width: int = 100, colour: bool = False, ascii
     """The report for a terminal, at most `width` columns wide, with ANSI colours if `colour`."""
     width = max(min(width, MAX_WIDTH), 40)
     lines = list(_verdict(found, width))
+    titled = len(found.checks) > 1 or found.outcome == "new_problem"  # else the verdict names the only cause
     for check in found.checks:
-        lines += [*([text(), *_title(check, width)] if len(found.checks) > 1 else []), *_check(check, width)]
+        lines += [*([text(), *_title(check, width)] if titled else []), *_check(check, width)]
     lines += [line for row in _rest(found) for line in field(*row, width, 2)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 

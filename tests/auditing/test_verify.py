@@ -45,6 +45,9 @@ def test_another_failure_in_its_place_is_a_new_problem():
 
     assert (found.outcome, found.checks[0].outcome) == ("new_problem", "fixed")
     assert [c.label for c in found.new_causes] == ["host_oom"]
+    text = verification.render(found)
+    assert text.startswith("✗ Another problem: The host ran out of memory")
+    assert "✓ Fixed: The GPU ran out of memory" in text
 
 
 def test_a_job_that_ends_well_has_no_lack_of_memory():
