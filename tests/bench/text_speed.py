@@ -4,10 +4,11 @@
 
 The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
 pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Every reader is a fresh process;
-printed are its CPU seconds (of all threads, children included, modules loaded beforehand), GB/s of CPU time, and the
-peak memory above that after loading. The peers look for the literals of the same patterns: ripgrep and `grep -F` on the
-whole file, Python's re on its first 16 MB. `--small` is the number of copies of a short failed log that are read one
-after another. Linux only.
+printed are its CPU seconds (of all threads, children included, modules loaded beforehand), GB/s of CPU time, the
+seconds that passed and GB/s of those (the whole reading works in two threads), the CPU seconds of the first thread
+(no less can pass, and little more where nothing else runs), and the peak memory above that after loading. The peers
+look for the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB.
+`--small` is the number of copies of a short failed log that are read one after another. Linux only.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def main() -> None:
         write(log, args.megabytes * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
         words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
-        print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'peak MB':>9}  found")
+        print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
         for name in [args.only] if args.only else READERS:
             child(name, str(log), str(words), str(args.small))
 
@@ -66,10 +67,11 @@ def child(name: str, *arguments: str) -> None:
 def measure(name: str, log: str, words: str, small: str) -> None:
     """Run one reader in this process and print its figures."""
     take = READERS[name](Path(log), Path(words), int(small))
-    before, begin = peak(), cpu()
+    before, begin, first, clock = peak(), cpu(), time.thread_time(), time.perf_counter()
     found, size = take()
-    seconds = cpu() - begin
-    print(f"{name:22}{size / 1e6:8.0f}{seconds:9.2f}{size / 1e9 / seconds:8.3f}{peak() - before:9.0f}  {found}")
+    seconds, passed = cpu() - begin, time.perf_counter() - clock
+    rates = f"{seconds:9.2f}{size / 1e9 / seconds:8.3f}{passed:9.2f}{size / 1e9 / passed:8.3f}"
+    print(f"{name:22}{size / 1e6:8.0f}{rates}{time.thread_time() - first:11.2f}{peak() - before:9.0f}  {found}")
 
 
 def cpu() -> float:
