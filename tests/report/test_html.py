@@ -176,7 +176,7 @@ def test_the_command_line_writes_a_page(tmp_path):
     run.write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(99)))
     page = tmp_path / "report.html"
 
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["diagnose", str(run), "--format", "html", "-o", str(page)])
     assert parsed(page.read_text(encoding="utf-8")).lines[0].startswith("title: metrics.csv: ")
 

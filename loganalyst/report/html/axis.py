@@ -60,3 +60,8 @@ def label(value: float) -> str:
         digits, exponent = f"{value:.3e}".split("e")
         return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share of the width."""
+    return f"{100 * share:.3f}%"

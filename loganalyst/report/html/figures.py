@@ -8,11 +8,11 @@ import polars as pl
 
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.document import Document
-from loganalyst.report.html import draw, heat, strip
+from loganalyst.report.html import draw, heat, layout, marks, strip
 from loganalyst.report.html.axis import Axis
 from loganalyst.report.html.curves import EMBEDDED, LEAST, Panel, panels
-from loganalyst.report.html.draw import Plot, steps_axis
 from loganalyst.report.html.element import Child, Html, element
+from loganalyst.report.html.layout import Plot, steps_axis
 from loganalyst.report.panels import MARKS
 from loganalyst.report.series import course
 from loganalyst.report.text import clean, count, number, span, step
@@ -36,7 +36,7 @@ def figures(d: Diagnosis, doc: Document) -> tuple[list[Html], dict[str, Any]]:
     x = steps_axis(common or chosen[0].curves)
     onset = d.causes[0].onset_step if d.causes else None
     onset = onset if onset is not None and x.low <= onset <= x.high else None
-    plots = [draw.plot(p, x if p.shared else steps_axis(p.curves), share) for p in chosen]
+    plots = [layout.plot(p, x if p.shared else steps_axis(p.curves), share) for p in chosen]
     drawn = [_figure(f"p{i}", p, d, onset) for i, p in enumerate(plots)]
     packed: dict[str, Any] = {f"p{i}": draw.packed(p) for i, p in enumerate(plots)}
     first = min(sum(p.shared and not p.machine for p in chosen), KEY_PANELS)
@@ -96,7 +96,7 @@ def _said(curve: Curve, findings: pl.DataFrame) -> str:
     """A sentence on what a curve shows: its course, and what was found on it."""
     steps = span(int(curve.steps[0]), int(curve.steps[-1]))
     text = f"{clean(curve.metric, 80)}: {course(curve.values)} over steps {steps}"
-    found = draw.shown(curve, findings)
+    found = marks.shown(curve, findings)
     by_kind = {kind: found.filter(pl.col("kind") == kind)["step"].to_list() for kind in MARKS}
     told = [f"{MARKS[kind][2]} at step {_named(steps)}" for kind, steps in by_kind.items() if steps]
     return "; ".join([text, *told]) + "."
@@ -145,7 +145,7 @@ def _ticks(x: Axis, height: int) -> Html:
 def _layers(h: heat.Heat, onset: int | None) -> Html:
     words = heat.words(h)
     foot = element("path", d=f"M0 0V{h.height}")
-    mark = draw.at_step(h.x, onset, [foot], "onset") if onset is not None else None
+    mark = marks.at_step(h.x, onset, [foot], "onset") if onset is not None else None
     key = element("li", element("output"))
     return element(
         "figure",

@@ -1,9 +1,6 @@
 """Gradients by layer as a heat map over the steps of the run: one pixel a layer and bin, as a PNG inside the page."""
 
-import base64
 import re
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isinf
@@ -16,6 +13,7 @@ from numpy.typing import NDArray
 from loganalyst.model import Diagnosis
 from loganalyst.report.html.axis import Axis, Floats
 from loganalyst.report.html.element import Html, element
+from loganalyst.report.html.png import BROKEN, EMPTY, SHADES, png
 from loganalyst.report.scale import FEWEST
 from loganalyst.report.text import clean, number
 
@@ -23,11 +21,6 @@ ROLE = "layer_grad_norm"
 BINS = 160  # of the step axis
 MOST = 96  # layers; of more each n-th is drawn
 TALLEST, LOWEST = 220, 14  # pixels: of the map where layers are many; of one row where they are few
-# dark to light, so that order is seen without colour; then a colour of its own for NaN and infinite, and none for empty
-ANCHORS = ((13, 22, 68), (46, 58, 138), (38, 120, 158), (70, 176, 140), (176, 212, 92), (252, 236, 130))
-SHADES = 254
-BROKEN, EMPTY = SHADES, SHADES + 1
-BROKEN_COLOUR = (213, 94, 0)
 
 
 @dataclass(frozen=True)
@@ -119,30 +112,6 @@ def shades(h: Heat) -> NDArray[np.uint8]:
     number_ = np.nan_to_num(share, nan=0.0, posinf=0.0) * (SHADES - 1)
     shade = np.where(np.isnan(h.values), EMPTY, np.where(np.isinf(h.values), BROKEN, np.clip(number_, 0, SHADES - 1)))
     return shade.astype(np.uint8)
-
-
-def png(pixels: NDArray[np.uint8]) -> str:
-    """A data URL of colour numbers (rows, columns)."""
-    height, width = pixels.shape
-    raw = np.hstack([np.zeros((height, 1), np.uint8), pixels]).tobytes()  # filter 0 before each row
-    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    clear = bytes([255] * EMPTY + [0])
-    chunks = (
-        (b"IHDR", head),
-        (b"PLTE", _palette()),
-        (b"tRNS", clear),
-        (b"IDAT", zlib.compress(raw, 9)),
-        (b"IEND", b""),
-    )
-    body = b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
-    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode()
-
-
-def _palette() -> bytes:
-    at = np.linspace(0, len(ANCHORS) - 1, SHADES)
-    channels = [np.interp(at, range(len(ANCHORS)), [a[i] for a in ANCHORS]) for i in range(3)]
-    shades_ = np.rint(np.stack(channels, axis=1)).astype(np.uint8).tobytes()
-    return shades_ + bytes(BROKEN_COLOUR) + bytes(3)
 
 
 def svg(h: Heat, grid: Html, onset: Html | None, words: str) -> Html:

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from loganalyst.model import Diagnosis
 from loganalyst.report.document import Document, document
-from loganalyst.report.html import figures, sections
+from loganalyst.report.html import excerpts, figures, sections
 from loganalyst.report.html.element import Html, data, element
 
 POLICY = (
@@ -53,7 +53,7 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
     parts = [
         ("curves", "Curves", drawn),
         ("evidence", "Evidence", sections.evidence(doc)),
-        ("log", "Log", sections.log(d)),
+        ("log", "Log", excerpts.log(d)),
         ("baseline", "Against the baseline", sections.baseline(doc)),
         ("instead", "What else it could be", sections.alternatives(doc)),
         ("unseen", "What was not logged", sections.unseen(doc)),

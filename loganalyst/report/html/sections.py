@@ -1,18 +1,14 @@
 """What a Document says, laid out as HTML: the verdict first, then what shows it and what else is known."""
 
-from collections.abc import Iterable, Sequence
-
-import polars as pl
-
-from loganalyst.model import Diagnosis, Excerpt, Fix
-from loganalyst.report.document import CauseText, Document, Row, written
-from loganalyst.report.html.element import Child, Html, element
+from loganalyst.model import Diagnosis, Fix
+from loganalyst.report.document import CauseText, Document, written
+from loganalyst.report.html import blocks
+from loganalyst.report.html.element import Html, element
 from loganalyst.report.text import clean
 
 SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}
 SPEAKS = {True: ("✓", "for it"), False: ("✗", "against it"), None: ("?", "not known")}
-PART = {"root": "the cause", "confirm": "follows from it", "symptom": "symptom"}
-SHOWN_CONFIG, SHOWN_LINES, WIDEST_LINE = 200, 40, 1000
+SHOWN_CONFIG = 200
 
 
 def verdict(doc: Document) -> Html:
@@ -34,8 +30,8 @@ def verdict(doc: Document) -> Html:
         _what(lead) if lead else _unexplained(doc),
         [_second(c) for c in likely[1:]],
         element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
-        _rows(doc.told, "told"),
-        _rows(doc.baseline, "told"),
+        blocks.rows(doc.told, "told"),
+        blocks.rows(doc.baseline, "told"),
         class_="verdict",
     )
 
@@ -65,7 +61,7 @@ def _what(cause: CauseText) -> list[Html | None]:
     fix = cause.fixes[0] if cause.fixes else None
     decide = cause.basis.startswith("a guess") and cause.decide
     return [
-        element("p", _place(cause.place), cause.story, class_="story"),
+        element("p", blocks.place(cause.place), cause.story, class_="story"),
         _now(fix) if fix else None,
         element("p", element("b", "What would decide: "), "; ".join(cause.decide[:3]), class_="decide")
         if decide
@@ -76,7 +72,7 @@ def _what(cause: CauseText) -> list[Html | None]:
 def _now(fix: Fix) -> Html:
     """What to do, what that will do, how to see it."""
     told = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
-    return _terms([(label, words) for label, words in told if words], "now")
+    return blocks.terms([(label, words) for label, words in told if words], "now")
 
 
 def _unexplained(doc: Document) -> list[Html | None]:
@@ -85,14 +81,14 @@ def _unexplained(doc: Document) -> list[Html | None]:
     told = [(doc.advice.label, doc.advice.text)] if doc.advice else []
     told += [("Decide", "; ".join(doc.decide))] if doc.decide else []
     told += [("Log next", "; ".join(doc.to_log[:4]))] if bad and doc.to_log and not doc.decide else []
-    return [_list(doc.symptoms[:4]) if bad else None, _terms(told, "now") if told else None]
+    return [blocks.bullets(doc.symptoms[:4]) if bad else None, blocks.terms(told, "now") if told else None]
 
 
 def _second(cause: CauseText) -> Html:
     return element(
         "section",
         element("h2", cause.title, " ", element("small", f"{cause.sure} · {cause.basis}")),
-        element("p", _place(cause.place), cause.story),
+        element("p", blocks.place(cause.place), cause.story),
         element("p", element("b", "Change: "), cause.fixes[0].change) if cause.fixes else None,
         class_="second",
     )
@@ -100,16 +96,16 @@ def _second(cause: CauseText) -> Html:
 
 def evidence(doc: Document) -> list[Html]:
     """Every cause in full; then which change to make first, where there are several."""
-    quick = _table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
-    return _present(
+    quick = blocks.table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
+    return blocks.present(
         *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
-        _headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
+        blocks.headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
     )
 
 
 def baseline(doc: Document) -> list[Html]:
     """What was changed since the baseline, and where the curves part."""
-    return _present(_rows(doc.baseline, "beside"))
+    return blocks.present(blocks.rows(doc.baseline, "beside"))
 
 
 def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
@@ -120,18 +116,18 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
     return element(
         "details",
         head,
-        element("p", _place(c.place), c.story),
-        _rows(c.raised, "raised"),
+        element("p", blocks.place(c.place), c.story),
+        blocks.rows(c.raised, "raised"),
         _items(c),
-        _paragraph("Root cause", c.summary),
-        _paragraph("Why this happens", c.mechanism),
+        blocks.paragraph("Root cause", c.summary),
+        blocks.paragraph("Why this happens", c.mechanism),
         [_fix(f) for f in c.fixes],
-        _paragraph("What it will not fix", c.will_not_fix),
-        _paragraph("Side effects", c.side_effects),
-        _paragraph("Prevention", c.prevention),
-        _section("What follows from it", c.consequences),
-        _section("What would decide", c.decide),
-        _section("References", c.references),
+        blocks.paragraph("What it will not fix", c.will_not_fix),
+        blocks.paragraph("Side effects", c.side_effects),
+        blocks.paragraph("Prevention", c.prevention),
+        blocks.section("What follows from it", c.consequences),
+        blocks.section("What would decide", c.decide),
+        blocks.section("References", c.references),
         open=open_,
         class_="cause",
     )
@@ -145,7 +141,7 @@ def _items(c: CauseText) -> Html | None:
         for e in c.evidence
     ]
     classes = [{True: "for", False: "against", None: "unknown"}[e.speaks] for e in c.evidence]
-    return _table(("", "Evidence", "Kind", *(["Where"] if placed else [])), rows, classes)
+    return blocks.table(("", "Evidence", "Kind", *(["Where"] if placed else [])), rows, classes)
 
 
 def _speaks(speaks: bool | None) -> tuple[Html, Html]:
@@ -164,45 +160,7 @@ def _fix(fix: Fix) -> Html:
         ("How to verify", fix.verify),
         ("If it does not help", fix.if_not),
     )
-    return element("div", element("h4", "Proposed fix"), _terms([(label, w) for label, w in told if w], "fix"))
-
-
-def log(d: Diagnosis) -> list[Html]:
-    """The lines around what shows each cause, else the lines that were recognised."""
-    if d.excerpts:
-        return [_excerpt(e, d.run.lines) for e in d.excerpts]
-    told = d.run.lines.filter(pl.col("part").is_in(list(PART)), pl.col("line").is_not_null()).head(SHOWN_LINES)
-    rows = [
-        (element("code", f"{clean(r['file'], 60)}:{r['line']}"), element("code", clean(r["text"])), PART[r["part"]])
-        for r in told.iter_rows(named=True)
-    ]
-    table = _table(("Where", "Line", "Says"), rows)
-    return [table] if table else []
-
-
-def _excerpt(e: Excerpt, lines: pl.DataFrame) -> Html:
-    """Lines with their numbers; the one that shows the cause is marked, others that were recognised have a note."""
-    here = lines.filter(pl.col("file") == e.file, pl.col("line").is_between(e.first_line, e.first_line + len(e.lines)))
-    parts = {r["line"]: r["part"] for r in here.iter_rows(named=True)}
-    body = [_line(n, text, "root" if n == e.marked else parts.get(n)) for n, text in enumerate(e.lines, e.first_line)]
-    caption = element("figcaption", element("code", f"{clean(e.file, 200)}:{e.marked}"), " shows the cause")
-    return element("figure", caption, element("pre", body, tabindex="0", aria_label="Excerpt of the log"), class_="log")
-
-
-def _line(n: int, text: str, part: str | None) -> Html:
-    note = PART.get(part or "")
-    inner = [
-        element("span", f"{n:>6} ", class_="n"),
-        element("mark", _printed(text)) if part == "root" else _printed(text),
-        element("span", f"  ◀ {note}", class_="note") if note else None,
-    ]
-    return element("span", inner, Html("\n"), class_=f"l {part}" if note else "l")
-
-
-def _printed(text: str) -> str:
-    """A line as it stands, its leading spaces kept."""
-    indent = len(text) - len(text.lstrip(" "))
-    return " " * min(indent, 40) + clean(text, WIDEST_LINE)
+    return element("div", element("h4", "Proposed fix"), blocks.terms([(label, w) for label, w in told if w], "fix"))
 
 
 def alternatives(doc: Document) -> list[Html]:
@@ -210,33 +168,33 @@ def alternatives(doc: Document) -> list[Html]:
     rivals = [(", ".join(n.titles), n.why) for n in doc.ruled_out if n.rival]
     others = [(", ".join(n.titles), n.why) for n in doc.ruled_out if not n.rival]
     judged = [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
-    return _present(
-        _headed("Would fit what was seen, but ruled out", _table(("Cause", "Why"), rivals)),
-        _folded("Looked for and not found", _table(("Cause", "Why"), others)),
-        _folded("Cannot be judged", _table(("Missing", "So not judged"), judged)),
-        _folded("Does not apply to this run", element("p", ", ".join(doc.not_applicable)))
+    return blocks.present(
+        blocks.headed("Would fit what was seen, but ruled out", blocks.table(("Cause", "Why"), rivals)),
+        blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), others)),
+        blocks.folded("Cannot be judged", blocks.table(("Missing", "So not judged"), judged)),
+        blocks.folded("Does not apply to this run", element("p", ", ".join(doc.not_applicable)))
         if doc.not_applicable
         else None,
-        _section("Accepted in loganalyst.yaml", doc.ignored),
+        blocks.section("Accepted in loganalyst.yaml", doc.ignored),
     )
 
 
 def unseen(doc: Document) -> list[Html]:
     """What was not logged and what that costs; what could not be read."""
-    return _present(
-        _list(doc.not_logged),
-        _section("Log next time", doc.to_log),
-        _headed("Not read", _rows(doc.gaps, "gaps")),
+    return blocks.present(
+        blocks.bullets(doc.not_logged),
+        blocks.section("Log next time", doc.to_log),
+        blocks.headed("Not read", blocks.rows(doc.gaps, "gaps")),
     )
 
 
 def run(doc: Document) -> list[Html]:
     """The run in numbers, its starts, and what is worth knowing of it."""
     notes = [(n.label, n.text) for n in doc.notes]
-    return _present(
-        _rows(doc.facts, "facts"),
-        _headed("Worth knowing", _table(("What", "What to do"), notes)),
-        _headed("Starts", _rows(doc.sessions, "starts")),
+    return blocks.present(
+        blocks.rows(doc.facts, "facts"),
+        blocks.headed("Worth knowing", blocks.table(("What", "What to do"), notes)),
+        blocks.headed("Starts", blocks.rows(doc.sessions, "starts")),
     )
 
 
@@ -248,53 +206,4 @@ def setup(d: Diagnosis) -> list[Html]:
     ]
     more = d.run.config.height - len(rows)
     title = f"{d.run.config.height} settings" + (f", the first {SHOWN_CONFIG} of them" if more > 0 else "")
-    return _present(_folded(title, _table(("Setting", "Value", "From"), rows)))
-
-
-def _place(place: str) -> list["Child"]:
-    return [element("code", place), " "] if place else []
-
-
-def _present(*parts: Html | None) -> list[Html]:
-    return [p for p in parts if p]
-
-
-def _headed(title: str, body: Html | None) -> Html | None:
-    return element("div", element("h3", title), body) if body else None
-
-
-def _folded(title: str, body: Html | None) -> Html | None:
-    return element("details", element("summary", element("h3", title)), body) if body else None
-
-
-def _paragraph(title: str, text: str) -> Html | None:
-    return element("div", element("h4", title), element("p", text)) if text else None
-
-
-def _section(title: str, items: Sequence[str]) -> Html | None:
-    return element("div", element("h4", title), _list(items)) if items else None
-
-
-def _list(items: Sequence[str]) -> Html | None:
-    return element("ul", [element("li", item) for item in items]) if items else None
-
-
-def _rows(rows: Sequence[Row], kind: str) -> Html | None:
-    return _terms([(r.label, r.text) for r in rows], kind) if rows else None
-
-
-def _terms(rows: Iterable[tuple[str, str]], kind: str) -> Html:
-    return element("dl", [(element("dt", label), element("dd", words)) for label, words in rows], class_=kind)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence["Child"]], classes: Sequence[str] = ()) -> Html | None:
-    """In a frame that scrolls, so that the page never does sideways."""
-    if not rows:
-        return None
-    heads = [element("th", name or element("span", "Speaks", class_="hidden"), scope="col") for name in head]
-    kinds = [*classes, *[""] * (len(rows) - len(classes))]
-    body = [
-        element("tr", [element("td", c) for c in row], class_=k or None) for row, k in zip(rows, kinds, strict=True)
-    ]
-    table = element("table", element("thead", element("tr", heads)), element("tbody", body))
-    return element("div", table, class_="table", tabindex="0", role="group", aria_label=", ".join(filter(None, head)))
+    return blocks.present(blocks.folded(title, blocks.table(("Setting", "Value", "From"), rows)))

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from loganalyst.model import TimelineEvent
-from loganalyst.report.html.axis import Axis
-from loganalyst.report.html.draw import at_step, percent
+from loganalyst.report.html.axis import Axis, percent
 from loganalyst.report.html.element import Html, element
+from loganalyst.report.html.marks import at_step
 
 ROW = 24  # pixels
 NEAR = 0.035  # of the width: two numbers nearer than this stand under each other
