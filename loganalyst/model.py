@@ -348,8 +348,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Fix:
-    """One change to make, filled with this run's values. `places` are where what it changes is written, as far as config
-    and code were given to search.
+    """One change to make, filled with this run's values. `places` are where what it changes is written, as far as
+    config and code were given to search.
     """
 
     change: str

@@ -31,7 +31,7 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
 
 def said(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
     """Rank (Int64) and node (String) that each line names in its own text, NULL where it names none."""
-    if not body.str.contains_any(_SAYING).any():
+    if not body.str.contains_any([*_SAYING]).any():
         return pl.lit(None, pl.Int64), pl.lit(None, pl.String)
     text = pl.lit(body)
     return _first(text, _SAID_RANK, 4).cast(pl.Int64, strict=False), _first(text, _SAID_NODE, 2)
