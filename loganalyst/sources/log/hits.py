@@ -61,7 +61,7 @@ class Catalogue:
         self.part = np.array([PARTS.index(pattern.part) for pattern in known], np.int64)
         self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
-        words: dict[str, Sequence[str]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
+        words: dict[str, Sequence[str | None]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
         self.words = {column: pl.Series(said, dtype=pl.String) for column, said in words.items()}
 
     def claimed(
