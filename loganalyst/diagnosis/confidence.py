@@ -2,7 +2,8 @@
 
 Naive Bayes in log-odds, with the strongest item of each group of correlated ones (so that one fact does not count
 twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 beside them. What comes of that ranks
-causes; how often such a cause was right on labelled runs (Platt scaling, `rules/weights.yaml`) is the confidence.
+causes and gives the verdict; how often such a first cause was right on labelled runs is the confidence (Platt scaling,
+`rules/weights.yaml`).
 """
 
 import math
@@ -137,8 +138,8 @@ def _share(judged: Judged, every: Mapping[str, Judged], catalogue: Catalogue) ->
         return judged
     taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
     scale = catalogue.calibration if judged.direct else catalogue.circumstantial
-    p = capped(calibrate(odds(judged.alone) / (1 + taken), scale), judged.direct)
-    return replace(judged, confidence=p, verdict=threshold(p))
+    p = odds(judged.alone) / (1 + taken)
+    return replace(judged, confidence=capped(calibrate(p, scale), judged.direct), verdict=threshold(p))
 
 
 def rivals(a: Judged, b: Judged) -> bool:

@@ -27,10 +27,11 @@ def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     (`three`), is right; `onset`, the step told for the first cause; `steps`, the last step of the run.
     """
     said = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=SAID)
-    right = pl.col("said").list.set_intersection("labels").list.len() > 0
-    first = pl.col("labels").list.contains(pl.col("said").list.first()).fill_null(value=False)
+    pairs = list(zip(said["said"].to_list(), runs.truths["labels"].to_list(), strict=True))
+    first = pl.Series("first", [bool(named) and named[0] in right for named, right in pairs], pl.Boolean)
+    three = pl.Series("three", [not set(named).isdisjoint(right) for named, right in pairs], pl.Boolean)
     steps = runs.features["run_last_step"].alias("steps")
-    return pl.concat([runs.truths, said], how="horizontal").with_columns(steps, first=first, three=right)
+    return pl.concat([runs.truths, said], how="horizontal").with_columns(first, three, steps)
 
 
 def _row(found: Judgement) -> dict[str, Any]:

@@ -50,11 +50,13 @@ class Problem:
     An entry's log-odds are `base` plus the strongest weight of each of its groups, at most `cap`. `weight` are the
     weights that answered, sorted by group; `starts` where each group begins, `entry` whose it is. `near` (entries by
     entries, 0 or 1) says who shares with whom, `right` which entries name a right answer, `run` which run they are of.
-    `judged` are all weights as the rules have them, `keys` the rule and item of each two of them.
+    `judged` are all weights as the rules have them, `keys` the rule and item of each two of them, `fixed` those of
+    rules that explain a symptom as harmless: a healthy run must not be called sick for the sake of the others.
     """
 
     judged: Array
     keys: Sequence[tuple[str, str]]
+    fixed: NDArray[np.bool_]
     base: Array
     cap: Array
     right: NDArray[np.bool_]
@@ -106,6 +108,7 @@ def problem(catalogue: Catalogue, runs: Labelled) -> Problem:
 
     answers = answer(catalogue, runs.features, runs.witnesses)
     shared = [[j for j in confidence.judge(catalogue, a).values() if confidence.sharing(j)] for a in answers]
+    benign = {id_ for id_, rule in catalogue.rules.items() if rule.benign}
     entries = [(j, run) for run, causes in enumerate(shared) for j in causes]
     near = [np.array([[confidence.rivals(a, b) for b in causes] for a in causes], float) for causes in shared if causes]
     places = _places(catalogue)
@@ -117,6 +120,7 @@ def problem(catalogue: Catalogue, runs: Labelled) -> Problem:
     return Problem(
         judged=np.array([weight for _, item in every for weight in (item.if_true, item.if_false)]),
         keys=[(rule, item.id) for rule, item in every],
+        fixed=np.repeat([rule in benign for rule, _ in every], 2),
         base=np.array([logit(j.rule.prior) for j, _ in entries]),
         cap=np.array([logit(CAP if j.direct else INDIRECT_CAP) for j, _ in entries]),
         right=np.array([j.rule.label in labels[run] for j, run in entries]),
@@ -142,7 +146,7 @@ def _least(problem: Problem, counted: NDArray[np.bool_]) -> Array:
     from scipy.optimize import minimize
 
     judged = problem.judged
-    free = (problem.seen(counted) >= SEEN) & (judged != 0)
+    free = (problem.seen(counted) >= SEEN) & (judged != 0) & ~problem.fixed
 
     def penalised(weights: Array) -> tuple[float, Array]:
         value, slope = problem.loss(weights, counted)
