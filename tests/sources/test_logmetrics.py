@@ -133,6 +133,19 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         '{"step": 10, "loss": 1.5, "acc": 0.5}\n{"step": 20, "loss": NaN, "acc": -Infinity}',
         [("loss", 10, None, 1.5), ("acc", 10, None, 0.5), ("loss", 20, None, NAN), ("acc", 20, None, -math.inf)],
     ),
+    "a NaN with blanks before the next name": (
+        "step 1 loss: nan grad_norm: 2.5\nstep 2 loss: nan grads: inf",
+        [
+            ("loss", 1, None, NAN),
+            ("grad_norm", 1, None, 2.5),
+            ("loss", 2, None, NAN),
+            ("grads", 2, None, math.inf),
+        ],
+    ),
+    "a NaN with blanks alone": (
+        "step 1 loss 0.5 grad_norm 2.5\nstep 2 loss nan grad_norm nan",
+        [("loss", 1, None, 0.5), ("grad_norm", 1, None, 2.5), ("loss", 2, None, NAN), ("grad_norm", 2, None, NAN)],
+    ),
     "pipes with long names": (
         MEGATRON,
         [

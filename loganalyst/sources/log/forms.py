@@ -23,10 +23,11 @@ _TIME = (
     r"\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     r"|(?:\b\d{1,2}/\d{2} )?\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?\b"
 )
-# nan as a word ("number of nan iterations") is tied to what stands around it
+# nan as a word ("number of nan iterations") is tied to what stands around it; "loss: nan grad_norm: 2" and "loss nan
+# step 5" are numbers beside the next name
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
-_AFTER_NAN = r"(?:iterations?|batch(?:es)?|steps?|grad\w*|values?|detected|found|encountered|in)\b"
-_NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^| )((?i:nan|inf) {_AFTER_NAN})")
+_AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
+_NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
 # pattern, what stands instead, and texts (lower case) of which one is in every match: few logs have most of these, and
 # making an engine of a pattern costs more than it does on a short log
 _CLEANING = (
@@ -194,5 +195,6 @@ def _literal(text: str, clocks: list[str]) -> str:
 
 def _number(before: str, after: str) -> str:
     """The number between two texts; one that may not be read as nan beside them is made of digits."""
-    tied = re.search(rf"{_BEFORE_NAN} $", before) or re.match(rf" {_AFTER_NAN}", after) or re.match(r"\w", after)
+    named = re.match(rf" {_AFTER_NAN}", after) and not re.search(r"[:=] $", before)
+    tied = re.search(rf"{_BEFORE_NAN} $", before) or named or re.match(r"\w", after)
     return _DIGITS if tied else _ANY
