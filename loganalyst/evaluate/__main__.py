@@ -32,6 +32,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="where what was read is kept (default: nowhere)")
     parser.add_argument("--split", choices=("family", "none"), default="none", help="judge by weights of others")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")
+    parser.add_argument(
+        "--calibrate", action="store_true", help="fit the calibration alone, not the weights of evidence"
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the reliability diagram")
     parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
@@ -43,7 +46,7 @@ def main() -> None:
 
 def _tell(runs: Labelled, asked: argparse.Namespace) -> None:
     judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
-    fitting = Fitting(judged, runs)
+    fitting = Fitting(judged, runs, items=not asked.calibrate)
     answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
     told = figures(answers)
     if asked.format == "json":

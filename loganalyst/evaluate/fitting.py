@@ -12,7 +12,7 @@ from loganalyst.diagnosis.confidence import logit
 from loganalyst.diagnosis.rule import Calibration, Weights
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.labelled import Labelled
-from loganalyst.evaluate.ratios import Problem, problem, ratios
+from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
 
 OUTER, INNER = 8, 4  # parts of the families: those judged by weights of the others, and within these for calibration
 RIDGE = 1.0  # holds the slope near 1 and the offset near 0 where answers are few
@@ -21,10 +21,11 @@ Taken = NDArray[np.bool_]  # of the runs
 
 @dataclass(frozen=True)
 class Fitting:
-    """Weights from labelled runs; `catalogue` has the judged ones."""
+    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`."""
 
     catalogue: Catalogue
     runs: Labelled
+    items: bool = True
 
     @cached_property
     def problem(self) -> Problem:
@@ -36,8 +37,12 @@ class Fitting:
         them.
         """
         parts = self.parts(taken, INNER)
-        unseen = pl.concat([self.answers(Weights(ratios(self.problem, taken & ~part)), part) for part in parts])
-        return Weights(ratios(self.problem, taken), **{kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
+        unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
+        return Weights(self.ratios(taken), **{kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
+
+    def ratios(self, taken: Taken) -> Ratios:
+        """The weights of items fitted on the runs that are `taken`."""
+        return ratios(self.problem, taken) if self.items else {}
 
     def crossed(self) -> pl.DataFrame:
         """The answers for some families at a time by weights and calibration fitted on the others."""
