@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit, audit
     from loganalyst.auditing.confirm import confirm
     from loganalyst.auditing.verify import verify
-    from loganalyst.model import ChangePoint, Diagnosis, Run, Verification
+    from loganalyst.checkpoint import inspect
+    from loganalyst.model import ChangePoint, Diagnosis, Inspection, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
     from loganalyst.store import Store
 
@@ -21,6 +22,7 @@ __all__ = [
     "Audit",
     "ChangePoint",
     "Diagnosis",
+    "Inspection",
     "Run",
     "Store",
     "Verification",
@@ -28,6 +30,7 @@ __all__ = [
     "confirm",
     "diagnose",
     "explain",
+    "inspect",
     "read_run",
     "signals",
     "verify",
@@ -37,6 +40,7 @@ _HOME = {
     "Audit": "auditing.batch",
     "ChangePoint": "model",
     "Diagnosis": "model",
+    "Inspection": "model",
     "Run": "model",
     "Store": "store",
     "Verification": "model",
@@ -44,6 +48,7 @@ _HOME = {
     "confirm": "auditing.confirm",
     "diagnose": "pipeline",
     "explain": "pipeline",
+    "inspect": "checkpoint",
     "read_run": "pipeline",
     "verify": "auditing.verify",
 }

@@ -35,6 +35,7 @@ STEPS = {
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},
+    "checkpoint": {"errors", "model"},
     "report": {"errors", "model"},
 }
 PASS_ON = {"__init__", "cli", "evaluate", "pipeline"}  # may use every step; a new file is put here or into STEPS

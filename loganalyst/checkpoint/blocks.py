@@ -1,0 +1,105 @@
+"""A tensor where it lies, given in blocks of numbers: so that a checkpoint far larger than memory can be looked at."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float32] | NDArray[np.float64]
+
+BLOCK = 1 << 17  # elements: as float32 they stay in a core's own cache while they are looked at several times
+RAW: dict[str, str] = {  # how the elements of each type lie, as numpy names it
+    "float64": "<f8",
+    "float32": "<f4",
+    "float16": "<u2",
+    "bfloat16": "<u2",
+    "float8_e4m3fn": "u1",
+    "float8_e5m2": "u1",
+    "float8_e8m0fnu": "u1",
+    "complex64": "<c8",
+    "complex128": "<c16",
+    "int64": "<i8",
+    "int32": "<i4",
+    "int16": "<i2",
+    "int8": "i1",
+    "uint64": "<u8",
+    "uint32": "<u4",
+    "uint16": "<u2",
+    "uint8": "u1",
+    "bool": "?",
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One tensor of a file. `raw` gives its elements in row order, `BLOCK` at a time, as `RAW` has them; what it gives
+    holds until the next one is asked for. `storage` is the same for tensors that share their memory.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    raw: Callable[[], Iterator[NDArray[Any]]]
+    storage: Hashable
+
+    @property
+    def floating(self) -> bool:
+        """Whether it holds fractions, as parameters do."""
+        return "float" in self.dtype or "complex" in self.dtype
+
+    def blocks(self) -> Iterator[Values]:
+        """Its values as float32 (float64 where that would lose digits); complex numbers as their two parts."""
+        decode = _decoder(self.dtype)
+        return map(decode, self.raw())
+
+
+def _decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
+    match dtype:
+        case "float32" | "float64":
+            return lambda raw: raw
+        case "complex64":
+            return lambda raw: raw.view(np.float32)
+        case "complex128":
+            return lambda raw: raw.view(np.float64)
+        case "bfloat16":
+            return _bfloat16()
+        case "float16" | "float8_e4m3fn" | "float8_e5m2" | "float8_e8m0fnu":
+            return _looked_up(_table(dtype))
+    return lambda raw: raw.astype(np.float64)
+
+
+def _bfloat16() -> Callable[[NDArray[Any]], Values]:
+    """Such a number is the upper half of a float32."""
+    wide = np.empty(BLOCK, np.uint32)
+
+    def decode(raw: NDArray[Any]) -> Values:
+        out = wide[: len(raw)]
+        out[:] = raw
+        np.left_shift(out, 16, out=out)
+        return out.view(np.float32)
+
+    return decode
+
+
+def _looked_up(table: NDArray[np.float32]) -> Callable[[NDArray[Any]], Values]:
+    values = np.empty(BLOCK, np.float32)
+    return lambda raw: table.take(raw, out=values[: len(raw)], mode="wrap")
+
+
+@cache
+def _table(dtype: str) -> NDArray[np.float32]:
+    """The value of each bit pattern of a type of 8 or 16 bits."""
+    with np.errstate(invalid="ignore"):
+        if dtype == "float16":
+            return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+        if dtype == "float8_e5m2":  # the upper half of a float16
+            return (np.arange(256, dtype=np.uint16) << 8).view(np.float16).astype(np.float32)
+    code = np.arange(256)
+    if dtype == "float8_e8m0fnu":
+        return np.where(code == 255, np.nan, np.exp2(code - 127.0)).astype(np.float32)
+    exponent, mantissa = code >> 3 & 15, code & 7
+    size = np.where(exponent == 0, mantissa * 2.0**-9, (8 + mantissa) * np.exp2(exponent - 10.0))
+    return np.where(code & 127 == 127, np.nan, np.where(code < 128, size, -size)).astype(np.float32)

@@ -1,0 +1,118 @@
+"""What is wrong with checkpoints, in plain words, the worst first."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from loganalyst.model import (
+    CheckpointChange,
+    CheckpointScan,
+    InspectionFinding,
+    InspectionKind,
+    OptimizerScan,
+    TensorStats,
+)
+
+Severity = Literal["unusable", "warning", "note"]
+
+ORDER = {"unusable": 0, "warning": 1, "note": 2}
+NAMED = 3  # tensors in a sentence; the finding itself has all
+COLLAPSED = 1.0  # loss scale: it starts at 65,536, and below 1 it makes gradients smaller
+EPS_DOMINATED = 0.5  # share of second moments
+EMBEDDING_HEAVY = 0.6  # share of parameters
+
+
+def found(scans: Sequence[CheckpointScan], changes: Iterable[CheckpointChange]) -> tuple[InspectionFinding, ...]:
+    """All findings of all checkpoints."""
+    each = [f for scan in scans for f in _of_one(scan)] + [f for change in changes for f in _of_change(change)]
+    return tuple(sorted(each, key=lambda f: ORDER[f.severity]))
+
+
+def _of_one(scan: CheckpointScan) -> Iterator[InspectionFinding]:
+    bad = _worst(t for t in scan.tensors if t.nonfinite)
+    if bad:
+        text = f"{_tensors(len(bad))} of the model {_hold(bad)}: {_listed([_counted(t) for t in bad])}"
+        yield InspectionFinding("nonfinite", "unusable", scan.path, text, tuple(t.name for t in bad))
+    for optimizer in scan.optimizers:
+        yield from _of_optimizer(scan, optimizer)
+    if scan.loss_scale is not None and scan.loss_scale < COLLAPSED:
+        text = f"the loss scale has collapsed to {scan.loss_scale:g}: gradients in half precision kept overflowing"
+        yield InspectionFinding("scale_collapsed", "warning", scan.path, text)
+    yield from _of_rows(scan)
+    if scan.embedding_share is not None and scan.embedding_share > EMBEDDING_HEAVY:
+        text = f"{scan.embedding_share:.0%} of the parameters are embeddings: little is left for the model itself"
+        yield InspectionFinding("embedding_share", "note", scan.path, text)
+
+
+def _of_rows(scan: CheckpointScan) -> Iterator[InspectionFinding]:
+    """Dead outputs. Rows of zeros in a table of embeddings are words never seen; a weight of zeros only may be new."""
+    dead = sorted(
+        (t for t in scan.tensors if 0 < t.dead_rows < t.shape[0] and not t.embedding),
+        key=lambda t: -t.dead_rows / t.shape[0],
+    )
+    if dead:
+        parts = [f"{t.name} ({t.dead_rows:,} of {t.shape[0]:,})" for t in dead]
+        text = f"rows of zeros, outputs that never change, in {_tensors(len(dead))}: {_listed(parts)}"
+        yield InspectionFinding("dead_rows", "warning", scan.path, text, tuple(t.name for t in dead))
+    blank = tuple(t.name for t in scan.tensors if len(t.shape) > 1 and t.dead_rows == t.shape[0] > 0)
+    if blank:
+        text = f"{_tensors(len(blank))} of zeros only, dead or not yet trained: {_listed(blank)}"
+        yield InspectionFinding("zeros", "note", scan.path, text, blank)
+
+
+def _of_optimizer(scan: CheckpointScan, o: OptimizerScan) -> Iterator[InspectionFinding]:
+    bad = _worst(m for m in o.moments if m.nonfinite)
+    if bad:
+        text = f"{_tensors(len(bad))} of the optimiser {_hold(bad)}: {_listed([_counted(t) for t in bad])}"
+        yield InspectionFinding("nonfinite_optimizer", "unusable", scan.path, text, tuple(t.name for t in bad))
+    if o.blown_up:
+        text = f"second moments far above those of the other tensors, as after huge gradients: {_listed(o.blown_up)}"
+        yield InspectionFinding("blown_up", "warning", scan.path, text, o.blown_up)
+    if o.eps_share is not None and o.eps_share > EPS_DOMINATED:
+        text = f"for {o.eps_share:.0%} of the parameters eps {o.eps:g}, not the gradient, sets the size of Adam's step"
+        yield InspectionFinding("eps_dominated", "warning", scan.path, text)
+
+
+def _of_change(change: CheckpointChange) -> Iterator[InspectionFinding]:
+    names = {kind: tuple(t.name for t in change.tensors if t.verdict == kind) for kind in _CHANGED}
+    for kind, (severity, words) in _CHANGED.items():
+        if names[kind] and not (kind == "frozen" and len(names[kind]) == len(change.tensors)):
+            text = f"since {change.old.name}, {words}: {_listed(names[kind])}"
+            yield InspectionFinding(kind, severity, change.new, text, names[kind])
+    if change.tensors and len(names["frozen"]) == len(change.tensors):
+        text = f"no tensor differs from {change.old.name}: nothing was learned between the two"
+        yield InspectionFinding("frozen", "warning", change.new, text, names["frozen"])
+    lost = tuple(t.name for t in change.tensors if t.verdict in ("removed", "reshaped"))
+    if lost:
+        text = f"{_tensors(len(lost))} of {change.old.name} are gone or of another shape: {_listed(lost)}"
+        yield InspectionFinding("missing", "note", change.new, text, lost)
+
+
+_CHANGED: dict[InspectionKind, tuple[Severity, str]] = {
+    "reset": ("warning", "made anew (nothing like before, where the others are)"),
+    "runaway": ("warning", "changed more than 10 times as much as the median tensor"),
+    "frozen": ("note", "did not change at all (frozen on purpose, or without a gradient)"),
+}
+
+
+def _worst(tensors: Iterable[TensorStats]) -> list[TensorStats]:
+    return sorted(tensors, key=lambda t: -t.nonfinite / max(t.count, 1))
+
+
+def _hold(tensors: Sequence[TensorStats]) -> str:
+    kinds = [
+        word for word, some in (("NaN", any(t.nan for t in tensors)), ("Inf", any(t.inf for t in tensors))) if some
+    ]
+    return f"hold{'s' if len(tensors) == 1 else ''} {' and '.join(kinds)}"
+
+
+def _counted(t: TensorStats) -> str:
+    return f"{t.name} ({t.nonfinite:,} of {t.count:,})"
+
+
+def _tensors(n: int) -> str:
+    return f"{n:,} tensor{'' if n == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

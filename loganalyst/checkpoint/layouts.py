@@ -1,0 +1,121 @@
+"""Which files make a checkpoint: one file, an index of shards, or a folder as HF Trainer writes it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from loganalyst.checkpoint import safetensors, torchfile
+from loganalyst.checkpoint.contents import Contents, gather
+from loganalyst.errors import SourceError
+
+MODELS = (  # of a folder; the first one that is there is the model
+    "model.safetensors.index.json",
+    "model.safetensors",
+    "adapter_model.safetensors",
+    "pytorch_model.bin.index.json",
+    "pytorch_model.bin",
+    "adapter_model.bin",
+)
+BESIDE = ("optimizer.pt", "scheduler.pt", "scaler.pt", "trainer_state.json")
+LONGEST_JSON = 200_000_000  # bytes
+KNOWN = "a safetensors file or its index, a file of torch.save, or a folder of HF Trainer"
+
+
+def read(path: Path) -> Contents:
+    """What the checkpoint at `path` holds; its numbers are read later, in blocks. Raises SourceError."""
+    try:
+        return _folder(path) if path.is_dir() else _file(path)
+    except OSError as error:
+        raise SourceError(path, f"cannot be read ({error.strerror or error})", KNOWN) from None
+
+
+def _folder(path: Path) -> Contents:
+    model = next((path / name for name in MODELS if (path / name).is_file()), None)
+    if model is None:
+        split = any(path.glob("*.distcp")) or any(path.glob("*zero_pp_rank*"))
+        what = "is a checkpoint in parts by process, which is not read" if split else "is a folder without a model"
+        raise SourceError(path, what, f"a folder has one of {', '.join(MODELS)}")
+    found = _file(model)
+    found.path, found.format = path, f"folder, {found.format}"
+    for name in BESIDE:
+        if (path / name).is_file():
+            found.add(_file(path / name))
+    return found
+
+
+def _file(path: Path) -> Contents:
+    if not path.exists():
+        raise SourceError(path, "there is no such file", KNOWN)
+    if not path.is_file():
+        raise SourceError(path, "is neither a file nor a folder", KNOWN)
+    return _reader(path)(path)
+
+
+def _reader(path: Path) -> Callable[[Path], Contents]:
+    """By name for JSON, else by the first bytes."""
+    if path.name.endswith(".index.json"):
+        return _shards
+    if path.name == "trainer_state.json":
+        return _trainer_state
+    with path.open("rb") as file:
+        start = file.read(9)
+    if start.startswith(b"PK"):
+        return _torch
+    if path.suffix == ".safetensors" or start[8:] == b"{":
+        return _safetensors
+    if start.startswith(b"\x80"):
+        raise torchfile.refuse_pickle(path)
+    raise SourceError(path, "is no checkpoint" if start else "is empty", KNOWN)
+
+
+def _safetensors(path: Path) -> Contents:
+    return Contents(path, "safetensors", path.stat().st_size, safetensors.read(path))
+
+
+def _torch(path: Path) -> Contents:
+    data = torchfile.load(path)
+    import torch
+
+    lightning = isinstance(data, dict) and "pytorch-lightning_version" in data
+    found = Contents(path, "lightning" if lightning else "torch", path.stat().st_size)
+    return gather(found, data, torch.is_tensor, lambda name, tensor: torchfile.stored(path, name, tensor))
+
+
+def _shards(path: Path) -> Contents:
+    """The files an index names, which lie beside it."""
+    named = _json(path).get("weight_map")
+    if not isinstance(named, dict) or not named or not all(isinstance(v, str) for v in named.values()):
+        raise SourceError(path, "has no weight_map from tensors to files", KNOWN)
+    found = Contents(path, "shards", 0)
+    for name in dict.fromkeys(named.values()):
+        if PurePosixPath(name.replace("\\", "/")).name != name or name in ("", ".", ".."):
+            raise SourceError(path, f"names a file outside its folder: {name[:100]!r}", "shards lie beside their index")
+        if name.endswith(".index.json"):
+            raise SourceError(path, f"names another index: {name[:100]!r}", "an index names files with tensors")
+        found.add(_file(path.parent / name))
+    lost = sorted(named.keys() - {t.name for t in found.tensors})
+    if lost:
+        raise SourceError(path, f"names {len(lost)} tensors that are not there, such as {lost[0][:100]!r}", KNOWN)
+    return found
+
+
+def _trainer_state(path: Path) -> Contents:
+    state = _json(path)
+    epoch, step = state.get("epoch"), state.get("global_step")
+    found = Contents(path, "json", path.stat().st_size)
+    found.epoch = float(epoch) if isinstance(epoch, (int, float)) else None
+    found.step = step if isinstance(step, int) else None
+    return found
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > LONGEST_JSON:
+        raise SourceError(path, "is too long for what it should hold", f"at most {LONGEST_JSON} bytes")
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise SourceError(path, f"is no JSON ({str(error)[:100]})", KNOWN) from None
+    if not isinstance(found, dict):
+        raise SourceError(path, "is no JSON object", KNOWN)
+    return found

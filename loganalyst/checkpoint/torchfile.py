@@ -1,0 +1,110 @@
+"""Files of `torch.save`: a zip archive of a pickle and the numbers. What would run code is refused, not run."""
+
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from loganalyst.checkpoint.blocks import BLOCK, RAW, Stored
+from loganalyst.errors import SourceError
+
+if TYPE_CHECKING:
+    import torch
+
+OLDEST = (2, 6)  # before, `weights_only` could be made to run code (CVE-2025-32434)
+SAVE_AGAIN = "save the state_dict alone (torch.save(model.state_dict(), …)), or as safetensors"
+ARCHIVE = "a file of torch.save is an uncompressed zip archive with a data.pkl"
+
+
+def load(path: Path) -> Any:
+    """The object of the file, its tensors mapped from it. Raises SourceError where it is damaged or needs code."""
+    _check_archive(path)
+    torch = _torch(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+    except Exception as error:  # whatever torch raises over a file that anyone may have written
+        raise _refused(path, torch, error) from None
+
+
+def refuse_pickle(path: Path) -> SourceError:
+    """What is said of a pickle that is no archive."""
+    what = "is a pickle in the form before PyTorch 1.6, or of something else; reading it can run code"
+    return SourceError(path, what, f"load it where you trust it, and {SAVE_AGAIN}")
+
+
+def _torch(path: Path) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise SourceError(path, "needs PyTorch to be read", "pip install 'loganalyst[replay]'") from None
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
+        raise SourceError(path, f"PyTorch {torch.__version__} cannot read it safely", "2.6 or newer can")
+    return torch
+
+
+def _check_archive(path: Path) -> None:
+    """Sizes and names of the members, before anything is read of them."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except Exception as error:  # zipfile raises much more than BadZipFile over damaged bytes
+        what = f"is damaged or cut off: its list of contents, at the end, cannot be read ({str(error)[:100]})"
+        raise SourceError(path, what, ARCHIVE) from None
+    size, told = path.stat().st_size, sum(m.file_size for m in members)
+    if told > size or any(m.compress_type != zipfile.ZIP_STORED or m.flag_bits & 1 for m in members):
+        raise SourceError(path, f"would unpack to {told} bytes from a file of {size}", ARCHIVE)
+    for name in (m.filename for m in members):
+        if name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
+            raise SourceError(path, f"has a member outside its folder: {name[:100]!r}", ARCHIVE)
+    if not any(PurePosixPath(m.filename).name == "data.pkl" for m in members):
+        raise SourceError(path, "is an archive, but none of torch.save", ARCHIVE)
+
+
+def _refused(path: Path, torch: Any, error: Exception) -> SourceError:
+    """Which functions or classes the pickle asks for, or what else is wrong with it."""
+    try:
+        wanted = torch.serialization.get_unsafe_globals_in_checkpoint(path)
+    except Exception:  # the same file
+        wanted = []
+    if wanted:
+        names = ", ".join(sorted(map(str, wanted))[:8])
+        return SourceError(path, f"needs code to be read, which is not run: {names[:300]}", SAVE_AGAIN)
+    first = (str(error).splitlines() or [type(error).__name__])[0]
+    return SourceError(path, f"cannot be read by PyTorch: {first[:200]}", ARCHIVE)
+
+
+def stored(path: Path, name: str, tensor: "torch.Tensor") -> Stored:
+    """A loaded tensor as one that is given in blocks. Of a sparse one, the values that are stored."""
+    import torch
+
+    t = tensor.detach()
+    if t.is_sparse:
+        t = t._values()
+    elif t.is_quantized:
+        t = t.int_repr()
+    dtype = str(t.dtype).removeprefix("torch.")
+    if dtype not in RAW or t.layout is not torch.strided or t.device.type != "cpu":
+        what = f"tensor {name[:100]!r} is of a kind that cannot be read ({dtype}, {t.layout}, {t.device})"
+        raise SourceError(path, what, f"known are {', '.join(RAW)}")
+    lies = t.untyped_storage().data_ptr() + t.storage_offset() * t.element_size()
+    return Stored(name, tuple(tensor.shape), dtype, lambda: _blocks(t, dtype), (lies, tuple(t.shape), t.stride()))
+
+
+def _blocks(tensor: "torch.Tensor", dtype: str) -> Iterator[NDArray[Any]]:
+    """Row by row as it is mapped; one that does not lie in row order is copied first."""
+    import torch
+
+    for axis, stride in enumerate(tensor.stride()):
+        tensor = tensor.narrow(axis, 0, 1) if stride == 0 and tensor.shape[axis] else tensor  # one number, repeated
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():  # windows of one storage
+        tensor = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
+    tensor = tensor.resolve_conj().resolve_neg().contiguous().view(-1)
+    if RAW[dtype] == "<u2" or dtype.startswith("float8"):
+        tensor = tensor.view(torch.uint16 if tensor.element_size() == 2 else torch.uint8)
+    for start in range(0, len(tensor), BLOCK):
+        yield tensor[start : start + BLOCK].numpy()

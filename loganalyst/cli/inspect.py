@@ -1,0 +1,49 @@
+"""`loganalyst inspect`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, emit, screen
+
+
+class InspectFormat(StrEnum):
+    """How the answer is laid out."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
+@app.command()
+def inspect(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Checkpoints; each is compared with the one before.", show_default=False),
+    ],
+    *,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many tensors are shown.")] = 10,
+    format_: Annotated[
+        InspectFormat, typer.Option("--format", metavar="terminal|json", help="How the answer is laid out.")
+    ] = InspectFormat.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
+    ] = None,
+) -> None:
+    """Look into checkpoints, without the code that made them.
+
+    NaN and Inf by tensor, dead rows, norms, the optimiser's moments, the loss scale, and what changed between two.
+    Nothing of a file is run. Exits with 1 if a checkpoint is unusable (NaN or Inf), 2 if one cannot be read, else 0.
+    """
+    from loganalyst.checkpoint import inspect as inspected
+    from loganalyst.report import inspection
+
+    found = inspected(*files)
+    if format_ is InspectFormat.JSON:
+        text = inspection.render_json(found) + "\n"
+    else:
+        text = inspection.render(found, top=top, **({} if output else screen()))
+    emit(text, output)
+    raise typer.Exit(FOUND if found.unusable else NOTHING)
