@@ -20,6 +20,7 @@ class AuditFormat(StrEnum):
     TERMINAL = "terminal"
     JSON = "json"
     CSV = "csv"
+    HTML = "html"
 
 
 @app.command()
@@ -41,7 +42,7 @@ def audit(
     ] = 300,
     full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
     format_: Annotated[
-        AuditFormat, typer.Option("--format", metavar="terminal|json|csv", help="How the list is laid out.")
+        AuditFormat, typer.Option("--format", metavar="terminal|json|csv|html", help="How the list is laid out.")
     ] = AuditFormat.TERMINAL,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the list to FILE, not to stdout.")
@@ -73,4 +74,8 @@ def _report(found: "Audit", format_: AuditFormat, top: int, *, to_file: bool) ->
         return json.dumps(report.data(found.runs, found.groups, found.contrasts), indent=2, allow_nan=False) + "\n"
     if format_ is AuditFormat.CSV:
         return found.runs.write_csv()
+    if format_ is AuditFormat.HTML:
+        from loganalyst.report import auditpage
+
+        return auditpage.render(found.runs, found.groups, found.contrasts)
     return report.render(found.runs, found.groups, found.contrasts, top=top, **({} if to_file else screen()))

@@ -58,18 +58,22 @@ def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
         return []
     lines = [text(), text(("Failed alike", "bold"))]
     for group in groups.head(GROUPS).iter_rows(named=True):
-        where = f"{group['on_node']:,} on {clean(group['node'], 40)}" if group["on_node"] else ""
-        told = [f"{percent(group['confidence'])} sure", where, *(clean(s, 60) for s in group["settings"])]
-        more = " · ".join(filter(None, told))
+        more = " · ".join(facts(group))
         lines.append(
             _cut(text((f"{group['runs']:>5,} × ", "bold"), clean(group["issue"]), (f"   {more}", "dim")), width)
         )
         shown = [clean(group["like"])] if group["like"] else []
-        shown.append(f"e.g. {clean(_short(group['example'], root))}")
+        shown.append(f"e.g. {clean(short(group['example'], root))}")
         lines += [_cut(text("        ", (words, "dim")), width) for words in shown]
     if groups.height > GROUPS:
         lines.append(text((f"        and {count(groups.height - GROUPS, 'more group')}", "dim")))
     return lines
+
+
+def facts(group: Mapping[str, Any]) -> list[str]:
+    """How sure its cause is, the node most of its runs name, and the settings they share."""
+    where = [f"{group['on_node']:,} on {clean(group['node'], 40)}"] if group["on_node"] else []
+    return [f"{percent(group['confidence'])} sure", *where, *(clean(s, 60) for s in group["settings"])]
 
 
 def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
@@ -77,12 +81,17 @@ def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
         return []
     lines = [text(), text(("Failed runs differ from healthy ones in", "bold"))]
     for row in contrasts.head(CONTRASTS).iter_rows(named=True):
-        what = f"{row['key']} {row['value']}" if row["value"].startswith("> ") else f"{row['key']} = {row['value']}"
         also = f"; also {', '.join(row['also'])}" if row["also"] else ""
-        line = text(f"  {clean(what, 60)}   ", (f"{row['failed']:,} of {row['runs']:,} failed", "bold"))
+        line = text(f"  {contrast(row)}   ", (f"{row['failed']:,} of {row['runs']:,} failed", "bold"))
         others = f", {row['other_failed']:,} of the {row['other_runs']:,} others (q {number(row['q'])}{clean(also)})"
         lines.append(_cut(line.append(others, "dim"), width))
     return lines
+
+
+def contrast(row: Mapping[str, Any]) -> str:
+    """`key = value`, or `key > cut`."""
+    value = row["value"] if row["value"].startswith("> ") else f"= {row['value']}"
+    return clean(f"{row['key']} {value}", 60)
 
 
 def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
@@ -99,15 +108,20 @@ def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
 
 def _row(run: Mapping[str, Any], root: str) -> tuple[str, str, str, str, str]:
     """Status, name, what is said of it, how sure, where."""
-    place = "" if run["step"] is None else f"step {run['step']:,}"
-    if run["line"]:
-        place = f"{os.path.basename(run['file'])}:{run['line']}"
-    where = " · ".join(filter(None, [clean(place, 40), clean(run["node"] or "", 24)]))
+    where = " · ".join(filter(None, [place(run), clean(run["node"] or "", 24)]))
     sure = percent(run["confidence"]) if run["issue"] else ""
-    return run["status"], clean(_short(run["path"], root)), clean(_said(run)), sure, where
+    return run["status"], clean(short(run["path"], root)), clean(said(run)), sure, where
 
 
-def _said(run: Mapping[str, Any]) -> str:
+def place(run: Mapping[str, Any]) -> str:
+    """The line of a file, else the step; empty where neither is known."""
+    if run["line"]:
+        return f"{clean(os.path.basename(run['file']), 32)}:{run['line']}"
+    return "" if run["step"] is None else f"step {run['step']:,}"
+
+
+def said(run: Mapping[str, Any]) -> str:
+    """The cause, else why there is none; empty for a healthy run."""
     if run["issue"]:
         return str(run["issue"])
     if run["why"]:
@@ -138,7 +152,8 @@ def common_root(paths: list[str]) -> str:
     return os.path.commonpath(paths) if len(paths) > 1 else ""
 
 
-def _short(path: str, root: str) -> str:
+def short(path: str, root: str) -> str:
+    """The path below the common folder."""
     return os.path.relpath(path, root) if root else path
 
 

@@ -13,8 +13,9 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,400}(?:\x07|
 def clean(text: object, limit: int = 400) -> str:
     """One line of visible characters: escapes, controls and line breaks removed, cut after `limit` characters."""
     raw = str(text)[: 4 * limit]  # escapes may make up most of it
-    visible = (c for c in _ESCAPE.sub("", raw) if c.isspace() or unicodedata.category(c) not in _HIDDEN)
-    line = " ".join("".join(visible).split())
+    if not raw.isprintable():
+        raw = "".join(c for c in _ESCAPE.sub("", raw) if c.isspace() or unicodedata.category(c) not in _HIDDEN)
+    line = " ".join(raw.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

@@ -15,7 +15,7 @@ class Html(str):
 
 
 Child = str | Html | Iterable["Child"] | None
-_VOID = {"meta", "br", "wbr"}
+_VOID = {"meta", "br", "wbr", "input"}
 
 
 def element(name: str, /, *children: "Child", **attributes: str | float | bool | None) -> Html:

@@ -1,0 +1,70 @@
+"""The runs as columns a script reads: of texts each different one once, and for each run which it is."""
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from loganalyst.report import audit
+from loganalyst.report.text import clean, percent
+
+OTHER = {"healthy": "healthy"}  # what is told of a run of which nothing is said
+PLAIN = ("node", "file", "cause", "severity", "verdict", "ended_as", "host", "job", "framework")
+LONG = ("says", "why")
+NUMBERS = ("confidence", "line", "points")
+TIME = "%Y-%m-%d %H:%M"
+
+
+def table(runs: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
+    """`runs` with what is shown of each: run, what, sure, where, started, ended, argument; and its group, if any."""
+    root = audit.common_root(runs["path"].to_list())
+    made: dict[str, list[Any]] = {"run": [], "what": [], "sure": [], "where": [], "argument": []}
+    for run in runs.iter_rows(named=True):
+        made["run"].append(audit.short(run["path"], root))
+        made["what"].append(audit.said(run) or OTHER.get(run["status"], ""))
+        made["sure"].append(percent(run["confidence"]) if run["issue"] else None)
+        made["where"].append(audit.place(run) or None)
+        made["argument"].append(argument(run["path"]))
+    times = [pl.col(name).dt.strftime(TIME) for name in ("started", "ended")]
+    shown = runs.with_columns(*times, **{name: pl.Series(v, dtype=pl.String) for name, v in made.items()})
+    members = groups.select(pl.col("members").alias("run_id"), group=pl.int_range(pl.len())).explode("run_id")
+    return shown.join(members.drop_nulls(), on="run_id", how="left", maintain_order="left")
+
+
+def packed(shown: pl.DataFrame) -> dict[str, Any]:
+    """The data of the page: `texts` a name (the different ones, and the place of each run's, -1 for none), `numbers`.
+
+    `status` is the place in `statuses`, each its name, sign and words.
+    """
+    short: Callable[[str], str] = clean
+    names = ("run", "what", "sure", "where", "started", "ended", *PLAIN)
+    texts = {name: _texts(shown[name], short) for name in names}
+    texts |= {name: _texts(shown[name], lambda text: clean(text, 1000)) for name in LONG}
+    numbers = {name: shown[name].to_list() for name in (*NUMBERS, "group")}
+    numbers["confidence"] = shown["confidence"].round(4).to_list()
+    return {
+        "statuses": [(name, sign, words) for name, (sign, _, words) in audit.STATUS.items()],
+        "status": _places(shown["status"], list(audit.STATUS)),
+        "texts": {**texts, "argument": _texts(shown["argument"], str)},
+        "numbers": numbers,
+    }
+
+
+def argument(path: str) -> str:
+    """The path as a shell takes it; what cannot be seen is written as an escape, so that pasting it runs nothing."""
+    if path.isprintable():
+        return shlex.quote(path)
+    signs = (c if c.isprintable() and c not in "'\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in path)
+    return f"$'{''.join(signs)}'"
+
+
+def _texts(column: pl.Series, shown: Callable[[str], str]) -> tuple[list[str], list[int]]:
+    different = column.drop_nulls().unique(maintain_order=True)
+    return [shown(text) for text in different], _places(column, different)
+
+
+def _places(column: pl.Series, of: "pl.Series | list[str]") -> list[int]:
+    places = pl.DataFrame({"text": of, "at": range(len(of))}, schema={"text": pl.String, "at": pl.Int64})
+    found = column.rename("text").to_frame().join(places, on="text", how="left", maintain_order="left")
+    return found["at"].fill_null(-1).to_list()
