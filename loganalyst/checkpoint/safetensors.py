@@ -81,7 +81,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _span(path: Path, name: str, entry: Any, room: int) -> tuple[int, int]:
     """First and last byte of a tensor among the numbers, checked against its shape and type."""
     shown = name[:100]
-    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+    if not isinstance(entry, dict) or str(entry.get("dtype")) not in DTYPES:
         kind = str(entry.get("dtype") if isinstance(entry, dict) else entry)[:40]
         raise SourceError(path, f"tensor {shown!r} has the unknown type {kind!r}", f"known are {', '.join(DTYPES)}")
     shape, offsets = entry.get("shape"), entry.get("data_offsets")

@@ -1,8 +1,9 @@
 """What the numbers of a tensor say, from one pass over its blocks."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, isfinite, prod, sqrt
+from math import isfinite, prod, sqrt
 
 import numpy as np
 
@@ -23,8 +24,8 @@ class _Sums:
     inf: int = 0
     zeros: int = 0
     tiny: int = 0
-    low: float = inf
-    high: float = -inf
+    low: float = math.inf
+    high: float = -math.inf
     mean: float = 0.0
     about_mean: float = 0.0
     about_zero: float = 0.0
@@ -174,7 +175,7 @@ def apart(old: Stored, new: Stored) -> Apart:
             gone += float(y @ y)
     if not isfinite(gone + before + after):
         return Apart(None, None, equal)
-    relative = sqrt(gone / before) if before else (inf if gone else 0.0)
+    relative = sqrt(gone / before) if before else (math.inf if gone else 0.0)
     return Apart(relative, along / sqrt(before * after) if before and after else None, equal)
 
 

@@ -15,17 +15,21 @@ class Of(StrEnum):
 
     DIAGNOSIS = "diagnosis"
     VERIFICATION = "verification"
+    INSPECTION = "inspection"
 
 
 @app.command()
 def schema(
     of: Annotated[
-        Of, typer.Argument(metavar="[diagnosis|verification]", help="What `diagnose` or `verify` prints.")
+        Of,
+        typer.Argument(
+            metavar="[diagnosis|verification|inspection]", help="What `diagnose`, `verify` or `inspect` prints."
+        ),
     ] = Of.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of `diagnose --format json`, or of `verify --format json`."""
+    """Print the JSON Schema of `diagnose --format json`, or that of `verify` or `inspect`."""
+    from loganalyst.report import inspectionschema, verificationschema
     from loganalyst.report import schema as diagnosis
-    from loganalyst.report import verificationschema as verification
 
-    found = diagnosis.schema() if of is Of.DIAGNOSIS else verification.schema()
-    emit(json.dumps(found, indent=2) + "\n")
+    known = {Of.DIAGNOSIS: diagnosis, Of.VERIFICATION: verificationschema, Of.INSPECTION: inspectionschema}
+    emit(json.dumps(known[of].schema(), indent=2) + "\n")
