@@ -10,6 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loganalyst"
 FILES = sorted(PACKAGE.rglob("*.py"))
+# Handed out as text and never imported by us, so that they import torch at their top as the user's own code does
+TEMPLATES = [f for f in (PACKAGE / "scripts").glob("*.py") if f.name != "__init__.py"]
 
 # A step may use an earlier step's output (types in model), never its functions; pipeline and cli pass things on
 STEPS = {
@@ -37,6 +39,7 @@ STEPS = {
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "model"},
     "report": {"errors", "model"},
+    "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "pipeline"}  # may use every step; a new file is put here or into STEPS
 LATE = {"torch", "dask", "distributed", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
@@ -66,7 +69,8 @@ def test_heavy_packages_are_imported_where_they_are_used(file):
     """Slow packages stand inside functions; those we only test against stand nowhere."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
 
-    assert [(m, line) for m, line in imports(tree, top_only=True) if m.split(".")[0] in LATE] == []
+    late = LATE - {"torch"} if file in TEMPLATES else LATE
+    assert [(m, line) for m, line in imports(tree, top_only=True) if m.split(".")[0] in late] == []
     assert [(m, line) for m, line in imports(tree) if m.split(".")[0] in NEVER] == []
 
 
@@ -81,6 +85,22 @@ def test_a_step_uses_no_other_steps_functions(file):
     ]
 
     assert [(".".join(m), line) for m, line in own if m[1] not in STEPS[step] | {step}] == []
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=name)
+def test_a_script_needs_torch_and_the_standard_library_only(file):
+    """It runs where loganalyst is not installed."""
+    roots = {m.split(".")[0] for m, _ in imports(ast.parse(file.read_text(encoding="utf-8")))}
+
+    assert roots - set(sys.stdlib_module_names) == {"torch"}
+
+
+def test_nobody_imports_a_script():
+    """They are templates: importing one would load torch."""
+    modules = {f"loganalyst.scripts.{f.stem}" for f in TEMPLATES}
+    found = [m for f in FILES for m, _ in imports(ast.parse(f.read_text(encoding="utf-8")))]
+
+    assert [m for m in found if any(f"{m}.".startswith(f"{module}.") for module in modules)] == []
 
 
 def test_every_part_has_its_place():

@@ -46,6 +46,13 @@ def test_the_wheel_has_the_style_and_the_script_of_the_page(wheel: Path) -> None
     assert {"loganalyst/report/html/style.css", "loganalyst/report/html/script.js"} <= {*names}
 
 
+def test_the_wheel_has_the_diagnostic_scripts(wheel: Path) -> None:
+    """`loganalyst script` hands them out from where it is installed."""
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert {f"loganalyst/scripts/{f.name}" for f in (ROOT / "loganalyst/scripts").glob("*.py")} <= {*names}
+
+
 def test_the_installed_package_diagnoses(wheel: Path, tmp_path: Path) -> None:
     """Unpacked far from the checkout the package finds its rules."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")

@@ -1,0 +1,51 @@
+"""`loganalyst script`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import emit
+from loganalyst.errors import LogAnalystError, nearest
+
+
+@app.command()
+def script(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The script; without it all are listed.", show_default=False)
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, which must not exist, not to stdout."),
+    ] = None,
+) -> None:
+    """Hand out a small diagnostic script for your own training.
+
+    It needs torch only, prints a table, and says at its top how to call it and which values are suspicious.
+    """
+    from loganalyst.scripts import summary, templates
+
+    found = templates()
+    if name is None and output is not None:
+        raise typer.BadParameter("-o needs the NAME of a script")
+    if name is None:
+        width = max(map(len, found))
+        emit("".join(f"{known:<{width}}  {summary(text)}\n" for known, text in found.items()))
+        return
+    if name not in found:
+        raise LogAnalystError(name, "no such script", nearest(name, found) or f"there are {', '.join(found)}")
+    if output is not None:
+        _claim(output)
+    emit(found[name], output)
+
+
+def _claim(output: Path) -> None:
+    """Make the file, so that nothing that exists is ever written over."""
+    try:
+        output.touch(exist_ok=False)
+    except FileExistsError:
+        raise LogAnalystError(output, "exists already", "a script never replaces a file") from None
+    except OSError as error:
+        raise LogAnalystError(output, f"cannot be written ({error.strerror})", "-o takes a file") from None
