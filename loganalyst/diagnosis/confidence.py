@@ -22,6 +22,8 @@ CAP = 0.999
 TOLD = math.log(
     2
 )  # a symptom that the user tells, and the logs do not contradict, doubles the prior odds of its causes
+# from the first to below the second; what is not judged keeps what it has
+MEANS = {"likely": (LIKELY, CAP), "possible": (POSSIBLE, LIKELY - 1e-6), "unlikely": (0.0, POSSIBLE - 1e-6)}
 MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 
 
@@ -54,7 +56,8 @@ def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) ->
     alone = {rule.id: judge_alone(rule, answers, told) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
-    shared = {id_: _share(j, shared, catalogue) for id_, j in shared.items()}
+    shared = {id_: _share(j, shared) for id_, j in shared.items()}
+    shared = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
     return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
 
 
@@ -132,14 +135,28 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
     return parents
 
 
-def _share(judged: Judged, every: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
-    """`p <- odds / (1 + sum of odds)` over its rivals and itself, calibrated, for a rule that takes a share."""
+def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
+    """`p <- odds / (1 + sum of odds)` over its rivals and itself, for a rule that takes a share."""
     if not sharing(judged):
         return judged
     taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
-    scale = catalogue.calibration if judged.direct else catalogue.circumstantial
     p = odds(judged.alone) / (1 + taken)
-    return replace(judged, confidence=capped(calibrate(p, scale), judged.direct), verdict=threshold(p))
+    return replace(judged, confidence=p, verdict=threshold(p))
+
+
+def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
+    """The likeliest of rivals is as sure as such causes were found right; what that leaves the others share as before.
+
+    The share decides the verdict, and the confidence stays within what the verdict means.
+    """
+    if not sharing(judged):
+        return judged
+    lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
+    scale = catalogue.calibration if lead.direct else catalogue.circumstantial
+    sure = capped(calibrate(lead.confidence, scale), lead.direct)
+    p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
+    low, high = MEANS[judged.verdict]
+    return replace(judged, confidence=min(max(p, low), high))
 
 
 def rivals(a: Judged, b: Judged) -> bool:

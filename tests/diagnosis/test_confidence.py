@@ -218,7 +218,7 @@ def test_calibration_scales_log_odds() -> None:
     assert 0 <= calibrate(0.0, Calibration(100.0, -20.0)) <= calibrate(1.0, Calibration(100.0, 20.0)) <= 1
 
 
-def test_what_rivals_left_is_calibrated_by_the_kind_of_evidence() -> None:
+def test_the_likeliest_rival_is_calibrated_and_the_others_share_the_rest() -> None:
     """Sharing comes first; then direct evidence has one calibration, other evidence another, at most 0.90."""
     seen, guessed = direct("seen", 0.8), rule("guessed", 0.5, item("a", math.log(3), 0.0))
     scales = {"calibration": Calibration(1.0, math.log(2)), "circumstantial": Calibration(1.0, -math.log(2))}
@@ -227,10 +227,21 @@ def test_what_rivals_left_is_calibrated_by_the_kind_of_evidence() -> None:
 
     assert (found["seen"].alone, found["guessed"].alone) == (pytest.approx(0.8), pytest.approx(0.75))
     assert found["seen"].confidence == pytest.approx(2 / 3)  # odds 4 / (1 + 3) = 1, doubled
-    assert found["guessed"].confidence == pytest.approx(0.3 / 1.3)  # odds 3 / (1 + 4) = 0.6, halved
+    assert found["guessed"].confidence == pytest.approx(0.25)  # of 1 / 2 it had 3 / 8; of 1 / 3 as large a part
     assert (found["seen"].verdict, found["guessed"].verdict) == ("likely", "possible")
     sure = replace(catalogue_of(guessed), circumstantial=Calibration(1.0, 9.0))
     assert judged(sure, {"s": True})["guessed"].confidence == INDIRECT_CAP
+
+
+@pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5 - 1e-6)])
+def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
+    """A share of 0.37 is possible, however often such causes were right."""
+    generous = replace(
+        catalogue_of(rule("a", 0.3, item("a", weight, 0.0, kind="direct"))), calibration=Calibration(1.0, 9.0)
+    )
+    found = judged(generous, {"s": True})["a"]
+
+    assert (found.verdict, found.confidence) == (verdict, pytest.approx(confidence))
 
 
 def test_healthy_counts_what_could_be_asked() -> None:
