@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite, prod, sqrt
 
 import numpy as np
@@ -87,7 +88,7 @@ def _moments(x: Values, peak: float) -> tuple[float, float, float]:
     """Mean, squares about it and squares about 0: in the type of `x` where that is exact enough, else in float64."""
     n = len(x)
     if SAFE[0] < peak < SAFE[1]:
-        mean, power = float(x.sum()) / n, float(np.dot(x, x))
+        mean, power = float(np.dot(x, _ones(x.dtype)[:n])) / n, float(np.dot(x, x))
         around = power - n * mean * mean
         if around > LOST * power:
             return mean, around, power
@@ -96,6 +97,11 @@ def _moments(x: Values, peak: float) -> tuple[float, float, float]:
     power = float(np.dot(wide, wide))
     wide -= mean
     return mean, float(np.dot(wide, wide)), power
+
+
+@cache
+def _ones(dtype: "np.dtype[np.floating]") -> Values:
+    return np.ones(2 * BLOCK, dtype)  # a product with these adds up twice as fast as a sum
 
 
 def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
