@@ -3,8 +3,10 @@
 import ast
 import json
 import math
+import re
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -114,6 +116,15 @@ def test_a_script_tells_what_it_shows_how_to_call_it_and_what_is_suspicious(name
     assert help_.count("\nHealthy: ") == help_.count("\nSuspicious: ") == 1
     assert f"{name}(" in help_
     assert text.count("\n") <= 75
+
+
+def test_the_scripts_that_rules_name_exist():
+    """A reader who is told to call one finds it."""
+    rules = (Path(__file__).parents[1] / "rules").rglob("*.yaml")
+    named = {n for file in rules for n in re.findall(r"loganalyst script (\w+)", file.read_text(encoding="utf-8"))}
+
+    assert named >= {"gradient_norms", "one_batch_overfit"}
+    assert named <= {*NAMES}
 
 
 # gradient_norms
@@ -486,6 +497,29 @@ def test_memory_names_a_leak(script, torch, model):
     assert found["rising"] == 1.0
     assert found["held"][-1] - found["held"][2] > 4 * 16 * 2**20
     assert found["suspicious"] == [f"memory rose in 100% of the steps, by {found['growth']:.1%} in 5 steps"]
+
+
+def test_on_a_gpu_memory_reads_the_allocator(script, torch, monkeypatch):
+    """Without a GPU: the figures are given in place of the allocator's, what is made of them is checked."""
+    weight = SimpleNamespace(device=torch.device("cuda"), grad=None, numel=lambda: 10, element_size=lambda: 2)
+    model = SimpleNamespace(parameters=lambda: iter([weight]), buffers=list)
+    held = iter([50, 90, 100, 101, 103, 107, 115])
+    figures = {
+        "reset_peak_memory_stats": lambda device: None,
+        "memory_allocated": lambda device: next(held),
+        "max_memory_reserved": lambda device: 190,
+        "get_device_properties": lambda device: SimpleNamespace(total_memory=200),
+    }
+    for name, figure in figures.items():
+        monkeypatch.setattr(torch.cuda, name, figure)
+    found = script("memory")(model, SimpleNamespace(state={}), lambda: None, steps=7)
+
+    assert (found["weights"], found["peak"], found["device"]) == (20, 190, 200)
+    assert (found["rising"], found["growth"]) == (1.0, pytest.approx(0.15))
+    assert found["suspicious"] == [
+        "memory rose in 100% of the steps, by 15.0% in 4 steps",
+        "the peak is 95% of the device",
+    ]
 
 
 # all
