@@ -284,6 +284,13 @@ def test_input_statistics_take_token_ids_and_half_precision_and_no_labels(script
     ]
 
 
+def test_a_batch_may_be_one_tensor(script, torch):
+    found = script("input_statistics")([torch.eye(8), 2 * torch.eye(8)])
+
+    assert (found["rows"], found["max"], found["mean"], found["labels"]) == (16, 2.0, 24 / 128, {})
+    assert found["suspicious"] == []
+
+
 def test_input_statistics_stop_after_the_batches_asked_for(script, torch):
     endless = iter(lambda: (torch.randn(2, 3), torch.tensor([0, 1])), None)
 
@@ -384,6 +391,13 @@ def test_units_of_convolutions_lie_along_axis_1_and_calls_are_told_apart(script,
     assert list(found["layers"]) == ["convolution", "relu", "relu#2"]
     assert found["layers"]["relu"]["dead"] == (relu(convolution(images)) == 0).all(dim=(0, 2, 3)).float().mean().item()
     assert found["layers"]["relu"] == found["layers"]["relu#2"]
+
+
+def test_of_a_recurrent_layer_the_output_is_measured(script, torch):
+    model, inputs = torch.nn.LSTM(4, 8, batch_first=True), torch.randn(16, 5, 4)
+    found = script("activation_statistics")(model, lambda: model(inputs))
+
+    assert found["layers"]["(model)"]["mean"] == pytest.approx(model(inputs)[0].mean().item(), rel=1e-5)
 
 
 def test_the_axis_of_the_units_can_be_given(script, torch):
@@ -523,6 +537,19 @@ def test_on_a_gpu_memory_reads_the_allocator(script, torch, monkeypatch):
 
 
 # all
+
+
+def test_a_script_says_that_nothing_is_suspicious(script, torch, model, capsys):
+    script("parameter_shares")(model)
+
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"{'0':<48} {40:>14} {'59.7%':>7}",
+        f"{'2':<48} {27:>14} {'40.3%':>7}",
+        f"{'total':<48} {67:>14} {'100.0%':>7}",
+        f"{'embedding':<48} {0:>14} {'0.0%':>7}",
+        f"{'frozen':<48} {0:>14} {'0.0%':>7}",
+        "suspicious: nothing",
+    ]
 
 
 def test_what_a_script_returns_is_plain(script, torch, model):

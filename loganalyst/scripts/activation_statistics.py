@@ -42,12 +42,13 @@ def activation_statistics(model: torch.nn.Module, run: Callable[[], object], axi
     print(f"{'layer':<40} {'mean':>10} {'std':>10} {'zeros':>7} {'dead':>7}")
     for name, layer in layers.items():
         print(f"{name:<40} {layer['mean']:>10.3g} {layer['std']:>10.3g} {layer['zeros']:>7.1%} {layer['dead']:>7.1%}")
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {"layers": layers, "suspicious": suspicious}
 
 
 def _measure(layers: Any, name: str, axis: int | None, _module: object, _inputs: object, output: Any) -> None:
-    """The hook: it sees each output, and keeps figures of those that are one tensor of real numbers."""
+    """The hook: it sees each output, and keeps figures of real-valued tensors (of a tuple, as LSTM gives: the first)."""
+    output = output[0] if isinstance(output, tuple) and output else output
     if not isinstance(output, torch.Tensor) or not output.is_floating_point() or output.ndim < 2 or not output.numel():
         return
     calls = sum(known.partition("#")[0] == name for known in layers)

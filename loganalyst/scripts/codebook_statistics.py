@@ -44,5 +44,5 @@ def codebook_statistics(codes: torch.Tensor, codebook: torch.Tensor) -> dict[str
         suspicious = [f"{perplexity:.3g} of {size} entries are in use"]
     for name, value in result.items():
         print(f"{name:<12} " + ("-" if value is None else f"{value:>12.6g}"))
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {**result, "suspicious": suspicious}

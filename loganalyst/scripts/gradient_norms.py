@@ -19,7 +19,7 @@ import torch
 
 
 def gradient_norms(model: torch.nn.Module) -> dict[str, Any]:
-    """Norm and share of exact zeros of the gradient of each layer, from the first layer to the last; the total norm."""
+    """Norm and share of exact zeros of the gradient of each layer, in the order of the parameters; the total norm."""
     gradients: dict[str, list[torch.Tensor]] = defaultdict(list)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
@@ -40,7 +40,7 @@ def gradient_norms(model: torch.nn.Module) -> dict[str, Any]:
         print(
             f"{name:<48} " + ("no gradient" if not layer["size"] else f"{layer['norm']:>10.3g} {layer['zeros']:>7.1%}")
         )
-    print(f"{'total':<48} {total:>10.3g}", *(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(f"{'total':<48} {total:>10.3g}", *(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {"layers": layers, "total": total, "suspicious": suspicious}
 
 

@@ -2,7 +2,7 @@
 
     input_statistics(loader)                                       # batches of (inputs, labels)
     input_statistics(loader, inputs="input_ids", labels="labels")  # batches that are dicts
-    input_statistics(loader, labels=None)                          # no labels
+    input_statistics(loader, labels=None)                          # no labels; also batches that are one tensor
 
 Healthy: all values are finite; real-valued inputs have a mean near 0 and a deviation near 1; all labels occur.
 Suspicious: a single NaN or Inf; inputs that are all the same; real values beyond 100 (not scaled: pixels up to 255);
@@ -28,7 +28,8 @@ def input_statistics(
     size = bad = bad_labels = 0
     total = squares = 0.0
     low, high, real = float("inf"), float("-inf"), False
-    for batch in islice(loader, batches):
+    for drawn in islice(loader, batches):
+        batch = {inputs: drawn} if torch.is_tensor(drawn) else drawn
         rows = (
             batch[inputs].detach().cpu().flatten(1) if batch[inputs].ndim > 1 else batch[inputs].detach().cpu()[:, None]
         )
@@ -38,7 +39,7 @@ def input_statistics(
         total, squares = total + values.sum().item(), squares + values.square().sum().item()
         if len(values):
             low, high = min(low, values.min().item()), max(high, values.max().item())
-        if labels is not None:
+        if labels is not None and not torch.is_tensor(drawn):
             bad_labels += int((~batch[labels].isfinite()).sum())
             if not batch[labels].is_floating_point() and batch[labels].ndim == 1:  # one class for each row
                 counts.update(batch[labels].tolist())
@@ -56,6 +57,7 @@ def input_statistics(
     }
     suspicious = [text for text, found in checks.items() if found]
     print(*(f"{name:<18} {value:>12.6g}" for name, value in result.items()), sep="\n")
-    print(*(f"label {label:<12} {count:>12,}" for label, count in counts.most_common(20)), sep="\n")
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    for label, count in counts.most_common(20):
+        print(f"label {label:<12} {count:>12,}")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {**result, "labels": dict(counts), "suspicious": suspicious}

@@ -37,7 +37,7 @@ def loss_components(model: torch.nn.Module, terms: dict[str, torch.Tensor]) -> d
     for name, term in found.items():
         left = f"{name:<24} {term['value']:>11.4g} {term['share']:>7.1%}"
         print(f"{left} {term['gradient']:>11.4g} {term['gradient_share']:>7.1%} {term['cosine']:>7.2f}")
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {"terms": found, "suspicious": suspicious}
 
 

@@ -51,7 +51,7 @@ def memory(
         suspicious.append(f"the peak is {result['peak'] / result['device']:.0%} of the device")
     for name, value in [*result.items(), ("held at first", held[0]), ("held at last", held[-1])]:
         print(f"{name:<14} " + (f"{value / 2**20:>12.2f} MiB" if value else "-"))
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {**result, "held": held, "rising": rising, "growth": growth, "suspicious": suspicious}
 
 

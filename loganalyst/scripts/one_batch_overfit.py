@@ -53,5 +53,5 @@ def one_batch_overfit(
     print(f"{'step':>6} {'loss':>12}")
     for step in sorted({*range(0, steps, max(1, steps // 10)), steps - 1}):
         print(f"{step:>6} {losses[step]:>12.5g}")
-    print(f"fell by {drop:.1%}", *(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(f"fell by {drop:.1%}", *(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {"losses": losses, "drop": drop, "still": still, "suspicious": suspicious}

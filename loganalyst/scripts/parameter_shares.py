@@ -42,5 +42,5 @@ def parameter_shares(
     print(f"{'part':<48} {'parameters':>14} {'share':>7}")
     for name, count in [*parts.items(), *sums.items()]:
         print(f"{name:<48} {count:>14,} {count / max(sums['total'], 1):>7.1%}")
-    print(*(f"suspicious: {text}" for text in suspicious), sep="\n")
+    print(*(f"suspicious: {text}" for text in suspicious or ["nothing"]), sep="\n")
     return {**sums, "embedding_share": share, "parts": dict(parts), "left_out": left_out, "suspicious": suspicious}
