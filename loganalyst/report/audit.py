@@ -71,8 +71,8 @@ def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
 
 
 def facts(group: Mapping[str, Any]) -> list[str]:
-    """How sure its cause is, the node most of its runs name, and the settings they share."""
-    where = [f"{group['on_node']:,} on {clean(group['node'], 40)}"] if group["on_node"] else []
+    """How sure its cause is, the node most of its runs name (two at least), and the settings they share."""
+    where = [f"{group['on_node']:,} on {clean(group['node'], 40)}"] if (group["on_node"] or 0) > 1 else []
     return [f"{percent(group['confidence'])} sure", *where, *(clean(s, 60) for s in group["settings"])]
 
 

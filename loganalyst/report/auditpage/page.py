@@ -53,7 +53,7 @@ def _tone(found: Mapping[str, int]) -> str:
 def _title(found: Mapping[str, int], n: int) -> str:
     failed = found.get("diagnosis_complete", 0)
     if failed:
-        return f"{failed:,} of {count(n, 'run')} failed with a cause"
+        return f"A cause was found in {failed:,} of {count(n, 'run')}"
     return f"{count(n, 'run')}, " + ("all healthy" if set(found) == {"healthy"} else "none with a likely cause")
 
 
