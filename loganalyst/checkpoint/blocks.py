@@ -67,11 +67,12 @@ def _decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
         case "float32" | "float64":
             return lambda raw: raw
         case "complex64" | "complex128":
-            return lambda raw: raw.view(np.float32 if dtype == "complex64" else np.float64)
+            parts: np.dtype[Any] = np.dtype(np.float32 if dtype == "complex64" else np.float64)
+            return lambda raw: raw.view(parts)
         case "bfloat16":
             return _bfloat16()
         case "float8_e8m0fnu":
-            return _table(dtype).take
+            return lambda raw: _looked_up(dtype, raw)
     if dtype in SHORT:
         return _short(dtype, *SHORT[dtype])
     return lambda raw: raw.astype(np.float64)
@@ -100,7 +101,7 @@ def _short(dtype: str, bits: int, mantissa: int, bias: int, special: int) -> Cal
 
     def decode(raw: NDArray[Any]) -> Values:
         if int(raw.max()) >= special + (1 << bits - 1) or int(raw.view(signed).max()) >= special:
-            return _table(dtype).take(raw)
+            return _looked_up(dtype, raw)
         out = wide[: len(raw)]
         out[:] = raw.view(signed)
         np.left_shift(out, shift, out=out)
@@ -109,6 +110,11 @@ def _short(dtype: str, bits: int, mantissa: int, bias: int, special: int) -> Cal
         return np.multiply(values, scale, out=values)
 
     return decode
+
+
+def _looked_up(dtype: str, raw: NDArray[Any]) -> Values:
+    values: NDArray[np.float32] = _table(dtype)[raw]
+    return values
 
 
 @cache

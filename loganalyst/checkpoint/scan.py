@@ -13,6 +13,7 @@ from loganalyst.model import TensorStats
 
 TINY = 1e-8
 SAFE = (1e-12, 1e15)  # the largest value of a block whose squares float32 can add up
+ROW = 512  # values added up in their own type
 LOST = 0.1  # share of the mean square that is variance: below, float32 would lose digits of it
 
 
@@ -37,7 +38,6 @@ class _Scanner:
 
     def __init__(self, tiny: float) -> None:
         self.sums, self._limit = _Sums(), tiny
-        self._size: dict[np.dtype[np.floating], Values] = {}
         self._mask = np.empty(2 * BLOCK, np.bool_)
 
     def add(self, x: Values) -> None:
@@ -66,12 +66,11 @@ class _Scanner:
         return kept
 
     def _count_tiny(self, x: Values) -> None:
-        size = self._size.setdefault(x.dtype, np.empty(2 * BLOCK, x.dtype))[: len(x)]
-        mask = self._mask[: len(x)]
-        np.abs(x, out=size)
-        tiny = int(np.count_nonzero(np.less(size, x.dtype.type(self._limit), out=mask)))
-        if tiny or not x.dtype.type(self._limit):
-            self.sums.zeros += int(np.count_nonzero(np.equal(size, 0, out=mask)))
+        limit, mask = x.dtype.type(self._limit), self._mask[: len(x)]
+        below = np.count_nonzero(np.less(x, limit, out=mask))
+        tiny = int(below - np.count_nonzero(np.less_equal(x, -limit, out=mask)))
+        if tiny or not limit:
+            self.sums.zeros += int(np.count_nonzero(np.equal(x, 0, out=mask)))
         self.sums.tiny += tiny
 
     def _merge(self, count: int, mean: float, about_mean: float, about_zero: float) -> None:
@@ -88,7 +87,7 @@ def _moments(x: Values, peak: float) -> tuple[float, float, float]:
     """Mean, squares about it and squares about 0: in the type of `x` where that is exact enough, else in float64."""
     n = len(x)
     if SAFE[0] < peak < SAFE[1]:
-        mean, power = float(np.dot(x, _ones(x.dtype)[:n])) / n, float(np.dot(x, x))
+        mean, power = _sum(x) / n, float(np.dot(x, x))
         around = power - n * mean * mean
         if around > LOST * power:
             return mean, around, power
@@ -99,9 +98,16 @@ def _moments(x: Values, peak: float) -> tuple[float, float, float]:
     return mean, float(np.dot(wide, wide)), power
 
 
+def _sum(x: Values) -> float:
+    """By a product with ones: several times as fast as a sum, and in short rows as exact."""
+    whole = len(x) - len(x) % ROW
+    rows = x[:whole].reshape(-1, ROW) @ _ones(x.dtype)
+    return float(rows.sum(dtype=np.float64)) + float(x[whole:].sum(dtype=np.float64))
+
+
 @cache
 def _ones(dtype: "np.dtype[np.floating]") -> Values:
-    return np.ones(2 * BLOCK, dtype)  # a product with these adds up twice as fast as a sum
+    return np.ones(ROW, dtype)
 
 
 def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
@@ -114,7 +120,7 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
         for block in stored.blocks():
             scanner.add(block)
     s = scanner.sums
-    dead = _dead_rows(stored) if len(stored.shape) > 1 and stored.floating and s.zeros else 0
+    rows = len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
     some = s.finite > 0
     return TensorStats(
         name=stored.name,
@@ -130,12 +136,12 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
         mean=s.mean if some else None,
         std=sqrt(max(s.about_mean, 0.0) / s.finite) if some else None,
         norm=sqrt(s.about_zero) if some else None,
-        dead_rows=dead,
+        dead_rows=_dead_rows(stored) if rows else 0,
     )
 
 
 def _dead_rows(stored: Stored) -> int:
-    """Rows that are all zeros: outputs that are always their bias. A second pass, where there are zeros at all."""
+    """Rows that are all zeros: outputs that are always their bias. A second pass, if zeros suffice for one."""
     parts = 2 if "complex" in stored.dtype else 1
     width = prod(stored.shape[1:]) * parts
     alive, offset = np.zeros(stored.shape[0], np.bool_), 0
