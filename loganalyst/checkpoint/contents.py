@@ -91,7 +91,7 @@ class _Walk:
         if {"state", "param_groups"} <= value.keys():
             self._found.optimizers.append(self._optimizer(value))
         elif {"scale", "growth_factor"} <= value.keys():
-            self._found.loss_scale = _number(value["scale"])
+            self._found.loss_scale = number(value["scale"])
         elif "last_epoch" in value and value.keys() & {"_last_lr", "base_lrs"}:
             self._found.lr = self._found.lr or _numbers(value.get("_last_lr"))
         else:
@@ -108,7 +108,7 @@ class _Walk:
         for key, part in state.items():
             for name, moment in part.items() if isinstance(part, Mapping) else ():
                 if name == "step":
-                    step = _number(moment)
+                    step = number(moment)
                     found.step = found.step if step is None else max(int(step), found.step or 0)
                 elif self._is_tensor(moment):
                     found.moments.append(self._wrap(f"{names.get(key, key)}.{name}", moment))
@@ -119,26 +119,26 @@ def _parameters(groups: list[Mapping[Any, Any]]) -> dict[Any, str]:
     """The names of parameters by their number, where the groups tell them."""
     pairs = [(g.get("params"), g.get("param_names")) for g in groups]
     both = [(a, b) for a, b in pairs if isinstance(a, list) and isinstance(b, list)]
-    return {number: str(name) for a, b in both for number, name in zip(a, b, strict=False) if type(number) is int}
+    return {index: str(name) for a, b in both for index, name in zip(a, b, strict=False) if type(index) is int}
 
 
 def _first(data: Mapping[Any, Any], names: tuple[str, ...]) -> float | None:
-    return next((number for name in names if (number := _number(data.get(name))) is not None), None)
+    return next((found for name in names if (found := number(data.get(name))) is not None), None)
 
 
 def _numbers(values: Any) -> list[float]:
-    found = map(_number, values) if isinstance(values, (list, tuple)) else ()
-    return [number for number in found if number is not None]
+    found = map(number, values) if isinstance(values, (list, tuple)) else ()
+    return [value for value in found if value is not None]
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
     """A number, or a tensor of one; None for anything else, and what is no finite number."""
     if hasattr(value, "numel"):
         value = value.item() if value.numel() == 1 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
-        number = float(value)
+        found = float(value)
     except OverflowError:
         return None
-    return number if abs(number) < 1e300 else None
+    return found if abs(found) < 1e300 else None

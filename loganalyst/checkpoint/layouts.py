@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from loganalyst.checkpoint import safetensors, torchfile
-from loganalyst.checkpoint.contents import Contents, gather
+from loganalyst.checkpoint.contents import Contents, gather, number
 from loganalyst.errors import SourceError
 
 MODELS = (  # of a folder; the first one that is there is the model
@@ -102,10 +102,9 @@ def _shards(path: Path) -> Contents:
 
 def _trainer_state(path: Path) -> Contents:
     state = _json(path)
-    epoch, step = state.get("epoch"), state.get("global_step")
     found = Contents(path, "json", path.stat().st_size)
-    found.epoch = float(epoch) if isinstance(epoch, (int, float)) else None
-    found.step = step if isinstance(step, int) else None
+    found.epoch, step = number(state.get("epoch")), number(state.get("global_step"))
+    found.step = None if step is None else int(step)
     return found
 
 

@@ -116,11 +116,12 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
     Counts and extremes are exact (whole numbers above 2^53: to float64); mean, deviation and norm to about 1e-6.
     """
     scanner = _Scanner(tiny)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         for block in stored.blocks():
             scanner.add(block)
     s = scanner.sums
-    rows = len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
+    seen = s.finite + s.nan + s.inf == prod(stored.shape)  # a view may show one number many times
+    rows = seen and len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
     some = s.finite > 0
     return TensorStats(
         name=stored.name,

@@ -74,7 +74,7 @@ def _facts(scan: CheckpointScan) -> Iterator[tuple[str, str]]:
     if scan.tied:
         yield "Tied", " · ".join(" = ".join(names) for names in scan.tied)
     state = {"step": scan.step, "epoch": scan.epoch, "loss scale": scan.loss_scale}
-    told = [f"{k} {v:,g}" for k, v in state.items() if v is not None]
+    told = [f"{k} {v:,}" if isinstance(v, int) else f"{k} {v:g}" for k, v in state.items() if v is not None]
     told += [f"rate {', '.join(f'{lr:g}' for lr in dict.fromkeys(scan.lr))}"] if scan.lr else []
     if told:
         yield "State", " · ".join(told)
@@ -98,7 +98,7 @@ def _row(t: TensorStats) -> list[str]:
 
 def _change(change: CheckpointChange, top: int, width: int) -> "Iterator[Text]":
     names = f"{clean(change.old.name, 60)} → {clean(change.new.name, 60)}"
-    median = "" if change.median is None else f"median change {percent(change.median)}"
+    median = "" if change.median is None else f"median change {number(change.median)}"
     yield from two_ended(text((names, "bold")), text((median, "dim")), width)
     moved = [t for t in change.tensors if t.verdict != "frozen"]
     moved.sort(key=lambda t: (CHANGED[t.verdict], -(t.relative or 0)))

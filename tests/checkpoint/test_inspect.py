@@ -203,6 +203,20 @@ def test_a_folder_as_hf_trainer_writes_it_is_one_checkpoint(tmp_path):
     assert [len(o.moments) for o in scan.optimizers] == [6]
 
 
+def test_a_trainer_state_that_tells_nonsense_tells_nothing(tmp_path):
+    safetensors.torch.save_file(model().state_dict(), tmp_path / "model.safetensors")
+    (tmp_path / "trainer_state.json").write_text('{"epoch": 1' + "0" * 4000 + ', "global_step": [3]}')
+
+    (scan,) = la.inspect(tmp_path).checkpoints
+
+    assert (scan.epoch, scan.step) == (None, None)
+
+
+def test_the_command_prints_the_schema(capsys):
+    assert run("schema", "inspection") == 0
+    assert json.loads(capsys.readouterr().out) == schema()
+
+
 class Net(lightning.LightningModule):
     def __init__(self):
         super().__init__()

@@ -130,5 +130,6 @@ def test_views_are_read_as_what_they_show(tmp_path):
     agrees(scanned(base[5:7], tmp_path / "s.pt", "torch"), base[5:7])
     wide = scanned(torch.tensor([3.0]).expand(10**6, 10**6), tmp_path / "e.pt", "torch")
     assert (wide.min, wide.max, wide.shape) == (3.0, 3.0, (10**6, 10**6))
+    assert scanned(torch.zeros(4).expand(10**15, 4), tmp_path / "z.pt", "torch").dead_rows == 0  # no list of 10^15
     windows = scanned(drawn(4, 1000).unfold(0, 500, 1), tmp_path / "w.pt", "torch")
     assert windows.max == float(drawn(4, 1000).max())
