@@ -15,6 +15,7 @@ class Of(StrEnum):
 
     DIAGNOSIS = "diagnosis"
     VERIFICATION = "verification"
+    AUDIT = "audit"
     INSPECTION = "inspection"
 
 
@@ -23,13 +24,19 @@ def schema(
     of: Annotated[
         Of,
         typer.Argument(
-            metavar="[diagnosis|verification|inspection]", help="What `diagnose`, `verify` or `inspect` prints."
+            metavar="[diagnosis|verification|audit|inspection]",
+            help="What `diagnose`, `verify`, `audit` or `inspect` prints.",
         ),
     ] = Of.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of `diagnose --format json`, or that of `verify` or `inspect`."""
-    from loganalyst.report import inspectionschema, verificationschema
+    """Print the JSON Schema of `diagnose --format json`, or that of `verify`, `audit` or `inspect`."""
+    from loganalyst.report import auditschema, inspectionschema, verificationschema
     from loganalyst.report import schema as diagnosis
 
-    known = {Of.DIAGNOSIS: diagnosis, Of.VERIFICATION: verificationschema, Of.INSPECTION: inspectionschema}
-    emit(json.dumps(known[of].schema(), indent=2) + "\n")
+    schemas = {
+        Of.DIAGNOSIS: diagnosis,
+        Of.VERIFICATION: verificationschema,
+        Of.AUDIT: auditschema,
+        Of.INSPECTION: inspectionschema,
+    }
+    emit(json.dumps(schemas[of].schema(), indent=2) + "\n")

@@ -23,7 +23,7 @@ from tests.report.conftest import GRAD, LOSS, RATE, VAL, curve
 
 GOLDEN = Path(__file__).parent / "golden"
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
-VOID = {"meta", "br"}
+VOID = {"meta", "br", "input"}
 TEXTS = {"title", "h1", "h2", "h3", "h4", "p", "dt", "dd", "li", "th", "td", "figcaption", "a", "summary", "pre"}
 FRAMES = {"article", "header", "nav", "section", "details", "figure", "dl", "ul", "ol", "table", "svg", "footer"}
 LAYER = Role("layer_grad_norm", "gradient norm of one layer or module", "up", True)

@@ -1,0 +1,77 @@
+"""The JSON Schema of `audit --format json`."""
+
+from loganalyst.model import RunStatus, Status, Verdict
+from loganalyst.report.audit import SCHEMA_ID
+from loganalyst.report.schema import INTEGER, NUMBER, SHARE, TEXT, TIME, Json, listed, object_, one_of, or_null
+
+__all__ = ["schema"]
+
+MAYBE = or_null(TEXT)
+
+
+def schema() -> Json:
+    """The schema of the one object that `audit` prints."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        "title": "What went wrong in many runs",
+        "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
+        **object_(
+            schema={"const": SCHEMA_ID},
+            runs=listed(_run(), "One entry a run, the worst first."),
+            groups=listed(_group(), "Runs with the same cause and message, the largest group first."),
+            contrasts=listed(_contrast(), "What failed runs have and healthy ones have not, the surest first."),
+        ),
+    }
+
+
+def _run() -> Json:
+    return object_(
+        (),
+        run_id=MAYBE,
+        path=TEXT,
+        name=TEXT,
+        status=one_of(Status),
+        ended_as={**or_null(one_of(RunStatus)), "description": "How the run itself ended."},
+        **dict.fromkeys(("label", "cause", "issue", "severity"), MAYBE),
+        verdict=or_null(one_of(Verdict)),
+        confidence=or_null(SHARE),
+        step=or_null(INTEGER),
+        file=MAYBE,
+        line=or_null(INTEGER),
+        node=MAYBE,
+        says={**MAYBE, "description": "The strongest thing that says so."},
+        why={**MAYBE, "description": "Why nothing can be said of the run."},
+        **dict.fromkeys(("host", "job", "framework"), MAYBE),
+        started=or_null(TIME),
+        ended=or_null(TIME),
+        points=or_null(INTEGER),
+    )
+
+
+def _group() -> Json:
+    return object_(
+        (),
+        **dict.fromkeys(("label", "cause", "issue", "severity"), TEXT),
+        like={**MAYBE, "description": "The message they share, # and PATH for what differs; null: not from a text."},
+        runs=INTEGER,
+        confidence={**SHARE, "description": "The mean."},
+        node={**MAYBE, "description": "The node most of them name."},
+        on_node=or_null(INTEGER),
+        settings=listed(TEXT, "`key = value` that they share and most other runs have not."),
+        example={**TEXT, "description": "The path of the surest one."},
+        members=listed(TEXT, "The ids of all."),
+    )
+
+
+def _contrast() -> Json:
+    counts = dict.fromkeys(("runs", "failed", "other_runs", "other_failed"), INTEGER)
+    return object_(
+        (),
+        key={**TEXT, "description": "A setting's dotted key, node, host or framework."},
+        value={**TEXT, "description": "`> 0.01` for numbers."},
+        **counts,
+        odds_ratio=NUMBER,
+        q={**SHARE, "description": "The chance that so strong a contrast is none, among all that were looked at."},
+        also=listed(TEXT, "Other keys that part the runs in the same way."),
+    )
