@@ -170,6 +170,13 @@ def test_gradient_norms_name_the_layer_that_starves_and_the_one_that_overflows(s
     assert "2: its gradient is not finite" in overflowing
 
 
+def test_gradient_norms_tell_a_gradient_that_vanished_as_a_whole(script, torch, model):
+    (1e-6 * model(torch.randn(32, 4)).square().mean()).backward()
+    found = script("gradient_norms")(model)
+
+    assert found["suspicious"] == [f"the whole gradient is {found['total']:.2g}"]
+
+
 def test_rows_of_an_embedding_that_a_batch_does_not_use_are_no_fault(script, torch):
     model = torch.nn.Sequential(torch.nn.Embedding(100, 4, sparse=True), torch.nn.Linear(4, 1))
     model(torch.tensor([1, 1, 2])).sum().backward()
@@ -284,6 +291,15 @@ def test_input_statistics_take_token_ids_and_half_precision_and_no_labels(script
     ]
 
 
+@pytest.mark.parametrize(
+    ("rare", "suspicious"), [(1, ["101 of 203 rows have the commonest label, 1 the rarest of 3"]), (2, [])]
+)
+def test_a_label_100_times_rarer_than_another_is_named(rare, suspicious, script, torch):
+    labels = torch.tensor([0] * 101 + [1] * (102 - rare) + [2] * rare)
+
+    assert script("input_statistics")([(torch.randn(203, 4), labels)])["suspicious"] == suspicious
+
+
 def test_a_batch_may_be_one_tensor(script, torch):
     found = script("input_statistics")([torch.eye(8), 2 * torch.eye(8)])
 
@@ -380,6 +396,16 @@ def test_activation_statistics_name_dead_units_and_outputs_that_ignore_the_input
     assert found["suspicious"] == ["1: 75% of its units are dead", "2: it puts out the same for every input"]
 
 
+def test_activation_statistics_name_layers_that_are_silent_or_not_finite(script, torch):
+    model = torch.nn.Sequential(torch.nn.ReLU())
+    seldom = 2 * torch.eye(20) - 1  # each unit wakes for one input of 20
+    measure = script("activation_statistics")
+
+    assert measure(model, lambda: model(seldom))["suspicious"] == ["0: 95% of its output is exactly 0"]
+    seldom[0, 0] = math.inf
+    assert measure(model, lambda: model(seldom))["suspicious"][0] == "0: 0.25% of its output is not finite"
+
+
 def test_units_of_convolutions_lie_along_axis_1_and_calls_are_told_apart(script, torch):
     convolution, relu = torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU()
     model = torch.nn.ModuleDict({"convolution": convolution, "relu": relu})
@@ -433,10 +459,12 @@ def test_codebook_statistics_are_exact(script, torch):
 def test_a_codebook_in_full_use_is_healthy_and_too_few_codes_judge_nothing(script, torch):
     measure, codebook = script("codebook_statistics"), torch.nn.Embedding(64, 2).weight
     full = measure(torch.arange(640) % 64, codebook)
+    seven, six = (measure(torch.arange(840) % used, codebook) for used in (7, 6))
     few = measure(torch.zeros(639, dtype=torch.long), codebook)
 
     assert (full["perplexity"], full["used"], full["unused_norm"]) == (pytest.approx(64), 64, None)
-    assert full["suspicious"] == few["suspicious"] == []
+    assert full["suspicious"] == few["suspicious"] == seven["suspicious"] == []
+    assert six["suspicious"] == ["6 of 64 entries are in use"]
 
 
 @pytest.mark.parametrize("codes", [[4], [-1], []])
@@ -513,14 +541,22 @@ def test_memory_names_a_leak(script, torch, model):
     assert found["suspicious"] == [f"memory rose in 100% of the steps, by {found['growth']:.1%} in 5 steps"]
 
 
-def test_on_a_gpu_memory_reads_the_allocator(script, torch, monkeypatch):
+@pytest.mark.parametrize(
+    ("held", "suspicious"),
+    [
+        ([50, 90, 100, 101, 103, 107, 115], ["memory rose in 100% of the steps, by 15.0% in 4 steps"]),
+        ([50, 90, 100, 130, 110, 120, 115], []),  # up and down
+        ([50, 90, 1000, 1001, 1002, 1003, 1004], []),  # less than one in a hundred
+    ],
+)
+def test_on_a_gpu_memory_reads_the_allocator(held, suspicious, script, torch, monkeypatch):
     """Without a GPU: the figures are given in place of the allocator's, what is made of them is checked."""
     weight = SimpleNamespace(device=torch.device("cuda"), grad=None, numel=lambda: 10, element_size=lambda: 2)
     model = SimpleNamespace(parameters=lambda: iter([weight]), buffers=list)
-    held = iter([50, 90, 100, 101, 103, 107, 115])
+    after = iter(held)
     figures = {
         "reset_peak_memory_stats": lambda device: None,
-        "memory_allocated": lambda device: next(held),
+        "memory_allocated": lambda device: next(after),
         "max_memory_reserved": lambda device: 190,
         "get_device_properties": lambda device: SimpleNamespace(total_memory=200),
     }
@@ -529,11 +565,8 @@ def test_on_a_gpu_memory_reads_the_allocator(script, torch, monkeypatch):
     found = script("memory")(model, SimpleNamespace(state={}), lambda: None, steps=7)
 
     assert (found["weights"], found["peak"], found["device"]) == (20, 190, 200)
-    assert (found["rising"], found["growth"]) == (1.0, pytest.approx(0.15))
-    assert found["suspicious"] == [
-        "memory rose in 100% of the steps, by 15.0% in 4 steps",
-        "the peak is 95% of the device",
-    ]
+    assert (found["held"], found["growth"]) == (held, pytest.approx(held[-1] / held[2] - 1))
+    assert found["suspicious"] == [*suspicious, "the peak is 95% of the device"]
 
 
 # all
