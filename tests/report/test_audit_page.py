@@ -20,6 +20,7 @@ from tests.report.test_html import golden, parsed
 SCHEMA = Path(__file__).parents[2] / "docs/schema/audit-1.json"
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' \x1b[31m\u202e</td>"
 Frames = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 ROWS = "document.querySelectorAll('tr.run')"
 
 
@@ -185,6 +186,20 @@ def test_ten_thousand_runs_are_a_few_rows(shown: Callable[..., Browser]) -> None
     assert page.say("document.activeElement.closest('tr').ariaRowIndex") == "10001"
     assert page.say("document.activeElement.getBoundingClientRect().bottom <= innerHeight")
     assert page.say("document.querySelector('table.runs').ariaRowCount") == "10001"
+
+
+def test_a_filter_shows_its_rows_from_the_first(shown: Callable[..., Browser]) -> None:
+    """Wherever one was; and one row in sight is the stop of the Tab key."""
+    page = shown(10_000)
+    page.say("scrollTo({top: 200000, behavior: 'instant'})")
+    page.call("Runtime.evaluate", expression=FRAME, awaitPromise=True)
+    stop = f"[...{ROWS}].filter(tr => tr.querySelector('button').tabIndex === 0).map(tr => +tr.ariaRowIndex)"
+    (row,) = page.say(stop)
+    assert row > 5000
+    assert filtered(page, "gpu-03") == "1,429 of 10,000 runs"
+    page.call("Runtime.evaluate", expression=FRAME, awaitPromise=True)
+    assert page.say(stop) == [2]
+    assert page.say(f"{ROWS}[0].getBoundingClientRect().top > 0")
 
 
 def test_the_keyboard_opens_a_row(shown: Callable[..., Browser]) -> None:

@@ -41,6 +41,10 @@
   let group = null, open = null, current = 0, high = 36, more = 0, drawn = [-1, -1];
   let rows = new Map();
 
+  // How much of the window the filters cover, and they with the heads.
+  const under = () => getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0;
+  const roof = () => under() + table.tHead.offsetHeight;
+
   const filter = () => {
     const states = new Set(boxes.filter(box => box.checked).map(box => +box.value));
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -50,12 +54,13 @@
     table.setAttribute("aria-rowcount", order.length + 1);
     if (!order.includes(open)) open = null;
     current = 0;
+    scrollBy({ top: Math.min(body.getBoundingClientRect().top - roof(), 0), behavior: "instant" });
     draw(true);
   };
 
   const row = (i, place) => {
     const [name, sign, words] = data.statuses[data.status[i]], path = text("run", i), end = path.lastIndexOf("/") + 1;
-    const button = make("button", { type: "button", title: path, "aria-expanded": i === open, tabindex: place === current ? 0 : -1 },
+    const button = make("button", { type: "button", title: path, "aria-expanded": i === open },
       ...end ? [make("span", { class: "folder" }, path.slice(0, end))] : [], make("b", {}, path.slice(end)));
     const cells = {
       status: [make("span", { class: "sign", title: words, "aria-hidden": "true" }, sign), make("span", { class: "hidden" }, words)],
@@ -121,6 +126,8 @@
     if (anew) rows = new Map();
     const held = body.contains(document.activeElement) ? document.activeElement : null;
     const opened = at(), made = fill(from, to);
+    if (current < from || current >= to) current = Math.min(Math.max(place(down + roof()), from), to - 1);
+    rows.forEach((tr, i) => tr.querySelector("button").tabIndex = i === order[current] ? 0 : -1); // one stop of the Tab key
     body.replaceChildren(space(from * high + (opened < from ? more : 0)), ...made,
       space((order.length - to) * high + (opened >= to && opened < Infinity ? more : 0)));
     drawn = [from, to];
@@ -129,8 +136,6 @@
     if (shown) more = shown.getBoundingClientRect().height;
   };
 
-  // How much of the window the filters cover, and how high a row is.
-  const under = () => getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0;
   const fit = () => {
     table.style.setProperty("--under", `${under()}px`);
     high = body.querySelector("tr.run")?.getBoundingClientRect().height || high;
@@ -141,8 +146,7 @@
     current = Math.min(Math.max(place, 0), order.length - 1);
     if (current < 0) return;
     const top = body.getBoundingClientRect().top + current * high + (current > at() ? more : 0);
-    const roof = under() + table.tHead.offsetHeight;
-    if (top < roof) scrollBy({ top: top - roof, behavior: "instant" });
+    if (top < roof()) scrollBy({ top: top - roof(), behavior: "instant" });
     else if (top + high > innerHeight) scrollBy({ top: top + high - innerHeight + 8, behavior: "instant" });
     draw(true);
     rows.get(order[current])?.querySelector("button").focus({ preventScroll: true });
