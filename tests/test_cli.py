@@ -14,6 +14,7 @@ import pytest
 
 import loganalyst
 from loganalyst import cli, pipeline
+from loganalyst.contextfile import Case
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Diagnosis, Run
 from loganalyst.report.schema import schema
@@ -143,6 +144,8 @@ def test_options_reach_the_pipeline(answer):
         "config": Path("c"),
         "rules": [Path("r")],
         "separate": True,
+        "baseline": None,
+        "case": Case(),
     }
 
 

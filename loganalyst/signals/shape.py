@@ -175,7 +175,8 @@ def _spikes(x: Array, unit: float) -> dict[str, Any]:
     base = smooth(x, points=max(400, x.size // 8), half=2) if x.size > 400 else running_median(x, 5)
     high = np.flatnonzero(x - base > 8 * unit)
     starts = high[np.diff(high, prepend=-10) > 3]
-    ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None
+    with np.errstate(over="ignore"):  # next to the smallest numbers there are, a ratio is too large for one
+        ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None
     back = None
     if high.size:
         top = int(high[np.argmax(x[high] - base[high])])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from loganalyst import pipeline
+from loganalyst import features, rulefiles
 from loganalyst.diagnosis import confidence, deciding, diagnose
-from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
 from loganalyst.model import Decider, Features, FeatureValue
 
@@ -92,7 +92,8 @@ def test_only_what_is_not_sure_is_to_be_decided(answered: bool) -> None:
     }  # fmt: skip
     sure = {"lr_at_divergence_share": 1.0, "grad_norm_divergence_count": 1, "grad_first_steps": 40, "lr_peak": 0.1,
             "grad_first_confidence": 0.99, "grad_norm_divergence_step": 460, "lr_suggested": 0.03}  # fmt: skip
-    found = diagnose(pipeline.catalogue(), Features({**row, **(sure if answered else {})}))
+    catalogue = load(features.declared(), (rulefiles.rules_dir(),), fitted=answered)
+    found = diagnose(catalogue, Features({**row, **(sure if answered else {})}))
 
     assert bool(found.decide) is (found.confidence < 0.7 or found.status == "cause_unknown") is not answered
     for cause in found.causes:
