@@ -47,7 +47,7 @@ def activation_statistics(model: torch.nn.Module, run: Callable[[], object], axi
 
 
 def _measure(layers: Any, name: str, axis: int | None, _module: object, _inputs: object, output: Any) -> None:
-    """The hook: it sees each output, keeps figures of real-valued tensors (of a tuple, as of an LSTM, the first)."""
+    """The hook: keeps figures of each output that is a real-valued tensor (of a tuple, as of an LSTM, its first)."""
     output = output[0] if isinstance(output, tuple) and output else output
     if not isinstance(output, torch.Tensor) or not output.is_floating_point() or output.ndim < 2 or not output.numel():
         return
