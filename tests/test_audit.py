@@ -123,6 +123,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run("audit", runs, "--store", store, "--format", "csv") == 1
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["label"] for row in rows] == ["cuda_oom"] * 3 + [""]
+    assert run("audit", runs, "--store", store, "--format", "html", "-o", tmp_path / "page.html") == 1
+    assert "<h1>A cause was found in 3 of 4 runs</h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_nothing_readable_is_exit_code_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
