@@ -23,7 +23,11 @@ TOLD = math.log(
     2
 )  # a symptom that the user tells, and the logs do not contradict, doubles the prior odds of its causes
 # from the first to below the second; what is not judged keeps what it has
-MEANS = {"likely": (LIKELY, CAP), "possible": (POSSIBLE, LIKELY - 1e-6), "unlikely": (0.0, POSSIBLE - 1e-6)}
+MEANS = {
+    "likely": (LIKELY, CAP),
+    "possible": (POSSIBLE, math.nextafter(LIKELY, 0)),
+    "unlikely": (0.0, math.nextafter(POSSIBLE, 0)),
+}
 MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.diagnosis import confidence
@@ -233,7 +233,7 @@ def test_the_likeliest_rival_is_calibrated_and_the_others_share_the_rest() -> No
     assert judged(sure, {"s": True})["guessed"].confidence == INDIRECT_CAP
 
 
-@pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5 - 1e-6)])
+@pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])
 def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
     """A share of 0.37 is possible, however often such causes were right."""
     generous = replace(
@@ -286,6 +286,7 @@ def test_confidence_is_monotone(parts: list[tuple[float, float, str, str]], hold
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0.02, 0.99), min_size=1, max_size=6))
+@example([1 / 3, 1 / 3, 1 / 3])  # a share that rounding puts just below what is possible
 def test_shares_and_the_other_cause_make_one(ps: list[float]) -> None:
     """Rivals for one symptom and the unnamed cause share a whole; order stays; nobody gains."""
     found = judged(catalogue_of(*(direct(str(i), p) for i, p in enumerate(ps))), {"s": True})
