@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, emit, screen
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, emit, screen
 
 if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit
@@ -34,12 +34,8 @@ def audit(
         Path | None,
         typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")
-    ] = None,
-    seconds: Annotated[
-        float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
-    ] = 300,
+    jobs: Jobs = None,
+    seconds: Seconds = 300,
     full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
     format_: Annotated[
         AuditFormat, typer.Option("--format", metavar="terminal|json|csv|html", help="How the list is laid out.")

@@ -22,6 +22,10 @@ ConfigFile = Annotated[
     typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml at or above the run)."),
 ]
 RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A folder with rules of your own.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
+]
 StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.", show_default=False)]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, StoreDir, complain
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain
 from loganalyst.errors import LogAnalystError
 
 
@@ -52,12 +52,8 @@ def scan(
         Path | None,
         typer.Option("--prometheus", metavar="FILE", help="Write metrics for the node exporter's textfile collector."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")
-    ] = None,
-    seconds: Annotated[
-        float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
-    ] = 300,
+    jobs: Jobs = None,
+    seconds: Seconds = 300,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
 ) -> None:
     """Tell only what is new since the last time, a line of JSON each; for cron.
