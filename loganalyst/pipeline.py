@@ -136,10 +136,18 @@ def diagnose(
     """
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate)
-    case = case or Case()
+    found = _diagnosis(run, settings.find(run.path, config), rules, symptoms, case or Case())
+    if baseline is None:
+        return found
+    if not isinstance(baseline, Diagnosis):
+        baseline = diagnose(baseline, separate=separate, config=config, rules=rules)
+    return replace(found, baseline=compare(found, baseline, signals.parting))
+
+
+def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: Sequence[str], case: Case) -> Diagnosis:
+    """The run by itself, from what was read of it to its diagnosis."""
     run = replace(run, config=pl.concat([run.config, *(t.config for path in case.config for t in settings_of(path))]))
     places, unsearched = written((*case.config, *case.code))
-    corrected = settings.find(run.path, config)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
     context = Context(run, curves, findings, signals)
@@ -148,7 +156,7 @@ def diagnose(
     judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))
     recommendation, notes = recommended(judged.status, run.status, judged.notes)
     kept, ignored = _ignored(cited(judged.causes, places), run, corrected)
-    found = Diagnosis(
+    return Diagnosis(
         run=run,
         status=judged.status if kept or not ignored else "healthy",  # all that was found is accepted
         confidence=judged.confidence,
@@ -181,11 +189,6 @@ def diagnose(
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
-    if baseline is None:
-        return found
-    if not isinstance(baseline, Diagnosis):
-        baseline = diagnose(baseline, separate=separate, config=config, rules=rules)
-    return replace(found, baseline=compare(found, baseline, signals.parting))
 
 
 def expectations(

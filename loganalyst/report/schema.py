@@ -261,23 +261,6 @@ def _summary() -> Json:
         best=NUMBER,
         best_step=INTEGER,
     )
-    judged_by = object_(
-        feature=TEXT,
-        value={"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
-        metric=or_null(TEXT),
-        step=or_null(INTEGER),
-        file=or_null(TEXT),
-        line=or_null(INTEGER),
-    )
-    told = object_(
-        optional=("verdict", "evidence"),  # younger than the schema
-        text=TEXT,
-        verdict=one_of(Told.__annotations__["verdict"]),
-        seen=or_null({"type": "boolean"}),
-        answer=TEXT,
-        symptoms=listed(TEXT),
-        evidence=listed(judged_by, "The values it was judged by."),
-    )
     fields = {
         "last_step": or_null(INTEGER),
         "epochs": or_null(NUMBER),
@@ -285,17 +268,7 @@ def _summary() -> Json:
         "metrics": listed(metric, "First, last and best values of the headline metrics."),
         "steps_per_second": {**or_null(NUMBER), "description": "Of the longest curve, from its times."},
         "checkpoints": INTEGER,
-        "checkpoint": or_null(
-            object_(
-                last_step=or_null(INTEGER),
-                best_metric=or_null(TEXT),
-                best_step=or_null(INTEGER),
-                nearest_step=or_null(INTEGER),
-                nearest=or_null(TEXT),
-                named_best=or_null(TEXT),
-                unreadable=listed(TEXT),
-            )
-        ),
+        "checkpoint": or_null(_checkpoint()),
         "recommendation": or_null(
             object_(
                 kind={**TEXT, "description": "resume, stop_earlier, regularise, train_longer or ready"},
@@ -309,11 +282,45 @@ def _summary() -> Json:
             "description": "Roles without a metric, and what that costs.",
             "additionalProperties": TEXT,
         },
-        "told_symptoms": listed(told, "Each --symptom: seen in the logs, not there (false), or not to be seen (null)."),
+        "told_symptoms": listed(
+            _told(), "Each --symptom: seen in the logs, not there (false), or not to be seen (null)."
+        ),
         "faults": listed(TEXT, "Faults in rules and corrections of the user's own, which were left out."),
         "why": {**TEXT, "description": "Why nothing could be read (status unreadable)."},
     }
     return object_(optional=tuple(fields), **fields)
+
+
+def _told() -> Json:
+    judged_by = object_(
+        feature=TEXT,
+        value={"anyOf": [NUMBER, {"type": ["boolean", "string"]}]},
+        metric=or_null(TEXT),
+        step=or_null(INTEGER),
+        file=or_null(TEXT),
+        line=or_null(INTEGER),
+    )
+    return object_(
+        optional=("verdict", "evidence"),  # younger than the schema
+        text=TEXT,
+        verdict=one_of(Told.__annotations__["verdict"]),
+        seen=or_null({"type": "boolean"}),
+        answer=TEXT,
+        symptoms=listed(TEXT),
+        evidence=listed(judged_by, "The values it was judged by."),
+    )
+
+
+def _checkpoint() -> Json:
+    return object_(
+        last_step=or_null(INTEGER),
+        best_metric=or_null(TEXT),
+        best_step=or_null(INTEGER),
+        nearest_step=or_null(INTEGER),
+        nearest=or_null(TEXT),
+        named_best=or_null(TEXT),
+        unreadable=listed(TEXT),
+    )
 
 
 def _artifacts() -> Json:
