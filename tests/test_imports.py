@@ -41,7 +41,7 @@ STEPS = {
     "report": {"errors", "model"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
-PASS_ON = {"__init__", "cli", "evaluate", "pipeline"}  # may use every step; a new file is put here or into STEPS
+PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS
 LATE = {"torch", "dask", "distributed", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
 NEVER = {"wandb", "tbparse", "tensorboard", "pandas"}
 

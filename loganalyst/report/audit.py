@@ -161,6 +161,7 @@ def data(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame) -> d
     """The object of `audit --format json`."""
     return {
         "schema": SCHEMA_ID,
+        "counts": dict(runs["status"].value_counts(sort=True).iter_rows()),
         "runs": [plain(run) for run in runs.iter_rows(named=True)],
         "groups": [plain(group) for group in groups.iter_rows(named=True)],
         "contrasts": [plain(contrast) for contrast in contrasts.iter_rows(named=True)],

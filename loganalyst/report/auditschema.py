@@ -2,7 +2,19 @@
 
 from loganalyst.model import RunStatus, Status, Verdict
 from loganalyst.report.audit import SCHEMA_ID
-from loganalyst.report.schema import INTEGER, NUMBER, SHARE, TEXT, TIME, Json, listed, object_, one_of, or_null
+from loganalyst.report.schema import (
+    INTEGER,
+    LEFT_OUT,
+    NUMBER,
+    SHARE,
+    TEXT,
+    TIME,
+    Json,
+    listed,
+    object_,
+    one_of,
+    or_null,
+)
 
 __all__ = ["schema"]
 
@@ -17,7 +29,15 @@ def schema() -> Json:
         "title": "What went wrong in many runs",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
+            optional=("counts", "left_out"),  # younger than the schema
             schema={"const": SCHEMA_ID},
+            counts={
+                "type": "object",
+                "description": "Runs by their status.",
+                "propertyNames": one_of(Status),
+                "additionalProperties": INTEGER,
+            },
+            left_out=LEFT_OUT,
             runs=listed(_run(), "One entry a run, the worst first."),
             groups=listed(_group(), "Runs with the same cause and message, the largest group first."),
             contrasts=listed(_contrast(), "What failed runs have and healthy ones have not, the surest first."),

@@ -43,13 +43,18 @@ def rows(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> Iterator[Row]
 
 
 def render(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> str:
-    """The rows as JSON (schema loganalyst/features/1): declaration, `value`, `source`, `metrics` of the role."""
+    """The rows as JSON text."""
+    return json.dumps(data(diagnosis, declared), indent=2, allow_nan=False)
+
+
+def data(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> dict[str, Any]:
+    """The rows as an object (schema loganalyst/features/1): declaration, `value`, `source`, `metrics` of the role."""
     features = [
         {**asdict(row.feature), "value": row.value, "source": _source(row.witness), "metrics": row.metrics}
         for row in rows(diagnosis, declared)
     ]
-    whole: dict[str, Any] = {"schema": SCHEMA_ID, "run": diagnosis.run.path, "features": features}
-    return json.dumps(plain(whole), indent=2, allow_nan=False)
+    whole = {"schema": SCHEMA_ID, "run": diagnosis.run.path, "features": features}
+    return {key: plain(value) for key, value in whole.items()}
 
 
 def _source(witness: Witness | None) -> dict[str, Any] | None:

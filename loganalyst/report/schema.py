@@ -14,6 +14,11 @@ INTEGER: Json = {"type": "integer"}
 TIME: Json = {"type": "string", "format": "date-time"}
 SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
 NUMBER: Json = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+LEFT_OUT: Json = {
+    "type": "object",
+    "description": "Of a shortened object (`loganalyst mcp`): how many entries its lists lost, by their place in it.",
+    "additionalProperties": INTEGER,
+}
 
 
 def schema() -> Json:
@@ -24,7 +29,7 @@ def schema() -> Json:
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("notes", "decide", "baseline"),  # younger than the schema
+            optional=("notes", "decide", "baseline", "left_out"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             status=one_of(Status),
             confidence=SHARE,
@@ -60,6 +65,7 @@ def schema() -> Json:
                 "What a reader could not use.",
             ),
             analysis_artifacts=_artifacts(),
+            left_out=LEFT_OUT,
         ),
     }
 
