@@ -48,8 +48,7 @@ class Answers:
 
 def feature_table(declared: Mapping[str, Feature], rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
     """One row a run in the feature schema; what a row does not name is not known."""
-    columns = {name: [row.get(name) for row in rows] for name in declared}
-    return pl.DataFrame(columns, schema=schema(declared), strict=False)
+    return pl.from_dicts(rows, schema=schema(declared), strict=False)
 
 
 def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Answers]:
@@ -57,27 +56,29 @@ def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mappin
 
     Columns the table lacks are not known, columns that are no features are not looked at.
     """
-    frame = asked(catalogue, table)
-    values = _normal(catalogue.declared, table).rows(named=True)
-    return [
-        _answers(catalogue, dict(zip(frame.columns, row, strict=True)), known, seen)
-        for row, known, seen in zip(frame.iter_rows(), values, witnesses, strict=True)
-    ]
+    normal = _normal(catalogue.declared, table)
+    rows = zip(_asked(catalogue, normal).iter_rows(named=True), normal.rows(named=True), witnesses, strict=True)
+    return [_answers(catalogue, row, known, seen) for row, known, seen in rows]
 
 
 def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
     """Every question of every run: a Boolean column a question, named by its text (NULL: not known), a row a run."""
+    return _asked(catalogue, _normal(catalogue.declared, table))
+
+
+def _asked(catalogue: Catalogue, normal: pl.DataFrame) -> pl.DataFrame:
     asks = {ask.text: ask.expr for ask in _asks(catalogue)}
-    return _normal(catalogue.declared, table).select(expr.alias(text) for text, expr in asks.items())
+    return normal.select(expr.alias(text) for text, expr in asks.items())
 
 
 def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFrame:
     """The declared columns alone, in their types; NaN is not known."""
-    columns = [
-        (pl.col(name) if name in table.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in schema(declared).items()
-    ]
-    return table.select(columns).with_columns(pl.col(pl.Float64).fill_nan(None)).head(table.height)
+    wanted = schema(declared)
+    if table.schema != wanted:
+        has = frozenset(table.columns)
+        columns = [(pl.col(n) if n in has else pl.lit(None)).cast(dtype).alias(n) for n, dtype in wanted.items()]
+        table = table.select(columns).head(table.height)
+    return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def _asks(catalogue: Catalogue) -> Iterator[Ask]:

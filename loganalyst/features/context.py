@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -85,21 +86,27 @@ class Context:
 
     def number(self, *keys: str) -> float | None:
         """The first numeric config value whose dotted key ends in one of `keys` (in their order), or None."""
-        for key in keys:
-            name = pl.col("key").str.to_lowercase()
-            hit = self.run.config.filter((name == key) | name.str.ends_with("." + key), pl.col("number").is_not_null())
-            if hit.height:
-                return float(hit["number"][0])
-        return None
+        numbers = self._settings[0]
+        return next((numbers[key] for key in keys if key in numbers), None)
 
     def text(self, *keys: str) -> str | None:
         """The first config value, as text, whose dotted key is or ends in one of `keys` (in their order), or None."""
-        for key in keys:
-            name = pl.col("key").str.to_lowercase()
-            hit = self.run.config.filter((name == key) | name.str.ends_with("." + key))
-            if hit.height and hit["value"][0] is not None:
-                return str(hit["value"][0])
-        return None
+        texts = self._settings[1]
+        return next((texts[key] for key in keys if texts.get(key) is not None), None)
+
+    @cached_property
+    def _settings(self) -> tuple[dict[str, float], dict[str, str | None]]:
+        """The first number and the first text by every end of their dotted keys, in lower case: families ask for some
+        hundred keys, and a filter of the table costs a millisecond each.
+        """
+        numbers, texts = dict[str, float](), dict[str, str | None]()
+        for key, value, number in self.run.config.select("key", "value", "number").drop_nulls("key").iter_rows():
+            parts = key.lower().split(".")
+            for end in (".".join(parts[i:]) for i in range(len(parts))):
+                texts.setdefault(end, value)
+                if number is not None:
+                    numbers.setdefault(end, number)
+        return numbers, texts
 
 
 def seen(curve: Curve, at: int | None = None) -> Witness:

@@ -82,11 +82,21 @@ def _beside(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np
     ours, theirs = axes.common(train, held_out, context.of("epoch"))
     ends = np.searchsorted(ours, theirs, side="right")
     starts = np.minimum(np.append(0, ends[:-1]), np.maximum(ends - 1, 0))
-    levels = np.array([_median(train.values[a:b]) for a, b in zip(starts, ends, strict=True)])
+    levels = _medians(train.values, starts, ends)
     both = np.isfinite(levels) & np.isfinite(held_out.values)
     return levels[both], held_out.values[both]
 
 
-def _median(x: NDArray[np.float64]) -> float:
-    finite = x[np.isfinite(x)]
-    return float(np.median(finite)) if finite.size else np.nan
+def _medians(x: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The median of the finite values of each stretch of `x`; NaN where a stretch has none."""
+    sizes = ends - starts
+    stretch = np.repeat(np.arange(sizes.size), sizes)
+    values = x[np.arange(stretch.size) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)]
+    finite = np.isfinite(values)
+    values, stretch = values[finite], stretch[finite]
+    values, counts = values[np.lexsort((values, stretch))], np.bincount(stretch, minlength=sizes.size)
+    first, known = np.cumsum(counts) - counts, counts > 0
+    out = np.full(sizes.size, np.nan)
+    lower, upper = (values[(first + half)[known]] for half in ((counts - 1) // 2, counts // 2))
+    out[known] = np.where(lower == upper, lower, (lower + upper) / 2)
+    return out
