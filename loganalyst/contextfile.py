@@ -13,7 +13,7 @@ __all__ = ["Case", "read"]
 KEYS = ("artifacts", "symptoms", "constraints", "output_format")
 ARTIFACTS = ("runs", "logs", "errors", "config", "code", "checkpoints")
 CONSTRAINTS = ("max_analysis_time",)
-FORMATS = ("terminal", "markdown", "json", "html")
+FORMATS = ("terminal", "markdown", "json", "html", "sarif")
 
 
 @dataclass(frozen=True)

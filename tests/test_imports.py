@@ -38,7 +38,8 @@ STEPS = {
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "model"},
-    "report": {"errors", "model"},
+    "replaying": {"checkpoint", "errors", "model", "pipeline", "progress"},  # lets checkpoints decide what logs suggest
+    "report": {"__version__", "errors", "model"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS

@@ -31,6 +31,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     HTML = "html"
+    SARIF = "sarif"
 
 
 @app.command()
@@ -58,7 +59,7 @@ def diagnose(
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[
         Format | None,
-        typer.Option("--format", metavar="terminal|markdown|json|html", help="How the report is laid out."),
+        typer.Option("--format", metavar="terminal|markdown|json|html|sarif", help="How the report is laid out."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
@@ -94,12 +95,16 @@ def diagnose(
 
 
 def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
-    """All reports as one text; of unreadable runs only JSON speaks (the others had a line on stderr)."""
+    """All reports as one text; of unreadable runs only JSON and SARIF speak (the others had a line on stderr)."""
     if format_ is Format.JSON:
         from loganalyst.report.json import data
 
         objects = [data(d, [output] if output else []) for d in found]
         return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
+    if format_ is Format.SARIF:
+        from loganalyst.report import sarif
+
+        return sarif.render(found, Path.cwd(), top=top)
     readable = [d for d in found if d.status != "unreadable"]
     if format_ is Format.HTML:
         from loganalyst.report import html
