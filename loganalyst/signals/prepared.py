@@ -97,7 +97,7 @@ def _multiplicative(x: Array) -> bool:
 
 def _uneven(rest: Array) -> float:
     """Spread of log(noise) over the rows, plus |log| of upper over lower tail."""
-    noise = np.log(np.maximum(np.median(np.abs(rest), axis=1), 1e-300))
+    noise = np.log(np.maximum(medians(np.abs(rest)), 1e-300))
     low, middle, high = np.quantile(rest, (0.025, 0.5, 0.975))
     lean = np.log(max(high - middle, 1e-300)) - np.log(max(middle - low, 1e-300))
     return spread(noise) + abs(float(lean))

@@ -1,5 +1,7 @@
 """Numeric helpers shared by the signals: resistant levels, noise, medians over windows. Nothing here judges."""
 
+from functools import cache
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +11,7 @@ Array = NDArray[np.float64]
 MAD_TO_SD = 1.4826  # of a normal distribution (Rousseeuw & Croux 1993)
 LONG = 20_000  # points from which a smooth curve needs no floor of its noise
 TINY = 1e-12  # smallest noise that counts, as a fraction of the curve's own size
+NARROW, MANY = 16, 4000  # windows of at most this width, and from this number on, are sorted side by side
 
 
 def as_floats(values: ArrayLike) -> Array:
@@ -23,9 +26,38 @@ def exponent(x: Array) -> int:
 
 def medians(rows: Array) -> Array:
     """Median along the last axis of finite values; by sorting, which numpy does several times faster than selecting."""
-    ordered, half = np.sort(rows, axis=-1), rows.shape[-1] // 2
-    upper = ordered[..., half]
-    return np.asarray(upper if rows.shape[-1] % 2 else (ordered[..., half - 1] + upper) / 2)
+    width, half = rows.shape[-1], rows.shape[-1] // 2
+    narrow = 1 < width <= NARROW and rows.size >= MANY * width
+    ordered = _middle(rows) if narrow else np.moveaxis(np.sort(rows, axis=-1), -1, 0)
+    return np.asarray(ordered[half] if width % 2 else (ordered[half - 1] + ordered[half]) / 2)
+
+
+def _middle(rows: Array) -> list[Array]:
+    """The columns of the rows, sorted as far as their middle needs: two rows of minima and maxima a comparison take
+    half the time of as many small sorts.
+    """
+    columns = [rows[..., i] for i in range(rows.shape[-1])]
+    for a, b in _network(len(columns)):
+        columns[a], columns[b] = np.minimum(columns[a], columns[b]), np.maximum(columns[a], columns[b])
+    return columns
+
+
+@cache
+def _network(n: int) -> tuple[tuple[int, int], ...]:
+    """The comparisons of a merge sort of n values (Batcher 1968) that bear on those in the middle."""
+    powers = [1 << i for i in range((n - 1).bit_length())]
+    steps = [(p, k) for p in powers for k in reversed(powers) if k <= p]
+    pairs = [
+        (i + j, i + j + k)
+        for p, k in steps for j in range(k % p, n - k, 2 * k) for i in range(min(k, n - j - k))
+        if (i + j) // (2 * p) == (i + j + k) // (2 * p)
+    ]  # fmt: skip
+    needed, kept = {(n - 1) // 2, n // 2}, list[tuple[int, int]]()
+    for pair in reversed(pairs):
+        if needed.intersection(pair):
+            needed.update(pair)
+            kept.append(pair)
+    return tuple(reversed(kept))
 
 
 def spread(x: Array) -> float:
