@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from loganalyst.auditing.confirm import confirm
     from loganalyst.auditing.verify import verify
     from loganalyst.checkpoint import inspect
-    from loganalyst.model import ChangePoint, Diagnosis, Inspection, Run, Verification
+    from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
+    from loganalyst.replaying.search import replay
+    from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
 
 __version__ = "0.1.0"
@@ -23,6 +25,8 @@ __all__ = [
     "ChangePoint",
     "Diagnosis",
     "Inspection",
+    "Replay",
+    "ReplaySpec",
     "Run",
     "Store",
     "Verification",
@@ -32,6 +36,7 @@ __all__ = [
     "explain",
     "inspect",
     "read_run",
+    "replay",
     "signals",
     "verify",
 ]
@@ -41,6 +46,8 @@ _HOME = {
     "ChangePoint": "model",
     "Diagnosis": "model",
     "Inspection": "model",
+    "Replay": "model",
+    "ReplaySpec": "replaying.spec",
     "Run": "model",
     "Store": "store",
     "Verification": "model",
@@ -50,6 +57,7 @@ _HOME = {
     "explain": "pipeline",
     "inspect": "checkpoint",
     "read_run": "pipeline",
+    "replay": "replaying.search",
     "verify": "auditing.verify",
 }
 

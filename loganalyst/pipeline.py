@@ -18,6 +18,8 @@ from loganalyst.diagnosis import expected
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
 from loganalyst.diagnosis.cited import cited
+from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.judgement import band
 from loganalyst.diagnosis.lowered import lowered
 from loganalyst.diagnosis.outlook import recommended
 from loganalyst.diagnosis.quickfixes import quick_fixes
@@ -34,7 +36,7 @@ from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.curves import stand_ins
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
-from loganalyst.model import Cause, Curve, Diagnosis, Expectation, Metric, Role, Run, SessionSummary
+from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Expectation, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
 from loganalyst.sources.config import read as settings_of
 from loganalyst.sources.excerpt import excerpts
@@ -42,6 +44,7 @@ from loganalyst.sources.ingest import accounting, ingest
 from loganalyst.sources.written import places as written
 
 __all__ = [
+    "band",
     "catalogue",
     "diagnose",
     "diagnose_paths",
@@ -50,6 +53,7 @@ __all__ = [
     "lowered",
     "new_rule",
     "read_run",
+    "rejudged",
     "rule_tests",
     "symptom_answers",
 ]
@@ -189,6 +193,36 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
+
+
+def rejudged(
+    found: Diagnosis,
+    measured: Mapping[str, Sequence[Evidence]],
+    *,
+    config: Path | None = None,
+    rules: Sequence[Path] = (),
+) -> tuple[Diagnosis, dict[str, Judged]]:
+    """The diagnosis with what was measured beside the logs (by rule id, such as by a replay), and every rule as it is
+    judged then, the likeliest first; with the rules that judged `found`.
+    """
+    corrected = settings.find(found.run.path, config)
+    known = catalogue((*corrected.rules, *rules))
+    told = [told["text"] for told in found.summary.get("told_symptoms", ())]
+    judged = diagnosis.diagnose(known, found.features, told, measured)
+    kept, ignored = _ignored(judged.causes, found.run, corrected)
+    again = replace(
+        found,
+        status=judged.status if kept or not ignored else "healthy",
+        confidence=judged.confidence,
+        causes=kept,
+        ruled_out=judged.ruled_out,
+        unknown=judged.unknown,
+        decide=judged.decide,
+        ignored_findings=ignored,
+        quick_fixes=quick_fixes(kept, judged.symptoms),
+        excerpts=excerpts(found.run, [(c.file, c.line) for c in kept]),
+    )
+    return again, dict(judged.sure)
 
 
 def expectations(

@@ -42,6 +42,11 @@ class Bar:
         left = (total - self._runs) / rate
         self._write(f"judged {self._runs:,} of {total:,} runs, {rate:,.1f}/s, {left // 60:.0f}:{left % 60:02.0f} left")
 
+    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
+        """What is being done, and how many of how many steps of it."""
+        steps = f": {done:,} of {total:,} steps" if total else ""
+        self._write(f"{what}{steps}, {time.monotonic() - self._began:.0f} s")
+
     def _gone(self) -> float:
         return max(time.monotonic() - self._began, 0.001)
 

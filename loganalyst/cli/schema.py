@@ -17,6 +17,7 @@ class Of(StrEnum):
     VERIFICATION = "verification"
     AUDIT = "audit"
     INSPECTION = "inspection"
+    REPLAY = "replay"
 
 
 @app.command()
@@ -24,13 +25,13 @@ def schema(
     of: Annotated[
         Of,
         typer.Argument(
-            metavar="[diagnosis|verification|audit|inspection]",
-            help="What `diagnose`, `verify`, `audit` or `inspect` prints.",
+            metavar="[diagnosis|verification|audit|inspection|replay]",
+            help="What `diagnose`, `verify`, `audit`, `inspect` or `replay` prints.",
         ),
     ] = Of.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of `diagnose --format json`, or that of `verify`, `audit` or `inspect`."""
-    from loganalyst.report import auditschema, inspectionschema, verificationschema
+    """Print the JSON Schema of `diagnose --format json`, or that of `verify`, `audit`, `inspect` or `replay`."""
+    from loganalyst.report import auditschema, inspectionschema, replayschema, verificationschema
     from loganalyst.report import schema as diagnosis
 
     schemas = {
@@ -38,5 +39,6 @@ def schema(
         Of.VERIFICATION: verificationschema,
         Of.AUDIT: auditschema,
         Of.INSPECTION: inspectionschema,
+        Of.REPLAY: replayschema,
     }
     emit(json.dumps(schemas[of].schema(), indent=2) + "\n")

@@ -9,19 +9,22 @@ from typing import TypeVar
 from loganalyst import rulefiles
 from loganalyst.diagnosis import reading
 from loganalyst.diagnosis.reading import Reader
-from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule, Weights
+from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, SymptomRule, Weights
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
 T = TypeVar("T")
-NOT_RULES = ("roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml")
+NOT_RULES = (
+    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
+    "replay.yaml",
+)  # fmt: skip
 SCALES = ("causes", "circumstantial", "healthy")
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules, symptoms and notes by id and the features they may ask for; `calibration` is of causes with direct
-    evidence, `circumstantial` of the others. `problems`: what of the user's was left out.
+    """All rules, symptoms, notes and experiments by id and the features they may ask for; `calibration` is of causes
+    with direct evidence, `circumstantial` of the others. `problems`: what of the user's was left out.
     """
 
     rules: Mapping[str, Rule]
@@ -32,6 +35,7 @@ class Catalogue:
     healthy: Calibration = Calibration()
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
+    experiments: Mapping[str, ExperimentRule] = field(default_factory=dict)
 
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""
@@ -59,12 +63,14 @@ class _Load:
     ids: dict[str, Path] = field(default_factory=dict)  # also of rules that are left out
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
     notes: dict[str, NoteRule] = field(default_factory=dict)
+    experiments: dict[str, ExperimentRule] = field(default_factory=dict)
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
 
     def folder(self, folder: Path) -> list[RuleError]:
         """Read one folder; what has a fault is left out. Returns the faults."""
         faults = self.read_several(folder / "symptoms.yaml", "symptom", reading.symptoms, self.symptoms)
         faults += self.read_several(folder / "notes.yaml", "note", reading.notes, self.notes)
+        faults += self.read_several(folder / "replay.yaml", "experiment", reading.experiments, self.experiments)
         read = [self.read_rule(path, folder) for path in rule_files(folder)]
         for rule, own in read:
             own.extend([] if rule is None else self.references(rule))
@@ -107,16 +113,22 @@ class _Load:
         return Reader(self.files[path], self.declared)
 
     def references(self, rule: Rule) -> Iterator[RuleError]:
-        """Symptoms and rules that it names and that do not exist."""
+        """Symptoms, rules and experiments that it names and that do not exist, or say nothing of it."""
         for key, kind, known in (
             ("symptoms", "symptom", set(self.symptoms)),
             ("explains", "different rule", set(self.ids) - {rule.id}),
+            ("replay", "experiment", set(self.experiments)),
         ):
             for i, name in enumerate(getattr(rule, key)):
                 if name not in known:
                     where = self.files[rule.path].where(key, i)
                     hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
+        for i, name in enumerate(rule.replay):
+            if name in self.experiments and not self.experiments[name].bears_on(rule):
+                where = self.files[rule.path].where("replay", i)
+                hint = f"rules/replay.yaml gives its weights by rule id, or by label ({rule.label})"
+                yield RuleError(where, f"no outcome of {name!r} has a weight for this rule", hint)
 
 
 def rule_files(folder: Path) -> list[Path]:
@@ -142,7 +154,9 @@ def load(declared: Mapping[str, Feature], folders: Sequence[Path], *, fitted: bo
             raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
         problems += map(str, faults)
     rules = dict(sorted(state.rules.items()))
-    catalogue = Catalogue(rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes)
+    catalogue = Catalogue(
+        rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes, experiments=state.experiments
+    )
     weights = folders[0] / "weights.yaml" if folders and fitted else Path()
     return catalogue.weighted(_weights(catalogue, rulefiles.load(weights))) if weights.is_file() else catalogue
 

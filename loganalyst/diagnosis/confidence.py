@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.rule import Calibration, Item, Rule
-from loganalyst.model import Verdict
+from loganalyst.model import Evidence, Verdict
 
 LIKELY = 0.5
 POSSIBLE = 0.2
@@ -55,9 +55,15 @@ class Judged:
         return self.verdict in ("likely", "possible")
 
 
-def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) -> dict[str, Judged]:
+Measured = Mapping[str, Sequence[Evidence]]  # by rule id: what was measured beside the logs, such as by a replay
+
+
+def judge(
+    catalogue: Catalogue, answers: Answers, told: Collection[str] = (), measured: Measured | None = None
+) -> dict[str, Judged]:
     """Every rule judged for one run, by id, the likeliest first; `told` are symptoms that steer (TOLD)."""
-    alone = {rule.id: judge_alone(rule, answers, told) for rule in catalogue.rules.values()}
+    more = measured or {}
+    alone = {rule.id: judge_alone(rule, answers, told, more.get(rule.id, ())) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
@@ -65,15 +71,17 @@ def judge(catalogue: Catalogue, answers: Answers, told: Collection[str] = ()) ->
     return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
 
 
-def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = ()) -> Judged:
-    """A rule judged by its own evidence and symptoms, without its rivals."""
+def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:
+    """A rule judged by its own evidence and symptoms, and by what was `measured` of it, without its rivals."""
     holds = answers.items[rule.id]
     counted = strongest(rule.evidence, holds)
     direct = any(h and i.kind == "direct" and i.if_true > 0 for i, h in zip(rule.evidence, holds, strict=True))
+    direct = direct or any(e.weight > 0 for e in measured)
     steered = TOLD * any(s in told for s in rule.symptoms)
-    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered), direct)
+    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + _of_groups(measured)), direct)
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
-    verdict = _verdict(answers.applies[rule.id], holds, p, [answers.symptoms[s] for s in rule.symptoms])
+    asked = (*holds, *(e.holds for e in measured))
+    verdict = _verdict(answers.applies[rule.id], asked, p, [answers.symptoms[s] for s in rule.symptoms])
     return Judged(rule, verdict, p, p, seen, counted, direct)
 
 
@@ -86,6 +94,14 @@ def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ..
         if (abs(weights[i]), weights[i]) > (abs(weights[at]), weights[at]):
             best[item.group] = i
     return tuple(w if best[item.group] == i else 0.0 for i, (item, w) in enumerate(zip(items, weights, strict=True)))
+
+
+def _of_groups(measured: Sequence[Evidence]) -> float:
+    """The weights of what was measured, of each group the largest in size."""
+    best: dict[str, float] = {}
+    for e in measured:
+        best[e.group] = max(best.get(e.group, 0.0), e.weight, key=abs)
+    return sum(best.values())
 
 
 def capped(p: float, direct: bool) -> float:

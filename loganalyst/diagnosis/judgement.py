@@ -1,7 +1,7 @@
 """The answer for a run: its status, its symptoms, its causes ranked, and what was considered besides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
@@ -31,6 +31,7 @@ class Judgement:
     notes: tuple[Note, ...] = ()
     told: tuple[Told, ...] = ()
     decide: tuple[Decider, ...] = ()
+    sure: Mapping[str, Judged] = field(default_factory=dict)  # every rule, the likeliest first
 
 
 def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
@@ -38,31 +39,42 @@ def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping
     return [_judgement(catalogue, answers) for answers in answer(catalogue, table, witnesses)]
 
 
-def diagnose(catalogue: Catalogue, features: Features, told: Sequence[str] = ()) -> Judgement:
-    """Judge one run by its features, and by what the user `told` of it: such symptoms are looked for first."""
+def diagnose(
+    catalogue: Catalogue, features: Features, told: Sequence[str] = (), measured: confidence.Measured | None = None
+) -> Judgement:
+    """Judge one run by its features, by what the user `told` of it (such symptoms are looked for first), and by what
+    was `measured` beside its logs.
+    """
     table = feature_table(catalogue.declared, [features.values])
-    return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], told)
+    return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], told, measured)
 
 
-def _judgement(catalogue: Catalogue, answers: Answers, texts: Sequence[str] = ()) -> Judgement:
+def _judgement(
+    catalogue: Catalogue,
+    answers: Answers,
+    texts: Sequence[str] = (),
+    measured: confidence.Measured | None = None,
+) -> Judgement:
     told = understood(texts, catalogue.symptoms)
-    judged = confidence.judge(catalogue, answers, steering(told, answers))
+    judged = confidence.judge(catalogue, answers, steering(told, answers), measured)
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
     roots = [j for j in judged.values() if _root(j, seen)]
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
     sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
+    shown = roots[:MAX_CAUSES]
     unsure = status == "cause_unknown" or band(sure) == "low"  # how sure a cause is that nobody names says nothing
     return Judgement(
         status=status,
         confidence=sure,
         symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
-        causes=tuple(_cause(j, catalogue, answers, judged) for j in roots[:MAX_CAUSES]),
+        causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
         ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
         unknown=_others(catalogue, answers, judged, ("unknown",)),
         notes=notes(catalogue, answers),
         told=answered(told, catalogue, answers),
+        sure=judged,
         decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
     )
 
@@ -126,9 +138,15 @@ def _others(
     return tuple(advice.ruled_out(j, answers, catalogue) for j in chosen)
 
 
-def _cause(judged: Judged, catalogue: Catalogue, answers: Answers, every: Mapping[str, Judged]) -> Cause:
+def _cause(
+    judged: Judged,
+    catalogue: Catalogue,
+    answers: Answers,
+    every: Mapping[str, Judged],
+    measured: Sequence[Evidence] = (),
+) -> Cause:
     rule = judged.rule
-    shown = evidence(rule, answers, judged.counted, catalogue.declared)
+    shown = (*measured, *evidence(rule, answers, judged.counted, catalogue.declared))
     symptoms = [symptom(catalogue.symptoms[s], answers) for s in judged.seen]
     place = _place(judged, answers)
     level = band(judged.confidence)

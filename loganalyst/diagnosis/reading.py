@@ -11,10 +11,12 @@ from loganalyst.diagnosis.rule import (
     SEVERITIES,
     STATUSES,
     VERDICTS,
+    ExperimentRule,
     FixTemplate,
     Item,
     NoteRule,
     NoteTest,
+    OutcomeRule,
     Rule,
     RuleTest,
     SymptomRule,
@@ -51,6 +53,8 @@ FIX_OPTIONAL = ("from", "to", "otherwise", "if_not", "expect")
 WEIGHT = ("if_true", "if_false")
 SYMPTOM = ("title", "ask", "says")
 SYMPTOM_OPTIONAL = ("at", "metric", "core", "told")
+EXPERIMENT = ("question", "outcomes")
+EXPERIMENT_OPTIONAL = ("group", "limits")
 NOTE = ("title", "ask", "says", "change", "tests")
 NOTE_TEST = ("name", "shown", "features")
 
@@ -203,6 +207,11 @@ def notes(reader: Reader) -> dict[str, NoteRule]:
     return _by_id(reader, _note, NOTE, ())
 
 
+def experiments(reader: Reader) -> dict[str, ExperimentRule]:
+    """The sound experiments of a replay.yaml, by id."""
+    return _by_id(reader, _experiment, EXPERIMENT, EXPERIMENT_OPTIONAL)
+
+
 def _by_id(
     reader: Reader, read: Callable[[Reader, str], T], required: Collection[str], optional: Collection[str]
 ) -> dict[str, T]:
@@ -216,6 +225,35 @@ def _by_id(
         if entry is not None and len(reader.faults) == before:
             found[id_] = entry
     return found
+
+
+def _experiment(reader: Reader, id_: str) -> ExperimentRule:
+    outcomes = reader.value((id_, "outcomes"))
+    if not isinstance(outcomes, dict) or not outcomes:
+        reader.note((id_, "outcomes"), "outcomes is no mapping", "what may be found, each with means and weights")
+        outcomes = {}
+    return ExperimentRule(
+        id=id_,
+        question=reader.text((id_, "question")),
+        group=reader.text((id_, "group"), id_),
+        limits=_numbers(reader, (id_, "limits"), math.inf) if reader.value((id_, "limits")) is not None else {},
+        outcomes={name: _outcome(reader, (id_, "outcomes", name)) for name in outcomes},
+    )
+
+
+def _outcome(reader: Reader, at: Keys) -> OutcomeRule:
+    if not reader.keys(at, ("means", "weights")):
+        return OutcomeRule("", {})
+    return OutcomeRule(reader.text((*at, "means")), _numbers(reader, (*at, "weights"), MAX_WEIGHT))
+
+
+def _numbers(reader: Reader, at: Keys, most: float) -> dict[str, float]:
+    """A mapping of names to numbers of at most this size."""
+    names = reader.value(at)
+    if not isinstance(names, dict):
+        reader.note(at, f"{at[-1]} is {names!r}", "names with numbers are needed")
+        return {}
+    return {name: reader.number((*at, name), -most, most) for name in names}
 
 
 def _note(reader: Reader, id_: str) -> NoteRule:

@@ -107,6 +107,36 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class OutcomeRule:
+    """One thing an experiment may find: what it means, and the log-likelihood ratio it has for a rule id or label."""
+
+    means: str
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ExperimentRule:
+    """What an experiment of `replay` asks, and what each outcome says, stated before it is run. `limits` are its
+    thresholds; of the experiments of one `group` the one that says most counts.
+    """
+
+    id: str
+    question: str
+    group: str
+    limits: Mapping[str, float]
+    outcomes: Mapping[str, OutcomeRule]
+
+    def weight(self, rule: Rule, outcome: str) -> float:
+        """The log-likelihood ratio of an outcome for a rule, by its id, else its label; 0 where it says nothing."""
+        weights = self.outcomes[outcome].weights if outcome in self.outcomes else {}
+        return weights.get(rule.id, weights.get(rule.label, 0.0))
+
+    def bears_on(self, rule: Rule) -> bool:
+        """Whether some outcome says something of the rule."""
+        return any(self.weight(rule, outcome) for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
 class NoteTest:
     """A test written with a note: `features` (the rest not known), and whether it is shown."""
 

@@ -3,7 +3,7 @@
 Nothing is written but the file asked for, and none of the run's own folder; the same diagnosis gives the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,22 +48,33 @@ def save(diagnosis: Diagnosis, path: Path, metrics: Sequence[str] = ()) -> None:
 
     Raises LogAnalystError where the file cannot be written or lies inside the run, SourceError for an unknown metric.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise LogAnalystError(path, f"unknown picture format {path.suffix!r}", f"allowed are {', '.join(FORMATS)}")
-    if path.resolve().is_relative_to(diagnosis.run.path.resolve()):
-        raise LogAnalystError(path, "lies inside the run", "--plot takes a file elsewhere; runs are never written to")
+    refuse_within(path, diagnosis.run.path, "run")
     curves = [_named(diagnosis, m) for m in metrics] if metrics else chosen(diagnosis)
     if not curves:
         raise LogAnalystError(diagnosis.run.path, "no curve to draw", "a run with at least one logged metric is needed")
+    write(path, lambda figure: _fill(figure, diagnosis, curves))
+
+
+def refuse_within(path: Path, folder: Path, what: str) -> None:
+    """Raise LogAnalystError for a format that is not known, and for a file inside of what was read."""
+    if path.suffix.lower() not in FORMATS:
+        raise LogAnalystError(path, f"unknown picture format {path.suffix!r}", f"allowed are {', '.join(FORMATS)}")
+    if path.resolve().is_relative_to(folder.resolve()):
+        raise LogAnalystError(
+            path, f"lies inside the {what}", f"--plot takes a file elsewhere; {what}s are never written to"
+        )
+
+
+def write(path: Path, fill: Callable[["Figure"], None]) -> None:
+    """Write the figure that `fill` draws. Raises LogAnalystError where the file cannot be written."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(SETTINGS):
         figure = Figure(layout="constrained")
-        _fill(figure, diagnosis, curves)
+        fill(figure)
         try:
-            figure.savefig(path, dpi=150, metadata=UNDATED[suffix])
+            figure.savefig(path, dpi=150, metadata=UNDATED[path.suffix.lower()])
         except OSError as error:
             raise LogAnalystError(path, f"cannot be written ({error.strerror})", "--plot takes a file") from None
 
@@ -136,7 +147,7 @@ def _axes(panels: Sequence[tuple["Axes", Curve]], busiest: Curve) -> None:
 def _title(figure: "Figure", d: Diagnosis, drawn: int, onset: int | None) -> None:
     doc = document(d)
     told = f"{clean(doc.name, 40)}: {clean(doc.verdict, 60)} ({percent(d.confidence)})"
-    figure.suptitle(_literal(told), fontsize=10)
+    figure.suptitle(literal(told), fontsize=10)
     kinds = [*MARKS, *(["onset"] if onset is not None else [])]
     handles = legend(figure, kinds)
     if handles:
@@ -154,6 +165,6 @@ def _title(figure: "Figure", d: Diagnosis, drawn: int, onset: int | None) -> Non
         )
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Text in which `$` opens no formula."""
     return text.replace("$", r"\$")

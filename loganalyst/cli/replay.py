@@ -1,0 +1,108 @@
+"""`loganalyst replay`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, RulesDirs, emit, screen
+
+if TYPE_CHECKING:
+    from loganalyst.model import Replay
+
+
+class ReplayFormat(StrEnum):
+    """How the answer is laid out."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class Device(StrEnum):
+    """Where it runs."""
+
+    AUTO = "auto"
+    CUDA = "cuda"
+    CPU = "cpu"
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with a fault.", show_default=False)],
+    *,
+    entry: Annotated[
+        str | None,
+        typer.Option(
+            "--entry",
+            metavar="MODULE:FUNCTION",
+            help="Returns the training as a ReplaySpec; also FILE.py:FUNCTION. Without: checkpoints are looked at.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FILE", help="Start from here, not from the last one before the fault."),
+    ] = None,
+    device: Annotated[
+        Device, typer.Option("--device", metavar="auto|cuda|cpu", help="Where it runs (auto: CUDA where there is one).")
+    ] = Device.AUTO,
+    cause: Annotated[
+        str | None, typer.Option("--cause", metavar="ID", help="Test this cause alone (the id of a rule).")
+    ] = None,
+    budget: Annotated[
+        float, typer.Option("--budget", metavar="SECONDS", min=1, help="What all experiments together may take.")
+    ] = 300.0,
+    memory: Annotated[
+        float | None,
+        typer.Option("--memory", metavar="GB", min=0.1, help="What they may hold (default: 90 % of what is free)."),
+    ] = None,
+    config: ConfigFile = None,
+    rules: RulesDirs = [],  # noqa: B006
+    format_: Annotated[
+        ReplayFormat, typer.Option("--format", metavar="terminal|markdown|json", help="How the answer is laid out.")
+    ] = ReplayFormat.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the fault and the counterfactuals: a .png, .svg or .pdf."),
+    ] = None,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+) -> None:
+    """Let a checkpoint decide: repeat the steps that failed, and change one thing at a time.
+
+    The code of the entry runs in a process of its own, within the budget. Exits with 1 if a cause is likely after the
+    experiments, 2 if the run, the entry or the checkpoint cannot be used, else 0.
+    """
+    from loganalyst.replaying.search import replay as replayed
+
+    found = replayed(
+        run,
+        entry,
+        checkpoint=checkpoint,
+        device=device.value,
+        cause=cause,
+        budget=budget,
+        memory=None if memory is None else int(memory * 1e9),
+        config=config,
+        rules=rules,
+    )
+    if plot is not None:
+        found.plot(plot)
+    emit(_report(found, format_, output), output)
+    likely = any(c.verdict == "likely" for c in found.after.causes)
+    raise typer.Exit(FOUND if likely and not exit_zero else NOTHING)
+
+
+def _report(found: "Replay", format_: ReplayFormat, output: Path | None) -> str:
+    from loganalyst.report import replay as report
+    from loganalyst.report import replaymarkdown
+
+    if format_ is ReplayFormat.JSON:
+        return report.render_json(found) + "\n"
+    if format_ is ReplayFormat.MARKDOWN:
+        return replaymarkdown.render(found)
+    return report.render(found, **({} if output else screen()))

@@ -1,0 +1,65 @@
+"""What the user's entry function returns: the training as `replay` needs it. torch is not imported here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from loganalyst.errors import ReplayError
+
+if TYPE_CHECKING:
+    import torch
+
+PRECISIONS = (None, "float16", "bfloat16")
+
+
+@dataclass(frozen=True, eq=False)
+class ReplaySpec:
+    """A training that can be replayed from a checkpoint; whatever it leaves out is taken as not used.
+
+    `model` and `optimizer` are made as for the training; their state is loaded from the checkpoint. `loss(model,
+    batch)` is a tensor of one number, or a mapping of named components: their sum (each times its factor in `weights`)
+    is trained on, unless one is named `loss`, which then is the total. `batches(i)` is the batch that the training read
+    in its step i, counted from 0 over the whole training (with `accumulate` above 1: its batch number i); a sequence is
+    gone through in turns from its first. `scheduler` is stepped after each step of the optimiser, `scaler` is a
+    torch.amp.GradScaler, `precision` the type of torch.autocast (float16 or bfloat16), `clip_norm` the norm to which
+    gradients are clipped. `seed` starts the random numbers where the checkpoint has none.
+
+    Raises ReplayError for what cannot be replayed.
+    """
+
+    model: "torch.nn.Module"
+    optimizer: "torch.optim.Optimizer"
+    loss: Callable[[Any, Any], Any]
+    batches: Callable[[int], Any] | Sequence[Any]
+    scheduler: Any = None
+    scaler: Any = None
+    precision: Literal["float16", "bfloat16"] | None = None
+    clip_norm: float | None = None
+    accumulate: int = 1
+    weights: Mapping[str, float] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, needs in (("model", "named_parameters"), ("optimizer", "param_groups"), ("scheduler", "step")):
+            value = getattr(self, name)
+            if not hasattr(value, needs) and not (name == "scheduler" and value is None):
+                raise _fault(name, value, f"something with `{needs}` is needed, as torch's have it")
+        if not callable(self.loss):
+            raise _fault("loss", self.loss, "a function of model and batch")
+        if not callable(self.batches) and not (hasattr(self.batches, "__getitem__") and len(self.batches)):
+            hint = "a function of the step or a sequence that is not empty; of a DataLoader list(islice(loader, 64))"
+            raise _fault("batches", self.batches, hint)
+        if self.precision not in PRECISIONS:
+            raise _fault("precision", self.precision, "None, 'float16' or 'bfloat16'")
+        if type(self.accumulate) is not int or self.accumulate < 1:
+            raise _fault("accumulate", self.accumulate, "a whole number from 1")
+        if self.clip_norm is not None and not self.clip_norm > 0:
+            raise _fault("clip_norm", self.clip_norm, "None or a number above 0")
+
+    def batch(self, index: int) -> Any:
+        """The batch number `index` of the training."""
+        return self.batches(index) if callable(self.batches) else self.batches[index % len(self.batches)]
+
+
+def _fault(name: str, value: object, allowed: str) -> ReplayError:
+    return ReplayError("ReplaySpec", f"{name} is {type(value).__name__} {str(value)[:80]!r}", allowed)
