@@ -13,6 +13,7 @@ import polars as pl
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import listing
+from loganalyst.auditing.reports import linked, write
 from loganalyst.store import Outcome, Store
 from loganalyst.store.workers import Limits
 
@@ -26,13 +27,15 @@ class Audit:
 
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
     failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
-    not (`contrasts.COLUMNS`); `counts` says how many were read, unchanged, judged just now, failed.
+    not (`contrasts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
+    why reports could not be written.
     """
 
     runs: pl.DataFrame
     groups: pl.DataFrame
     contrasts: pl.DataFrame
     counts: Mapping[str, int]
+    faults: tuple[str, ...] = ()
 
     @property
     def likely(self) -> bool:
@@ -47,14 +50,17 @@ def audit(
     jobs: int | None = None,
     seconds: float = SECONDS,
     full: bool = False,
+    reports: str | Path | None = None,
     watch: Callable[[Outcome, int | None], None] | None = None,
 ) -> Audit:
     """Read and judge every run at or below `paths` that changed since the last time.
 
     `store` is the folder that remembers (None: nothing is kept), `jobs` the number of processes (None: one a
-    processor), `seconds` what a run may take; `full` reads all anew. `watch` is told each outcome, and how many there
-    will be where that is known. A run that cannot be read, takes too long, or takes too much memory costs itself only:
-    its status is `unreadable`. Raises StoreError where the store cannot be used.
+    processor), `seconds` what a run may take; `full` reads all anew. `reports` is a folder that gets an HTML report of
+    each run with a fault, where it has no current one; `Audit.runs` then tells its path in a column `report`. `watch`
+    is told each outcome, and how many there will be where that is known. A run that cannot be read, takes too long, or
+    takes too much memory costs itself only: its status is `unreadable`. Raises StoreError where the store or the folder
+    of reports cannot be used.
     """
     processes = jobs or _processors()
     limits = Limits(seconds, SHARE * _memory() / processes)
@@ -73,8 +79,16 @@ def audit(
             if watch:
                 watch(outcome, total)
         runs = listing(kept, wanted, [o for o in met.values() if o.what == "failed"])
+        faults: list[str] = []
+        if reports is not None:
+            for outcome in write(kept, runs, Path(reports), processes, limits):
+                counts[outcome.what] += 1
+                faults += [outcome.why] if outcome.why else []
+                if watch:
+                    watch(outcome, None)
+            runs = linked(runs, Path(reports))
         config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
-        return Audit(runs, groups(runs, config), contrasts(runs, config), counts)
+        return Audit(runs, groups(runs, config), contrasts(runs, config), counts, tuple(faults))
 
 
 def _processors() -> int:

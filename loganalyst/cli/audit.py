@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, emit, screen
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, complain, emit, screen
 
 if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit
@@ -43,6 +43,12 @@ def audit(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the list to FILE, not to stdout.")
     ] = None,
+    reports: Annotated[
+        Path | None,
+        typer.Option(
+            "--reports", metavar="DIR", help="Write an HTML report of each ill run here; the page links them."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N worst runs on a terminal.")] = 30,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
 ) -> None:
@@ -55,15 +61,17 @@ def audit(
 
     bar = Bar()
     try:
-        found = batch(paths, store, jobs=jobs, seconds=seconds, full=full, watch=bar.outcome)
+        found = batch(paths, store, jobs=jobs, seconds=seconds, full=full, reports=reports, watch=bar.outcome)
     finally:
         bar.clear()
-    emit(_report(found, format_, top, to_file=output is not None), output)
+    for fault in found.faults:
+        complain(fault, USAGE)
+    emit(_report(found, format_, top, output), output)
     read = (found.runs["status"] != "unreadable").any()
     raise typer.Exit((NOTHING if exit_zero else FOUND) if found.likely else NOTHING if read else USAGE)
 
 
-def _report(found: "Audit", format_: AuditFormat, top: int, *, to_file: bool) -> str:
+def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None) -> str:
     from loganalyst.report import audit as report
 
     if format_ is AuditFormat.JSON:
@@ -73,5 +81,5 @@ def _report(found: "Audit", format_: AuditFormat, top: int, *, to_file: bool) ->
     if format_ is AuditFormat.HTML:
         from loganalyst.report import auditpage
 
-        return auditpage.render(found.runs, found.groups, found.contrasts)
-    return report.render(found.runs, found.groups, found.contrasts, top=top, **({} if to_file else screen()))
+        return auditpage.render(found.runs, found.groups, found.contrasts, output.parent if output else None)
+    return report.render(found.runs, found.groups, found.contrasts, top=top, **({} if output else screen()))

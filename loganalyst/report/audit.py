@@ -41,6 +41,7 @@ def render(
     root = common_root(runs["path"].to_list())
     alike = groups.filter(pl.col("runs") > 1)
     lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width), *_runs(runs, root, width, top)]
+    lines += _reports(runs, width)
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
 
@@ -104,6 +105,14 @@ def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
     if rest := notable.height - shown.height:
         lines.append(text((f"  and {count(rest, 'more run')} (--top N shows more, --format csv all)", "dim")))
     return lines
+
+
+def _reports(runs: pl.DataFrame, width: int) -> "list[Text]":
+    """Where the reports lie that were asked for."""
+    files = runs["report"].drop_nulls() if "report" in runs.columns else pl.Series(dtype=pl.String)
+    if not len(files):
+        return []
+    return [text(), _cut(text(f"{count(len(files), 'report')} in {clean(os.path.dirname(files[0]))}"), width)]
 
 
 def _row(run: Mapping[str, Any], root: str) -> tuple[str, str, str, str, str]:

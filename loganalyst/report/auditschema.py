@@ -47,7 +47,7 @@ def schema() -> Json:
 
 def _run() -> Json:
     return object_(
-        (),
+        ("report",),  # younger than the schema
         run_id=MAYBE,
         path=TEXT,
         name=TEXT,
@@ -66,6 +66,7 @@ def _run() -> Json:
         started=or_null(TIME),
         ended=or_null(TIME),
         points=or_null(INTEGER),
+        report={**MAYBE, "description": "The path of its HTML report (--reports); null: none was due."},
     )
 
 

@@ -38,12 +38,12 @@ PATIENCE = 600.0  # seconds to wait for another process that writes
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, or `failed` and why. `points` counts
-    those of a run just read.
+    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written), or
+    `failed` and why. `points` counts those of a run just read.
     """
 
     path: str
-    what: Literal["read", "unchanged", "judged", "failed"]
+    what: Literal["read", "unchanged", "judged", "reported", "failed"]
     why: str = ""
     points: int = 0
     run: str = ""

@@ -66,10 +66,13 @@
       status: [make("span", { class: "sign", title: words, "aria-hidden": "true" }, sign), make("span", { class: "hidden" }, words)],
       run: [button],
     };
+    const report = text("report", i);
+    if (report) cells.what = [make("div", {}, make("span", { title: text("what", i) }, text("what", i)),
+      make("a", { href: report, tabindex: -1 }, "report"))];
     const made = make("tr", { class: `run s-${name}${i === open ? " open" : ""}`, "aria-rowindex": place + 2 });
     for (const key of keys) made.append(make("td", { class: `c-${key}` }, ...cells[key] ?? [text(key, i)]));
-    for (const cell of made.cells) if (!cell.title && cell.textContent.length > 20) cell.title = cell.textContent;
-    made.addEventListener("click", () => { if (getSelection().isCollapsed) toggle(place); });
+    for (const cell of made.cells) if (!cell.querySelector("[title]") && cell.textContent.length > 20) cell.title = cell.textContent;
+    made.addEventListener("click", e => { if (getSelection().isCollapsed && !e.target.closest("a")) toggle(place); });
     return made;
   };
 
@@ -87,7 +90,8 @@
     for (const [label, words, name] of told) if (words) list.append(make("dt", {}, label), make("dd", {}, name ? make(name, {}, words) : words));
     const code = make("code", {}, `loganalyst diagnose ${text("argument", i)}`), copy = make("button", { type: "button", class: "copy" }, "Copy");
     copy.addEventListener("click", () => copied(code, copy));
-    list.append(make("dt", {}, "Report"), make("dd", { class: "command" }, code, copy));
+    const report = text("report", i), link = report ? [make("a", { href: report }, "Open it"), "or"] : [];
+    list.append(make("dt", {}, "Report"), make("dd", { class: "command" }, ...link, code, copy));
     return make("tr", { class: "details" }, make("td", { colspan: keys.length }, list));
   };
 

@@ -1,8 +1,11 @@
 """The runs as columns a script reads: of texts each different one once, and for each run which it is."""
 
+import os
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import polars as pl
 
@@ -16,16 +19,19 @@ NUMBERS = ("confidence", "line", "points")
 TIME = "%Y-%m-%d %H:%M"
 
 
-def table(runs: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
-    """`runs` with what is shown of each: run, what, sure, where, started, ended, argument; and its group, if any."""
+def table(runs: pl.DataFrame, groups: pl.DataFrame, home: Path) -> pl.DataFrame:
+    """`runs` with what is shown of each: run, what, sure, where, started, ended, argument, the address of its report
+    from a page in the folder `home`; and its group, if any.
+    """
     root = audit.common_root(runs["path"].to_list())
-    made: dict[str, list[Any]] = {"run": [], "what": [], "sure": [], "where": [], "argument": []}
+    made: dict[str, list[Any]] = {"run": [], "what": [], "sure": [], "where": [], "argument": [], "report": []}
     for run in runs.iter_rows(named=True):
         made["run"].append(audit.short(run["path"], root))
         made["what"].append(audit.said(run) or OTHER.get(run["status"], ""))
         made["sure"].append(percent(run["confidence"]) if run["issue"] else None)
         made["where"].append(audit.place(run) or None)
         made["argument"].append(argument(run["path"]))
+        made["report"].append(address(run["report"], home) if run.get("report") else None)
     times = [pl.col(name).dt.strftime(TIME) for name in ("started", "ended")]
     shown = runs.with_columns(*times, **{name: pl.Series(v, dtype=pl.String) for name, v in made.items()})
     members = groups.select(pl.col("members").alias("run_id"), group=pl.int_range(pl.len())).explode("run_id")
@@ -46,7 +52,7 @@ def packed(shown: pl.DataFrame) -> dict[str, Any]:
     return {
         "statuses": [(name, sign, words) for name, (sign, _, words) in audit.STATUS.items()],
         "status": _places(shown["status"], list(audit.STATUS)),
-        "texts": {**texts, "argument": _texts(shown["argument"], str)},
+        "texts": {**texts, **{name: _texts(shown[name], str) for name in ("argument", "report")}},
         "numbers": numbers,
     }
 
@@ -57,6 +63,11 @@ def argument(path: str) -> str:
         return shlex.quote(path)
     signs = (c if c.isprintable() and c not in "'\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in path)
     return f"$'{''.join(signs)}'"
+
+
+def address(file: str, home: Path) -> str:
+    """The file as a link from the folder `home`: relative, so that both can be moved together."""
+    return quote(os.fsencode(os.path.relpath(file, home).replace(os.sep, "/")))
 
 
 def _texts(column: pl.Series, shown: Callable[[str], str]) -> tuple[list[str], list[int]]:

@@ -1,6 +1,7 @@
 """The page as a whole: counts, groups that failed alike, contrasts, and the table of all runs."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -22,13 +23,13 @@ HEADS = {
 }  # fmt: skip
 
 
-def render(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame) -> str:
-    """The text of the file; the frames are those of an `Audit`."""
+def render(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, home: Path | None = None) -> str:
+    """The text of the file; the frames are those of an `Audit`, `home` is the folder it is put into (None: here)."""
     alike = groups.filter(pl.col("runs") > 1).head(GROUPS + MORE_GROUPS)
-    shown = table(runs, alike)
+    shown = table(runs, alike, home or Path())
     root = audit.common_root(runs["path"].to_list())
     parts = [
-        ("alike", "Failed alike", _groups(alike, root)),
+        ("alike", "Failed alike", _groups(alike, root, dict(shown.select("path", "report").iter_rows()))),
         ("apart", "What sets failed runs apart", _contrasts(contrasts)),
         ("runs", "All runs", _runs(shown)),
     ]
@@ -82,9 +83,10 @@ def _sign(sign: str) -> Html:
     return element("span", sign, class_="sign", aria_hidden="true")
 
 
-def _groups(groups: pl.DataFrame, root: str) -> list[Html]:
-    """Runs with the same cause and message, the largest first."""
-    items = [_group(group, i, root) for i, group in enumerate(groups.iter_rows(named=True))]
+def _groups(groups: pl.DataFrame, root: str, reports: Mapping[str, str | None]) -> list[Html]:
+    """Runs with the same cause and message, the largest first; `reports` are those of all runs, by path."""
+    rows = groups.iter_rows(named=True)
+    items = [_group(group, i, root, reports.get(group["example"])) for i, group in enumerate(rows)]
     if not items:
         return []
     more = element("ul", items[GROUPS:], class_="groups") if items[GROUPS:] else None
@@ -92,7 +94,8 @@ def _groups(groups: pl.DataFrame, root: str) -> list[Html]:
     return blocks.present(element("ul", items[:GROUPS], class_="groups"), folded)
 
 
-def _group(group: Mapping[str, Any], i: int, root: str) -> Html:
+def _group(group: Mapping[str, Any], i: int, root: str, report: str | None) -> Html:
+    example = clean(audit.short(group["example"], root))
     return element(
         "li",
         element("p", f"{group['runs']:,}", element("small", " runs"), class_="size"),
@@ -101,10 +104,14 @@ def _group(group: Mapping[str, Any], i: int, root: str) -> Html:
             element("h3", clean(group["issue"])),
             element("p", " · ".join(audit.facts(group)), class_="facts"),
             element("p", element("code", clean(group["like"])), class_="like") if group["like"] else None,
-            element("p", "for example ", element("code", clean(audit.short(group["example"], root))), class_="facts"),
+            element("p", "for example ", element("code", _linked(example, report)), class_="facts"),
         ),
         element("button", "Show these runs", type="button", class_="show", data_group=str(i), hidden=True),
     )
+
+
+def _linked(words: Child, report: str | None) -> Child:
+    return element("a", words, href=report) if report else words
 
 
 def _contrasts(contrasts: pl.DataFrame) -> list[Html]:
@@ -174,7 +181,10 @@ def _tools(shown: pl.DataFrame) -> Html:
 def _row(run: Mapping[str, Any]) -> Html:
     sign, _, words = audit.STATUS[run["status"]]
     folder, _, name = clean(run["run"]).rpartition("/")
-    path = [element("span", f"{folder}/", class_="folder") if folder else None, element("b", name)]
+    path = [
+        element("span", f"{folder}/", class_="folder") if folder else None,
+        element("b", _linked(name, run["report"])),
+    ]
     state = [
         element("span", sign, class_="sign", title=words, aria_hidden="true"),
         element("span", words, class_="hidden"),
