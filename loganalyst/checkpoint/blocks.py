@@ -1,12 +1,16 @@
 """A tensor where it lies, given in blocks of numbers: so that a checkpoint far larger than memory can be looked at."""
 
+import os
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from loganalyst.errors import SourceError
 
 Values = NDArray[np.float32] | NDArray[np.float64]
 
@@ -51,6 +55,10 @@ class Stored:
     raw: Callable[[], Iterator[NDArray[Any]]]
     storage: Hashable
 
+    def named(self, name: str) -> "Stored":
+        """The same under another name."""
+        return replace(self, name=name)
+
     @property
     def floating(self) -> bool:
         """Whether it holds fractions, as parameters do."""
@@ -60,6 +68,20 @@ class Stored:
         """Its values as float32 (float64 where that would lose digits); complex numbers as their two parts."""
         decode = _decoder(self.dtype)
         return map(decode, self.raw())
+
+
+def from_file(path: Path, start: int, count: int, kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """`count` elements that lie in a file from byte `start` on. Read into one buffer that stays in the cache: faster
+    than mapped memory, and safe if the file is cut.
+    """
+    buffer = np.empty(min(count, BLOCK), kind)
+    with path.open("rb", buffering=0) as file:
+        file.seek(start, os.SEEK_SET)
+        for done in range(0, count, BLOCK):
+            block = buffer[: count - done]
+            if file.readinto(block.data.cast("B")) != block.nbytes:
+                raise SourceError(path, "became shorter while it was read", "a checkpoint that is complete")
+            yield block
 
 
 def _decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:

@@ -1,15 +1,19 @@
 """What a checkpoint holds, by the shape of its parts: tensors, optimisers, schedulers, loss scale, epoch and step."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from loganalyst.checkpoint.blocks import Stored
+from loganalyst.checkpoint.torchfile import Inert
 
 DEEPEST = 40
 EPS = 1e-8  # of Adam, where the checkpoint does not tell
-EPOCHS, STEPS = ("epoch", "current_epoch"), ("global_step", "step", "iteration", "iter", "iter_num")
+RANDOM = re.compile(r"(?:^|[._])rng(?:[._]|s?$)|random_states?(?:[._]|$)")  # what holds states of random generators
+EPOCHS, STEPS = ("epoch", "current_epoch"), ("global_step", "global_steps", "step", "iteration", "iter", "iter_num")
 
 
 @dataclass
@@ -35,16 +39,25 @@ class Contents:
     lr: list[float] = field(default_factory=list)
     epoch: float | None = None
     step: int | None = None
+    rng: list[str] = field(default_factory=list)  # random generators whose state is saved
+    unread: list[str] = field(default_factory=list)  # parts that would need code, and which
 
     def add(self, other: "Contents") -> None:
         """Take over what another file of this checkpoint holds."""
         self.bytes += other.bytes
         self.tensors += other.tensors
         self.optimizers += other.optimizers
+        self.rng += other.rng
+        self.unread += other.unread
         self.lr = self.lr or other.lr
         self.loss_scale = other.loss_scale if self.loss_scale is None else self.loss_scale
         self.epoch = other.epoch if self.epoch is None else self.epoch
         self.step = other.step if self.step is None else self.step
+
+    def add_state(self, other: "Contents") -> None:
+        """Take over all but the tensors."""
+        other.tensors = []
+        self.add(other)
 
 
 Wrap = Callable[[str, Any], Stored]
@@ -74,9 +87,13 @@ class _Walk:
         self._seen: set[int] = set()
 
     def visit(self, value: Any, names: tuple[str, ...]) -> None:
+        value = vars(value) if isinstance(value, Inert) else value
+        if names and RANDOM.search(names[-1].lower()):
+            inner = value.keys() if isinstance(value, Mapping) else names[-1:]
+            self._found.rng += [str(name) for name in inner]
+            return
         if self._is_tensor(value):
-            if not any("rng" in name for name in names):  # the state of a random generator
-                self.tensors.append((names, value))
+            self.tensors.append((names, value))
             return
         if not isinstance(value, (Mapping, list, tuple)) or id(value) in self._seen or len(names) > DEEPEST:
             return
@@ -88,22 +105,23 @@ class _Walk:
 
     def _is_state(self, value: Mapping[Any, Any]) -> bool:
         """Take what is no model: it is known by its keys, whatever it is called."""
+        value = _nested(value) or value
         if {"state", "param_groups"} <= value.keys():
             self._found.optimizers.append(self._optimizer(value))
         elif {"scale", "growth_factor"} <= value.keys():
             self._found.loss_scale = number(value["scale"])
+        elif "cur_scale" in value:  # of DeepSpeed; one that is fixed tells nothing
+            self._found.loss_scale = number(value["cur_scale"]) if value.get("dynamic", True) else None
+            return "optimizer_state_dict" not in value
         elif "last_epoch" in value and value.keys() & {"_last_lr", "base_lrs"}:
-            self._found.lr = self._found.lr or _numbers(value.get("_last_lr"))
+            self._found.lr = self._found.lr or _numbers(_listed(value.get("_last_lr")))
         else:
             return False
         return True
 
     def _optimizer(self, value: Mapping[Any, Any]) -> Optimizer:
-        groups = value["param_groups"]
-        groups = [g for g in groups if isinstance(g, Mapping)] if isinstance(groups, (list, tuple)) else []
-        names = _parameters(groups)
-        eps = _first(groups[0], ("eps",)) if groups else None
-        found = Optimizer(eps=EPS if eps is None else eps, lr=_numbers([g.get("lr") for g in groups]))
+        found = described(value["param_groups"])
+        names = _parameters(_groups(value["param_groups"]))
         state = value["state"] if isinstance(value["state"], Mapping) else {}
         for key, part in state.items():
             for name, moment in part.items() if isinstance(part, Mapping) else ():
@@ -113,6 +131,36 @@ class _Walk:
                 elif self._is_tensor(moment):
                     found.moments.append(self._wrap(f"{names.get(key, key)}.{name}", moment))
         return found
+
+
+def described(groups: Any) -> Optimizer:
+    """An optimiser by its parameter groups alone."""
+    groups = _groups(groups)
+    eps = _first(groups[0], ("eps",)) if groups else None
+    return Optimizer(eps=EPS if eps is None else eps, lr=_numbers([g.get("lr") for g in groups]))
+
+
+def _groups(groups: Any) -> list[Mapping[Any, Any]]:
+    listed = _listed(groups)
+    return [g for g in listed if isinstance(g, Mapping)] if isinstance(listed, (list, tuple)) else []
+
+
+def _listed(values: Any) -> Any:
+    """A list, also where it became a dictionary by its places."""
+    return list(values.values()) if isinstance(values, Mapping) else values
+
+
+def _nested(value: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
+    """An optimiser whose keys were made flat: `state.<parameter>.<name>` and `param_groups.<parameter>.<name>`."""
+    if not value or not all(isinstance(k, str) and k.startswith(("state.", "param_groups.")) for k in value):
+        return None
+    parts: dict[str, dict[str, dict[str, Any]]] = {"state": {}, "param_groups": {}}
+    for key, inner in value.items():
+        kind, _, rest = key.partition(".")
+        name, _, last = rest.rpartition(".")
+        parts[kind].setdefault(name, {})[last] = inner
+    rates = {repr(g.get("lr")): g for g in parts["param_groups"].values()}  # a group is told once a parameter
+    return {"state": parts["state"], "param_groups": list(rates.values())}
 
 
 def _parameters(groups: list[Mapping[Any, Any]]) -> dict[Any, str]:
@@ -133,7 +181,9 @@ def _numbers(values: Any) -> list[float]:
 
 def number(value: Any) -> float | None:
     """A number, or a tensor of one; None for anything else, and what is no finite number."""
-    if hasattr(value, "numel"):
+    if isinstance(value, Stored):
+        value = next(value.blocks())[0].item() if prod(value.shape) == 1 and value.floating else None
+    elif hasattr(value, "numel"):
         value = value.item() if value.numel() == 1 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

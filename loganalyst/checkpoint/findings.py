@@ -41,6 +41,9 @@ def _of_one(scan: CheckpointScan) -> Iterator[InspectionFinding]:
     if scan.embedding_share is not None and scan.embedding_share > EMBEDDING_HEAVY:
         text = f"{scan.embedding_share:.0%} of the parameters are embeddings: little is left for the model itself"
         yield InspectionFinding("embedding_share", "note", scan.path, text)
+    if scan.unread:
+        text = f"not read, for that would run code: {_listed(scan.unread)}"
+        yield InspectionFinding("not_read", "note", scan.path, text)
 
 
 def _of_rows(scan: CheckpointScan) -> Iterator[InspectionFinding]:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from loganalyst.checkpoint import safetensors, torchfile
-from loganalyst.checkpoint.contents import Contents, gather, number
+from loganalyst.checkpoint import deepspeed, distributed, metadata, safetensors, torchfile
+from loganalyst.checkpoint.contents import RANDOM, Contents, gather, number
 from loganalyst.errors import SourceError
 
 MODELS = (  # of a folder; the first one that is there is the model
@@ -17,9 +17,16 @@ MODELS = (  # of a folder; the first one that is there is the model
     "pytorch_model.bin",
     "adapter_model.bin",
 )
-BESIDE = ("optimizer.pt", "scheduler.pt", "scaler.pt", "trainer_state.json")
+BESIDE = ("optimizer.*", "scheduler.*", "scaler.*", "meta.pt", "trainer_state.json", "rng_state*.pth", "random_states*")
+STATE = (".pt", ".bin", ".pth", ".pkl", ".json")
+WITHIN = (
+    "pytorch_model_fsdp_0",
+    "model",
+    "checkpoint",
+)  # folders of a folder that hold the model: Accelerate, Lightning
+LATEST = "latest"  # DeepSpeed's file that names the folder it wrote last
 LONGEST_JSON = 200_000_000  # bytes
-KNOWN = "a safetensors file or its index, a file of torch.save, or a folder of HF Trainer"
+KNOWN = "a safetensors file or its index, a file of torch.save, or a folder of HF Trainer, DeepSpeed or FSDP"
 
 
 def read(path: Path) -> Contents:
@@ -31,17 +38,67 @@ def read(path: Path) -> Contents:
 
 
 def _folder(path: Path) -> Contents:
+    """The model, by the layout that is there, and the state that lies beside it."""
     model = next((path / name for name in MODELS if (path / name).is_file()), None)
-    if model is None:
-        split = any(path.glob("*.distcp")) or any(path.glob("*zero_pp_rank*"))
-        what = "is a checkpoint in parts by process, which is not read" if split else "is a folder without a model"
-        raise SourceError(path, what, f"a folder has one of {', '.join(MODELS)}")
-    found = _file(model)
-    found.path, found.format = path, f"folder, {found.format}"
-    for name in BESIDE:
-        if (path / name).is_file():
-            found.add(_file(path / name))
+    found = _file(model) if model else _parts(path)
+    if found is None:
+        what = "is a folder without a model"
+        raise SourceError(path, what, f"a folder has one of {', '.join(MODELS)}, or the parts of DeepSpeed or FSDP")
+    found.path, found.format = path, f"folder, {found.format}" if model else found.format
+    if model and (split := _parts(path)):
+        found.add_state(split)
+    for optimizer in sorted(path.glob("optimizer_[0-9]")):
+        if (optimizer / metadata.NAME).is_file():
+            found.add_state(distributed.read(optimizer))
+    for beside in (p for pattern in BESIDE for p in sorted(path.glob(pattern)) if p.suffix in STATE and p.is_file()):
+        _add(found, beside)
     return found
+
+
+def _parts(path: Path) -> Contents | None:
+    """A checkpoint in parts by process, in this folder or in the one of its folders that has the model."""
+    within = (path / name for name in (_latest(path), *WITHIN) if name)
+    return next((found for folder in (path, *within) if folder.is_dir() and (found := _split(folder))), None)
+
+
+def _split(path: Path) -> Contents | None:
+    if (path / metadata.NAME).is_file():
+        return distributed.read(path)
+    if any(path.glob(deepspeed.MODELS)):
+        return deepspeed.read(path)
+    if any(path.glob("*.distcp")):
+        raise SourceError(path, f"has parts by process, but no {metadata.NAME}: it was not written to its end", KNOWN)
+    return None
+
+
+def _latest(path: Path) -> str | None:
+    if not (path / LATEST).is_file():
+        return None
+    with (path / LATEST).open("rb") as file:
+        name = file.read(200).decode("utf-8", "replace").strip()
+    if not _plain(name):
+        raise SourceError(path / LATEST, f"names a folder elsewhere: {name[:100]!r}", "it names a folder beside it")
+    return name
+
+
+def _add(found: Contents, path: Path) -> None:
+    """State beside the model; where it would need code it is left out, and that is told."""
+    try:
+        if path.suffix == ".json":
+            found.add_state(_file(path))
+        elif RANDOM.search(path.name):
+            data = torchfile.load(path)
+            found.rng += sorted(map(str, data)) if isinstance(data, dict) else [path.stem]
+            found.bytes += path.stat().st_size
+        else:
+            found.add_state(_file(path))
+    except torchfile.NeedsCodeError as error:
+        found.unread.append(f"{path.name} {error.what}")
+
+
+def _plain(name: str) -> bool:
+    """Whether it is the name of a file or folder in the same folder."""
+    return PurePosixPath(name.replace("\\", "/")).name == name and name not in ("", ".", "..")
 
 
 def _file(path: Path) -> Contents:
@@ -89,7 +146,7 @@ def _shards(path: Path) -> Contents:
         raise SourceError(path, "has no weight_map from tensors to files", KNOWN)
     found = Contents(path, "shards", 0)
     for name in dict.fromkeys(named.values()):
-        if PurePosixPath(name.replace("\\", "/")).name != name or name in ("", ".", ".."):
+        if not _plain(name):
             raise SourceError(path, f"names a file outside its folder: {name[:100]!r}", "shards lie beside their index")
         if name.endswith(".index.json"):
             raise SourceError(path, f"names another index: {name[:100]!r}", "an index names files with tensors")

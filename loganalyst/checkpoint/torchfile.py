@@ -1,10 +1,11 @@
 """Files of `torch.save`: a zip archive of a pickle and the numbers. What would run code is refused, not run."""
 
+import os
 import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 from numpy.typing import NDArray
 
@@ -16,19 +17,55 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 6)  # before, `weights_only` could be made to run code (CVE-2025-32434)
 SAVE_AGAIN = "save the state_dict alone (torch.save(model.state_dict(), …)), or as safetensors"
+DATA = {  # classes that only hold data, for which an `Inert` stands: DeepSpeed's, Megatron's, and numpy's random state
+    "deepspeed.runtime.fp16.loss_scaler.DynamicLossScaler",
+    "deepspeed.runtime.fp16.loss_scaler.LossScaler",
+    "deepspeed.runtime.zero.config.ZeroStageEnum",
+    "deepspeed.utils.tensor_fragment.fragment_address",
+    "argparse.Namespace",
+    "numpy.core.multiarray._reconstruct",
+    "numpy._core.multiarray._reconstruct",
+    "numpy.core.multiarray.scalar",
+    "numpy._core.multiarray.scalar",
+    "numpy.ndarray",
+    "numpy.dtype",
+}
 ARCHIVE = "a file of torch.save is an uncompressed zip archive with a data.pkl"
 
 
-def load(path: Path) -> Any:
-    """The object of the file, its tensors mapped from it. Raises SourceError where it is damaged or needs code."""
-    _check_archive(path)
+class NeedsCodeError(SourceError):
+    """A pickle that asks for functions or classes, which are not run."""
+
+
+class Inert:
+    """Stands for an object of a class that is not loaded: what it was set to, and nothing that acts."""
+
+    def __new__(cls, *_: Any) -> "Inert":
+        """Whatever it is made with is left out."""
+        return super().__new__(cls)
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __setstate__(self, state: Any) -> None:
+        if isinstance(state, dict):
+            self.__dict__.update((str(name), value) for name, value in state.items())
+
+
+def load(path: Path, part: BinaryIO | None = None, place: str = "cpu") -> Any:
+    """The object of the file, its tensors mapped from it; or that of `part` of it, read at once. On the `place` "meta"
+    tensors have a shape only. Raises SourceError where it is damaged, NeedsCodeError where it needs code.
+    """
+    _check_archive(path, part)
     torch = _torch(path)
+    if part:
+        part.seek(0)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.serialization.safe_globals([(Inert, name) for name in DATA]):
             warnings.simplefilter("ignore")
-            return torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+            return torch.load(part or path, map_location=place, mmap=part is None, weights_only=True)
     except Exception as error:  # whatever torch raises over a file that anyone may have written
-        raise _refused(path, torch, error) from None
+        raise _refused(path, torch, error, part) from None
 
 
 def refuse_pickle(path: Path) -> SourceError:
@@ -47,15 +84,15 @@ def _torch(path: Path) -> Any:
     return torch
 
 
-def _check_archive(path: Path) -> None:
+def _check_archive(path: Path, part: BinaryIO | None) -> None:
     """Sizes and names of the members, before anything is read of them."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(part or path) as archive:
             members = archive.infolist()
     except Exception as error:  # zipfile raises much more than BadZipFile over damaged bytes
         what = f"is damaged or cut off: its list of contents, at the end, cannot be read ({str(error)[:100]})"
         raise SourceError(path, what, ARCHIVE) from None
-    size, told = path.stat().st_size, sum(m.file_size for m in members)
+    size, told = part.seek(0, os.SEEK_END) if part else path.stat().st_size, sum(m.file_size for m in members)
     if told > size or any(m.compress_type != zipfile.ZIP_STORED or m.flag_bits & 1 for m in members):
         raise SourceError(path, f"would unpack to {told} bytes from a file of {size}", ARCHIVE)
     for name in (m.filename for m in members):
@@ -65,17 +102,30 @@ def _check_archive(path: Path) -> None:
         raise SourceError(path, "is an archive, but none of torch.save", ARCHIVE)
 
 
-def _refused(path: Path, torch: Any, error: Exception) -> SourceError:
+def _refused(path: Path, torch: Any, error: Exception, part: BinaryIO | None) -> SourceError:
     """Which functions or classes the pickle asks for, or what else is wrong with it."""
     try:
-        wanted = torch.serialization.get_unsafe_globals_in_checkpoint(path)
+        if part:
+            part.seek(0)
+        wanted = set(torch.serialization.get_unsafe_globals_in_checkpoint(part or path)) - DATA
     except Exception:  # the same file
-        wanted = []
+        wanted = set()
     if wanted:
         names = ", ".join(sorted(map(str, wanted))[:8])
-        return SourceError(path, f"needs code to be read, which is not run: {names[:300]}", SAVE_AGAIN)
-    first = (str(error).splitlines() or [type(error).__name__])[0]
+        return NeedsCodeError(path, f"needs code to be read, which is not run: {names[:300]}", SAVE_AGAIN)
+    told = str(error).rpartition("WeightsUnpickler error: ")[2]  # before it, the advice to load it without any care
+    first = (told.strip().splitlines() or [type(error).__name__])[0]
     return SourceError(path, f"cannot be read by PyTorch: {first[:200]}", ARCHIVE)
+
+
+def is_tensor(value: Any) -> "TypeGuard[torch.Tensor]":
+    """Whether it is a tensor of torch (which is loaded where there is one)."""
+    return type(value).__module__.startswith("torch") and hasattr(value, "untyped_storage")
+
+
+def is_flat(value: Any) -> "TypeGuard[torch.Tensor]":
+    """Whether it is a tensor of one axis."""
+    return is_tensor(value) and value.dim() == 1
 
 
 def stored(path: Path, name: str, tensor: "torch.Tensor") -> Stored:

@@ -9,6 +9,8 @@ from statistics import median
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.checkpoint.contents import Contents, Optimizer
 from loganalyst.checkpoint.scan import TINY, scan
+from loganalyst.checkpoint.spectra import with_spectrum
+from loganalyst.checkpoint.steps import Steps
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
 
 MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
@@ -16,14 +18,19 @@ BLOWN_UP = 1e8  # times the other tensors' second moments: gradients 10,000 time
 BUFFER = re.compile(r"(^|\.)(running_mean|running_var|num_batches_tracked|inv_freq|position_ids)$")
 
 
-def scanned(found: Contents) -> CheckpointScan:
+def tensors(found: Contents) -> int:
+    """How many tensors are to be read."""
+    return len(found.tensors) + sum(len(o.moments) for o in found.optimizers)
+
+
+def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> CheckpointScan:
     """Read all numbers of a checkpoint."""
-    tensors = tuple(map(scan, found.tensors))
+    tensors = tuple(_scanned(stored, steps, spectra=spectra) for stored in found.tensors)
     groups = _tied(found.tensors)
     again = {name for group in groups for name in group[1:]}
     own = [t for s, t in zip(found.tensors, tensors, strict=True) if _parameter(s) and t.name not in again]
     total = sum(t.count for t in own)
-    optimizers = tuple(map(_optimizer, found.optimizers))
+    optimizers = tuple(_optimizer(o, steps) for o in found.optimizers)
     return CheckpointScan(
         path=found.path,
         format=found.format,
@@ -38,7 +45,17 @@ def scanned(found: Contents) -> CheckpointScan:
         lr=tuple(found.lr) or next((o.lr for o in optimizers), ()),
         epoch=found.epoch,
         step=found.step,
+        rng=tuple(dict.fromkeys(found.rng)),
+        unread=tuple(found.unread),
     )
+
+
+def _scanned(stored: Stored, steps: Steps, *, tiny: float = TINY, spectra: bool = False) -> TensorStats:
+    stats = scan(stored, tiny=tiny)
+    if spectra:
+        stats = with_spectrum(stored, stats)
+    steps.one()
+    return stats
 
 
 def _parameter(stored: Stored) -> bool:
@@ -74,11 +91,12 @@ def _module(name: str, members: Sequence[TensorStats], total: int) -> ModuleShar
     return ModuleShare(name, parameters, parameters / total if total else 0.0, norm)
 
 
-def _optimizer(found: Optimizer) -> OptimizerScan:
+def _optimizer(found: Optimizer, steps: Steps) -> OptimizerScan:
     """Second moments are held against eps squared, other tensors against the usual limit."""
     second = [s.name.endswith(".exp_avg_sq") for s in found.moments]
     square = found.eps * found.eps
-    moments = tuple(scan(s, tiny=square if is_v else TINY) for s, is_v in zip(found.moments, second, strict=True))
+    each = zip(found.moments, second, strict=True)
+    moments = tuple(_scanned(s, steps, tiny=square if is_v else TINY) for s, is_v in each)
     v = [m for m, is_v in zip(moments, second, strict=True) if is_v and m.count]
     seen, peaks = sum(m.count - m.zeros for m in v), [m.max for m in v if m.max]
     limit = BLOWN_UP * median(peaks) if peaks else 0.0

@@ -1,6 +1,7 @@
 """`loganalyst inspect`."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,13 @@ def inspect(
         typer.Argument(metavar="FILE", help="Checkpoints; each is compared with the one before.", show_default=False),
     ],
     *,
+    spectra: Annotated[
+        bool, typer.Option("--spectra", help="Spectral norm and effective rank of each matrix (takes longer).")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the tensors, one a row, to FILE (.png, .svg or .pdf)."),
+    ] = None,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many tensors are shown.")] = 10,
     format_: Annotated[
         InspectFormat, typer.Option("--format", metavar="terminal|json", help="How the answer is laid out.")
@@ -38,9 +46,16 @@ def inspect(
     Nothing of a file is run. Exits with 1 if a checkpoint is unusable (NaN or Inf), 2 if one cannot be read, else 0.
     """
     from loganalyst.checkpoint import inspect as inspected
+    from loganalyst.progress import Bar
     from loganalyst.report import inspection
 
-    found = inspected(*files)
+    bar = Bar()
+    try:
+        found = inspected(*files, spectra=spectra, watch=partial(bar.tell, "inspecting"))
+    finally:
+        bar.clear()
+    if plot:
+        found.plot(plot)
     if format_ is InspectFormat.JSON:
         text = inspection.render_json(found) + "\n"
     else:

@@ -18,6 +18,8 @@ __all__ = ["SCHEMA_ID", "data", "render", "render_json"]
 SCHEMA_ID = "loganalyst/inspection/1"
 MARKS = {"unusable": ("✗ ", "bold red"), "warning": ("✗ ", "yellow"), "note": ("· ", "dim")}
 HEAD = ("shape", "NaN, Inf", "zeros", "min", "max", "mean", "std", "norm")
+EXTREMES = 3  # where minimum and maximum stand, which give way to the spectrum
+SPECTRUM = ("largest σ", "eff. rank")
 CHANGED = {"reset": 0, "runaway": 1, "not_finite": 2, "reshaped": 3, "removed": 4, "added": 5, "changed": 6}
 
 
@@ -61,7 +63,13 @@ def _checkpoint(scan: CheckpointScan, top: int, width: int) -> "Iterator[Text]":
     for label, words in _facts(scan):
         yield from field(label, clean(words, 600), width, 2)
     shown = sorted(scan.tensors, key=_worth, reverse=True)[:top]
-    yield from _table(["tensor", *HEAD], [[clean(t.name, 200), *_row(t)] for t in shown], width)
+    spectra = any(t.spectral_norm is not None for t in scan.tensors)
+    head, rows = list(HEAD), [_row(t) for t in shown]
+    if spectra:
+        head = [*HEAD[:EXTREMES], *HEAD[EXTREMES + 2 :], *SPECTRUM]
+        rows = [[*row[:EXTREMES], *row[EXTREMES + 2 :], *_spectrum(t)] for row, t in zip(rows, shown, strict=True)]
+    names = [clean(t.name, 200) for t in shown]
+    yield from _table(["tensor", *head], [[name, *row] for name, row in zip(names, rows, strict=True)], width)
     if 0 < top < len(scan.tensors):
         yield text((f"  … and {len(scan.tensors) - top:,} more tensors (--top)", "dim"))
     rows = [[clean(m.name, 200), f"{m.parameters:,}", f"{m.share:.1%}", number(m.norm)] for m in scan.modules]
@@ -76,6 +84,7 @@ def _facts(scan: CheckpointScan) -> Iterator[tuple[str, str]]:
     state = {"step": scan.step, "epoch": scan.epoch, "loss scale": scan.loss_scale}
     told = [f"{k} {v:,}" if isinstance(v, int) else f"{k} {v:g}" for k, v in state.items() if v is not None]
     told += [f"rate {', '.join(f'{lr:g}' for lr in dict.fromkeys(scan.lr))}"] if scan.lr else []
+    told += [f"random state of {', '.join(scan.rng)}"] if scan.rng else []
     if told:
         yield "State", " · ".join(told)
     for o in scan.optimizers:
@@ -94,6 +103,13 @@ def _row(t: TensorStats) -> list[str]:
     wrong = f"{t.nonfinite:,}" if t.nonfinite else "–"
     zeros = percent(t.zeros / t.count) if t.zeros else "–"
     return [shape, wrong, zeros, *map(number, (t.min, t.max, t.mean, t.std, t.norm))]
+
+
+def _spectrum(t: TensorStats) -> list[str]:
+    if t.spectral_norm is None or t.effective_rank is None:
+        return ["–", "–"]
+    full = min(t.shape[0], t.count // t.shape[0])
+    return [number(t.spectral_norm), f"{t.effective_rank:,.0f} of {full:,}"]
 
 
 def _change(change: CheckpointChange, top: int, width: int) -> "Iterator[Text]":

@@ -47,6 +47,8 @@ def _checkpoint() -> Json:
         lr=listed(NUMBER, "The last rates, one a parameter group."),
         epoch=or_null(NUMBER),
         step=or_null(INTEGER),
+        rng=listed(TEXT, "Random generators whose state is saved."),
+        unread=listed(TEXT, "Parts that are not read, for they need code, and which."),
     )
 
 
@@ -66,6 +68,8 @@ def _tensor() -> Json:
         std=or_null(NUMBER),
         norm={**or_null(NUMBER), "description": "L2."},
         dead_rows={**INTEGER, "description": "Rows (of the first axis) that are all zeros."},
+        spectral_norm={**or_null(NUMBER), "description": "With --spectra, of matrices: the largest singular value."},
+        effective_rank={**or_null(NUMBER), "description": "exp of the entropy of the singular values (Roy, Vetterli)."},
     )
 
 
