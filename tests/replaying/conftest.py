@@ -1,7 +1,6 @@
 """Real runs: the entries trained, with a log and checkpoints, as a user's training leaves them."""
 
 import csv
-import math
 
 import pytest
 import torch
@@ -88,7 +87,3 @@ def limits():
     from loganalyst.pipeline import catalogue
 
     return lambda name: catalogue().experiments[name].limits
-
-
-def isfinite(values):
-    return [math.isfinite(v) for v in values]

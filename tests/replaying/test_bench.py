@@ -1,0 +1,138 @@
+"""A bench goes back to its checkpoint exactly, steps as the training did, and does with less where memory is short."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from loganalyst.errors import ReplayError
+from loganalyst.replaying.bench import Change
+from loganalyst.replaying.spec import ReplaySpec
+from loganalyst.replaying.trajectory import Level, Trajectory
+from tests.replaying import entries
+
+
+def adam(**more):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1))
+    return ReplaySpec(model, torch.optim.AdamW(model.parameters(), lr=1e-2), entries.mse, entries.data(), **more)
+
+
+def test_the_same_seed_gives_the_same_steps_and_another_does_not(bench):
+    found = bench(adam(), start=10)
+
+    assert found.train(0).losses == found.train(0).losses
+    assert found.train(0).losses != found.train(1).losses
+    assert found.random
+
+
+def test_without_randomness_every_seed_is_the_same(bench):
+    found = bench(entries.healthy(), start=10)
+
+    assert found.train(0).losses == found.train(2).losses
+    assert not found.random
+
+
+def test_a_replay_repeats_the_training_bit_by_bit(bench):
+    """From step 30 on it gives the losses that the training gave there, optimiser and schedule included."""
+    whole = bench(entries.rate_too_high(), steps=70).train(0).losses
+
+    assert bench(entries.rate_too_high(), start=30, steps=40).train(0).losses == whole[30:70]
+
+
+def test_a_change_is_gone_afterwards(bench):
+    found = bench(adam(), start=5)
+    before = found.train(0).losses
+
+    found.train(0, Change(rate=0.1, clip=0.01, prepare=lambda b: b.model[0].weight.data.zero_()))
+
+    assert found.train(0).losses == before
+
+
+def test_a_rate_of_zero_moves_nothing(bench):
+    found = bench(entries.healthy(), start=5)
+    found.fresh(0)
+    weights = found.model[0].weight.clone()
+
+    found.train(0, Change(rate=0.0))
+
+    assert torch.equal(found.model[0].weight, weights)
+
+
+def test_gradients_of_accumulated_batches_are_those_of_one_large_batch(bench):
+    x, y = torch.randn(4, 8, 8), torch.randn(4, 8, 1)
+    pairs = bench(entries.spec(0.1, lambda i: (x[i % 4], y[i % 4]), accumulate=2), steps=2)
+    joined = bench(
+        entries.spec(0.1, lambda i: (x[2 * i : 2 * i + 2].flatten(0, 1), y[2 * i : 2 * i + 2].flatten(0, 1))), steps=2
+    )
+
+    np.testing.assert_allclose(pairs.train(0).losses, joined.train(0).losses, rtol=1e-5)
+    np.testing.assert_allclose(pairs.train(0).norms, joined.train(0).norms, rtol=1e-4)
+
+
+def test_a_batch_that_memory_has_no_room_for_is_done_in_parts(bench):
+    def loss(model, batch):
+        if len(batch[0]) > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return entries.mse(model, batch)
+
+    short, plenty = bench(entries.spec(0.05, entries.data(), loss)), bench(entries.healthy())
+
+    np.testing.assert_allclose(short.train(0).losses, plenty.train(0).losses, rtol=1e-4)
+    assert short.notes[-1] == "out of memory: each batch is done in 4 parts, its gradients added up"
+
+
+def test_where_not_even_parts_fit_it_says_so(bench):
+    def loss(model, batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(ReplayError, match="no room for one batch"):
+        bench(entries.spec(0.05, entries.data(), loss)).train(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "total"),
+    [
+        (lambda loss: loss, 4.0),
+        (lambda loss: {"a": loss, "b": 2 * loss}, 12.0),
+        (lambda loss: {"loss": loss, "b": 2 * loss}, 4.0),
+    ],
+)
+def test_the_total_is_the_loss_or_the_sum_of_its_components(bench, given, total):
+    found = bench(entries.spec(0.05, entries.data(), lambda m, b: given(m[0].weight.sum() * 0 + 4.0)))
+
+    assert found.losses(found.batch(0))["total"] == total
+
+
+def test_components_have_their_weights(bench):
+    made = entries.spec(
+        0.05, entries.data(), lambda m, b: {"a": torch.tensor(1.0), "b": torch.tensor(10.0)}, weights={"b": 0.5}
+    )
+    found = bench(made)
+
+    assert found.losses(found.batch(0)) == {"a": 1.0, "b": 10.0, "total": 6.0}
+
+
+def test_a_loss_that_is_none_is_told(bench):
+    with pytest.raises(ReplayError, match=r"loss is Tensor \(16, 1\)"):
+        bench(entries.spec(0.05, entries.data(), lambda m, b: m(b[0]))).train(0)
+
+
+def test_a_rise_is_against_the_level_or_its_scatter():
+    assert Level(2.0, 0.1, 1.0).rise(Trajectory(0, [2.0, 6.0, 1.0])) == 3.0
+    assert Level(0.0, 0.5, 1.0).rise(Trajectory(0, [0.0, 3.0])) == 2.0
+    assert Level(-1.0, 0.0, 1.0).rise(Trajectory(0, [-1.0, -2.0])) == 1.0
+    assert Level(2.0, 0.1, 1.0).rise(Trajectory(0, [2.0, math.nan])) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("loss", 3), ("batches", []), ("precision", "float8"), ("accumulate", 0), ("clip_norm", 0.0), ("model", None)],
+)
+def test_a_spec_that_cannot_be_replayed_is_refused(field, value):
+    good = entries.healthy()
+    fields = {"model": good.model, "optimizer": good.optimizer, "loss": good.loss, "batches": good.batches}
+
+    with pytest.raises(ReplayError, match=f"ReplaySpec: {field} is"):
+        ReplaySpec(**{**fields, field: value})
