@@ -10,6 +10,7 @@ from loganalyst.model import Feature, FeatureValue, Run, Witness
 
 NEEDS = "SLURM accounting (sacct -P, sacct --json or scontrol show job)"
 FEATURES = (
+    Feature("run_job", "text", "", "id of the scheduler's job that the run was, whether or not its accounting was read", "a job's id in the log's name or lines, or SLURM accounting"),
     Feature("job_id", "text", "", "id of the accounted job the run is", NEEDS),
     Feature("job_state", "text", "", "state the scheduler gave the job: completed, failed, timeout, out_of_memory, node_fail, preempted, cancelled, running …", NEEDS),
     Feature("job_end", "text", "", "how the job ended, where no line of the log blames an earlier fault: its state, or step_failed, step_out_of_memory of a job that is not said to have ended so", NEEDS),
@@ -40,16 +41,17 @@ _GOES_ON = ("running", "pending", "completing", "configuring", "suspended", "req
 
 
 def compute(context: Context) -> Computed:
-    """The features of the run's own job; none where no accounting was read or the job is not known."""
+    """The features of the run's own job; no more than its id where no accounting of it was read."""
     run = context.run
     mains, steps = accounted(run)
     if not mains.height:
-        return {}
+        return {"run_job": run.job} if run.job else {}
     state = _word(first(mains, "state"))
     elapsed, limit = first(mains, "elapsed_s"), first(mains, "limit_s")
     used = first(pl.concat([mains, steps]).sort("memory_used", descending=True), "memory_used")
     allowed = first(mains, "memory_limit")
     values: dict[str, FeatureValue] = {
+        "run_job": run.job,
         "job_id": run.job,
         "job_state": state,
         "job_end": _end(run, state, steps),
