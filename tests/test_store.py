@@ -84,10 +84,30 @@ def test_a_run_is_found_in_whatever_segment_it_stands(tmp_path: Path) -> None:
     store.ingest([paths[1]])
     ids = dict(store.runs.select("name", "run_id").collect().iter_rows())
 
-    assert [f.stem.endswith("-all") for f in sorted((tmp_path / "store/tables/sources").glob("*.parquet"))].count(True)
+    assert ["-" in f.stem for f in (tmp_path / "store/tables/sources").glob("*.parquet")].count(True) == 1
     for name, rows in {"run00": 40, "run01": 41, "run34": 40}.items():
         found = store.run(ids[name])
         assert (found.name, [s.points for s in found.sources], found.points.height) == (name, [rows], rows)
+
+
+@pytest.mark.parametrize(("more", "most"), [(1 << 40, 4), (150, 8), (-100, 24)])
+def test_full_segments_are_left_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int, most: int
+) -> None:
+    """Whatever counts as full (so much more than one batch has): every run is found with its newest rows."""
+    store = Store(tmp_path / "store")
+    store.ingest([make_run(tmp_path, "run0")])
+    (first,) = (tmp_path / "store/tables/runs").glob("*.parquet")
+    monkeypatch.setattr("loganalyst.store.tables.SEGMENTS", 3)
+    monkeypatch.setattr("loganalyst.store.tables.FULL", first.stat().st_size + more)
+    for length in range(1, 4):
+        for i in range(8):
+            store.ingest([make_run(tmp_path, f"run{i}", GOOD + f"{40 + length},0.1\n" * length)])
+    runs = store.runs.collect().sort("name")
+
+    assert runs.select("name", "points").rows() == [(f"run{i}", 43) for i in range(8)]
+    assert sorted(store.sources.collect()["run_id"]) == sorted(runs["run_id"])
+    assert len(tables.Folder(store.path).segments("runs")) <= most + 1
 
 
 def test_big_tables_open_by_path(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
     runs/ab/run_id=ab12…/points.parquet    big tables: one file a run and table (none where it has no rows)
     tables/config/<stamp>.parquet          small tables: one segment a batch of runs
+    tables/config/<last>-<first>.parquet   the segments of several batches as one
 
 A segment is named after its batch's stamp, which its rows carry as `written`. The stamp in a run's newest row of `runs`
 says which rows of the tables that were read count for it; that in its newest row of `diagnoses`, which of those that
@@ -22,8 +23,8 @@ from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.part import BIG
 
 SYNCED_AT_ONCE = 16
-SEGMENTS = 32  # more than this many segments of a table are compacted into one
-ALL = "-all"  # ends the name of a compacted segment: it stands for all before it
+SEGMENTS = 32  # more than this many segments of a table since its last full one are compacted into one
+FULL = 16 << 20  # bytes from which on a segment is left as it is: what a batch costs does not grow with the store
 
 
 def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -157,10 +158,13 @@ class Folder:
         return read.join(judged, on=["run_id", "written"], how="anti").sort("path").drop("path").collect()
 
     def segments(self, name: str) -> list[Path]:
-        """The segments that count, oldest first: the last compacted one and those after it."""
-        files = sorted((self.path / "tables" / name).glob("*.parquet"), key=lambda f: f.stem)  # 12 < 12-all < 13
-        start = max((i for i, f in enumerate(files) if f.stem.endswith(ALL)), default=0)
-        return files[start:]
+        """The segments that count, oldest first: not those that another stands for."""
+        counting, covered = list[Path](), 1 << 63  # stamps from here on
+        for file in sorted((self.path / "tables" / name).glob("*.parquet"), key=lambda f: (-_last(f), _first(f))):
+            if _last(file) < covered:
+                counting.append(file)
+                covered = _first(file)
+        return counting[::-1]
 
     def append(
         self,
@@ -171,7 +175,7 @@ class Folder:
         """Write one segment of each table, and move `files` into their places; the segment of the last table follows
         when all others are there for good. Only for who holds the lock.
         """
-        last = max((_stamp(f) for name in names for f in self.segments(name)), default=0)
+        last = max((_last(f) for name in names for f in self.segments(name)), default=0)
         stamp = max(time_ns(), last + 1)  # later than all before it, even where the clock was set back
         rows = {name: pl.concat(batch[name]).with_columns(written=pl.lit(stamp)) for name in names if batch[name]}
         segments = (self._write(frame, name, f"{stamp}.parquet") for name, frame in rows.items() if frame.height)
@@ -187,16 +191,27 @@ class Folder:
             self._compact(name)
 
     def _compact(self, name: str) -> None:
-        """Put many segments into one. They stay for those who read them right now, until the next write."""
+        """Put many segments into one. They stay for those who read them right now, until the next write. A full one is
+        never written again, but removed when nothing in it counts any more.
+        """
         segments = self.segments(name)
         for file in set((self.path / "tables" / name).glob("*.parquet")).difference(segments):
             file.unlink()
-        if len(segments) > SEGMENTS:
-            rows = self._every(name) if name in KEPT else self._newest(name)
-            file, place = self._write(rows.collect(), name, f"{_stamp(segments[-1])}{ALL}.parquet")
-            sync([file])
-            move(file, place)
-            sync([place.parent])
+        full = max((i for i, f in enumerate(segments, 1) if f.stat().st_size >= FULL), default=0)
+        rest = segments[full:]
+        if len(rest) <= SEGMENTS:
+            return
+        rows = _scan(name, rest)
+        if name not in KEPT:
+            counting = self.counting(name)
+            rows = _counted(rows, counting)
+            stamps = counting["newest"].unique().to_list()
+            for file in set(segments[:full]).difference(_of(stamps, segments)):
+                file.unlink()
+        file, place = self._write(rows.collect(), name, f"{_last(rest[-1])}-{_first(rest[0])}.parquet")
+        sync([file])
+        move(file, place)
+        sync([place.parent])
 
     def _write(self, rows: pl.DataFrame, name: str, file: str) -> tuple[Path, Path]:
         """A segment as a temporary file, and its place: there it is whole or not at all, if it is synced before."""
@@ -245,13 +260,20 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _stamp(segment: Path) -> int:
+def _last(segment: Path) -> int:
+    """The newest stamp of its rows."""
     return int(segment.stem.partition("-")[0])
 
 
+def _first(segment: Path) -> int:
+    """The oldest stamp that it stands for."""
+    return int(segment.stem.rpartition("-")[2])
+
+
 def _of(stamps: Sequence[int], segments: list[Path]) -> list[Path]:
-    """The segments with rows of these stamps: those named after them, and a compacted one that is not older."""
-    return [f for f in segments if any(_stamp(f) == s or (f.stem.endswith(ALL) and _stamp(f) > s) for s in stamps)]
+    """The segments that rows of these stamps may stand in."""
+    spans = ((file, _first(file), _last(file)) for file in segments)
+    return [file for file, first, last in spans if any(first <= stamp <= last for stamp in stamps)]
 
 
 def _scan(name: str, segments: list[Path]) -> pl.LazyFrame:
