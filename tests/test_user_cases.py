@@ -109,7 +109,7 @@ def test_a_model_that_prints_one_token_is_put_down_to_its_embedding(one_token: D
     first = one_token.causes[0]
 
     assert (one_token.status, first.id) == ("diagnosis_complete", "embedding-dominates")
-    assert any("79% of" in e.text for e in first.evidence if e.holds)
+    assert any("79 % of" in e.text for e in first.evidence if e.holds)
     assert "vocabulary" in first.fix[0].change
     assert verdicts(one_token) == ["confirmed"]
 

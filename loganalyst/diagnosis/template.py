@@ -9,6 +9,7 @@ from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue
 
 MAX_TEXT = 200  # characters of a text value that are shown
+WRITTEN_OUT = 6  # numbers below a million have all their digits
 
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
 _SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")
@@ -75,4 +76,16 @@ def show(value: FeatureValue, spec: str = "") -> str:
         line = " ".join(value.split())
         line = f"rank{'' if line.isdecimal() else 's'} {line}" if spec == RANKS else line
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
-    return format(value, spec or ("," if isinstance(value, int) else ".4g"))
+    spec = spec or ("," if isinstance(value, int) else ".4g")
+    return _plain(format(value, spec), written_out=not spec.endswith("e"))
+
+
+def _plain(text: str, *, written_out: bool) -> str:
+    """A formatted number as people write it: `45 %`, `2,450` for 2.45e+03, `1e-5` for 1e-05."""
+    if text.endswith("%"):
+        return f"{text[:-1]} %"
+    digits, e, power = text.partition("e")
+    if not e or not power.lstrip("+-").isdecimal():
+        return text
+    exponent = int(power)
+    return f"{float(text):,.0f}" if written_out and 0 < exponent < WRITTEN_OUT else f"{digits}e{exponent}"

@@ -3,7 +3,7 @@
 Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +16,6 @@ from loganalyst.model import (
     Fix,
     Place,
     QuickFix,
-    RuledOut,
     SessionSummary,
     TimelineEvent,
 )
@@ -24,7 +23,10 @@ from loganalyst.report.beside import rows as beside
 from loganalyst.report.overview import Row, advice, checkpoints, coverage, pace
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
+from loganalyst.report.setup import setup
 from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
+from loganalyst.report.unseen import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
+from loganalyst.report.watch import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]
 
@@ -41,14 +43,12 @@ STATES = {
     "unknown": "LAST SEEN",
 }
 TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # their files' names say nothing to people
-WORDS = {"val": "validation", "grad": "gradient", "recon": "reconstruction"}  # in role names
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 # What to draw beside the curves a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
 SURE = 0.8  # from which on an order of two events is told
-UNJUDGED = " cannot be judged"
-JOB_LOG = "the job log"  # as features name what they need
+HEAD = "Traceback (most recent call last):"  # which says nothing; what was raised is an event of its own
 MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
 
 
@@ -93,15 +93,6 @@ class CauseText:
 
 
 @dataclass(frozen=True)
-class Not:
-    """Causes that share one reason why they are ruled out or cannot be judged; `rival` where they fit what was seen."""
-
-    titles: tuple[str, ...]
-    why: str
-    rival: bool = False
-
-
-@dataclass(frozen=True)
 class Document:
     """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour."""
 
@@ -128,6 +119,8 @@ class Document:
     quick_fixes: tuple[Row, ...]
     best: tuple[str, ...]
     advice: Row | None
+    watch: tuple[Row, ...]
+    setup: tuple[Row, ...]
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
     gaps: tuple[Row, ...]
@@ -158,18 +151,18 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
-        timeline=tuple(
-            Row(f"step {step(e.step)}" if e.step is not None else "", clean(e.text) + _order(e)) for e in d.timeline
-        ),
-        ruled_out=_grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
+        timeline=tuple(Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(HEAD)),
+        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
-        not_judged=_grouped(d.unknown),
-        not_logged=_not_logged(d),
-        to_log=_to_log(d),
+        not_judged=grouped(d.unknown),
+        not_logged=not_logged(d),
+        to_log=to_log(d),
         decide=tuple(map(_decides, d.decide)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=_best(d),
         advice=advice(d),
+        watch=tuple(watch(d)),
+        setup=tuple(setup(d)),
         facts=tuple(_facts(d)),
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
         gaps=tuple(_gaps(d)),
@@ -245,8 +238,8 @@ def _decides(decider: Decider, cause: Cause | None = None) -> str:
         return named if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
     what = clean(decider.what)
     others = [clean(title, 120) for title in decider.separates if cause is None or title != cause.issue][:2]
-    told = f" (tells {'it from ' if cause else ''}{_joined(others)}{'' if cause else ' apart'})" if others else ""
-    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {_words(what)}") + told
+    told = f" (tells {'it from ' if cause else ''}{joined(others)}{'' if cause else ' apart'})" if others else ""
+    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {words(what)}") + told
 
 
 def _gain(fix: QuickFix) -> str:
@@ -278,6 +271,13 @@ def _story(cause: Cause, d: Diagnosis) -> str:
     return clean("; ".join(held[:2]) or cause.summary)
 
 
+def _when(event: TimelineEvent) -> str:
+    """Its step, else the time of day."""
+    if event.step is not None:
+        return f"step {step(event.step)}"
+    return f"{event.time:%H:%M:%S}" if event.time is not None else ""
+
+
 def _order(event: TimelineEvent) -> str:
     """After which metric this one left its course, or that both did so at about the same time."""
     if event.after is None or event.lag is None or event.confidence is None:
@@ -299,7 +299,8 @@ def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
     rank = {True: 0, False: 1, None: 2}
     telling = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
     ranked = sorted(telling, key=lambda e: (rank[_speaks(e)], e.kind != "direct", -abs(e.weight)))
-    return list({(_speaks(e), e.text): e for e in reversed(ranked)}.values())[::-1]
+    once = list({(_speaks(e), e.text): e for e in reversed(ranked)}.values())[::-1]
+    return [e for e in once if not any(e.text in o.text and o is not e and _speaks(o) is _speaks(e) for o in once)]
 
 
 def _speaks(e: Evidence) -> bool | None:
@@ -308,7 +309,8 @@ def _speaks(e: Evidence) -> bool | None:
 
 def _evidence(e: Evidence) -> EvidenceText:
     file = e.file if e.line is not None or e.metric is None else None  # a curve's file says nothing without its line
-    return EvidenceText(_speaks(e), clean(e.text, 240), e.kind, _place(file, e.line))
+    text = e.text if e.holds is not None else words(e.text.removeprefix("not known: "), 1000)
+    return EvidenceText(_speaks(e), clean(text, 240), e.kind, _place(file, e.line))
 
 
 def _fix(fix: Fix) -> Fix:
@@ -347,45 +349,6 @@ def shown_curves(d: Diagnosis) -> list[Curve]:
 
 def _told(item: Mapping[str, Any]) -> Row:
     return Row(clean(item["text"]), clean(item["answer"]))
-
-
-def _grouped(rules: Iterable[RuledOut]) -> tuple[Not, ...]:
-    """Rules by their reason: rivals first, then the reason that most share."""
-    groups: dict[tuple[bool, str], list[str]] = {}
-    for rule in rules:
-        groups.setdefault((rule.rival, clean(rule.why, 200)), []).append(clean(rule.title, 120))
-    ranked = sorted(groups.items(), key=lambda g: (not g[0][0], -len(g[1])))
-    return tuple(Not(tuple(titles), why, rival) for (rival, why), titles in ranked)
-
-
-def _to_log(d: Diagnosis) -> tuple[str, ...]:
-    """What to log next time: what the causes miss, then the curves that rules ask for first."""
-    deciding = [_words(decider.what) for decider in d.decide if decider.kind == "log"]
-    missing = [_words(m) for c in d.causes for m in c.missing]
-    return tuple(dict.fromkeys([*deciding, *missing, *map(_words, d.summary.get("not_logged", {}))]))
-
-
-def _words(role: str) -> str:
-    return clean(" ".join(WORDS.get(word, word) for word in role.split("_")))
-
-
-def _not_logged(d: Diagnosis) -> tuple[str, ...]:
-    """What is not logged and what that costs; costs of one kind in one sentence."""
-    costs = {_words(role): clean(cost) for role, cost in d.summary.get("not_logged", {}).items()}
-    told = [f"{role} is not logged: {cost}" for role, cost in costs.items() if not cost.endswith(UNJUDGED)]
-    short = {role: cost.removesuffix(UNJUDGED) for role, cost in costs.items() if cost.endswith(UNJUDGED)}
-    if short:
-        verb = "is" if len(short) == 1 else "are"
-        told.append(f"{_joined([*short])} {verb} not logged: {_joined([*short.values()])}{UNJUDGED}")
-    unseen = sum(JOB_LOG in rule.why for rule in d.unknown)
-    if unseen and not d.run.lines.height:
-        causes = count(unseen, "cause")
-        told.append(f"no job log (give it: diagnose RUN LOG): {causes}, such as crashes and lack of memory,{UNJUDGED}")
-    return tuple(told)
-
-
-def _joined(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _best(d: Diagnosis) -> tuple[str, ...]:

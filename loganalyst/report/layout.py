@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 BARS = "▁▂▃▄▅▆▇█"
 MAX_WIDTH = 108  # longer lines are hard to read
+HELD = "\ue000"  # in place of a blank at which no line is broken
 LABEL = 11  # columns of a label such as "Evidence"
 
 _PLAIN = ["✓+", "✗x", "▲^", "–-", "—-", "×x", "≈~", "│|", '“"', '”"', "‘'", "’'"]
@@ -34,7 +35,11 @@ def wrapped(content: "Text", width: int, first: "Text | None" = None, indent: in
     from rich.console import Console
 
     console = Console(file=StringIO(), width=width)
-    lines = content.wrap(console, max(width - indent, 20), overflow="fold") or [text()]
+    held = content.copy()
+    held.plain = held.plain.replace(" %", f"{HELD}%")
+    lines = list(held.wrap(console, max(width - indent, 20), overflow="fold")) or [text()]
+    for line in lines:
+        line.plain = line.plain.replace(HELD, " ")
     lead = first if first is not None else text(" " * indent)
     lead.pad_right(max(indent - lead.cell_len, 0))
     return [(lead if i == 0 else text(" " * indent)).append_text(line) for i, line in enumerate(lines)]

@@ -58,8 +58,8 @@ def _cause(cause: CauseText) -> Iterator[str]:
         [(SPEAKS[e.speaks], e.text, e.kind, e.place) for e in cause.evidence],
         level=3,
     )
-    for fix in cause.fixes:
-        yield from _fix(fix)
+    for number, fix in enumerate(cause.fixes, 1):
+        yield from _fix(fix, f" {number}" if number > 1 else "")
     yield from _paragraph("What it will not fix", cause.will_not_fix)
     yield from _paragraph("Side effects", cause.side_effects)
     yield from _paragraph("Prevention", cause.prevention)
@@ -68,8 +68,8 @@ def _cause(cause: CauseText) -> Iterator[str]:
     yield from _section("References", cause.references, level=3)
 
 
-def _fix(fix: Fix) -> Iterator[str]:
-    yield f"### Proposed fix\n\n{escape(fix.change)}"
+def _fix(fix: Fix, number: str) -> Iterator[str]:
+    yield f"### Proposed fix{number}\n\n{escape(fix.change)}"
     parts = (
         ("Where it is written", written(fix)),
         ("What it will change", fix.expected_impact),
@@ -105,6 +105,7 @@ def _code(lines: Iterable[str]) -> str:
 
 def _others(doc: Document) -> Iterator[str]:
     yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
+    yield from _rows("What to watch after the fix", doc.watch)
     yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
     yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
     yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
@@ -117,6 +118,7 @@ def _others(doc: Document) -> Iterator[str]:
 
 
 def _run(doc: Document) -> Iterator[str]:
+    yield from _rows("Setup", doc.setup)
     yield from _rows("Run", doc.facts)
     yield from _rows("Starts", doc.sessions)
     yield from _rows("Not read", doc.gaps)

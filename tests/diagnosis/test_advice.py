@@ -22,7 +22,7 @@ def text(value: str | None) -> Template | None:
     ("change", "start", "goal", "otherwise", "known", "expected"),
     [
         ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"old": 3e-3, "new": 1e-3}, "lr 0.003 → 0.001"),
-        ("lr", "{old:.1e}", "{new:.1e}", None, {"old": 3e-3, "new": 1e-3}, "lr 3.0e-03 → 1.0e-03"),
+        ("lr", "{old:.1e}", "{new:.1e}", None, {"old": 3e-3, "new": 1e-3}, "lr 3.0e-3 → 1.0e-3"),
         ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"new": 1e-3}, "lr → 0.001"),
         ("lr", "{old:.2g}", "{new:.2g}", "divide by 3", {"old": 3e-3}, "divide by 3"),
         ("lr", "{old:.2g}", "{new:.2g}", None, {"old": 3e-3}, "lr 0.003"),

@@ -61,7 +61,7 @@ def test_evidence_in_words(catalogue: Catalogue) -> None:
     first, second, third = evidence(rule, answers, (4.0, 0.0, 0.0), catalogue.declared)
 
     assert (first.id, first.holds, first.weight) == ("diverged-near-peak-lr", True, 4.0)
-    assert first.text == "train/loss left its trend at 24,590, rate at 93%"
+    assert first.text == "train/loss left its trend at 24,590, rate at 93 %"
     assert (first.metric, first.step, first.file) == (None, 24590, None)
     assert (second.id, second.holds, second.text) == ("no-clipping", None, "not known: needs config")
     assert (third.id, third.holds, third.text) == ("large-rate", False, "")

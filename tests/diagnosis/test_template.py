@@ -18,8 +18,8 @@ DECLARED = {
     ("text", "expected"),
     [
         ("no placeholder, {{braces}}", "no placeholder, {braces}"),
-        ("{share:.0%} of {metric} at {step}", "25% of a b at 12,345"),
-        ("{share} {share:.2g} {share:+.1f} {step:d} {step:.1e} {on}", "0.25 0.25 +0.2 12345 1.2e+04 yes"),
+        ("{share:.0%} of {metric} at {step}", "25 % of a b at 12,345"),
+        ("{share} {share:.2g} {share:+.1f} {step:d} {step:.1e} {on}", "0.25 0.25 +0.2 12345 1.2e4 yes"),
     ],
 )
 def test_values_are_filled_in(text: str, expected: str) -> None:
@@ -76,7 +76,9 @@ def test_unknown_value_leaves_the_text_out() -> None:
     [
         (math.inf, "inf"),
         (-0.0, "-0"),
-        (1e-9, "1e-09"),
+        (1e-9, "1e-9"),
+        (245e3, "245,000"),
+        (1.5e7, "1.5e7"),
         (0, "0"),
         (False, "no"),
         ("x" * 900, "x" * (MAX_TEXT - 1) + "…"),

@@ -1,7 +1,9 @@
 from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
 
 import pytest
 
+from loganalyst import model
 from loganalyst.model import RuledOut
 from loganalyst.report.document import Not, document
 
@@ -158,3 +160,52 @@ def test_the_same_words_are_told_once(failed):
     cause = replace(failed.causes[0], evidence=(item, replace(item, id="again")))
 
     assert len(document(replace(failed, causes=(cause,))).causes[0].evidence) == 1
+
+
+def test_reasons_that_say_the_same_are_told_once(failed):
+    """Rivals before the others. Roles are told in plain words, metrics by their names."""
+    out = (
+        RuledOut("a", "A", "unlikely", "the log names no kill"),
+        RuledOut("b", "B", "unlikely", "the log names no crash; values were logged"),
+        RuledOut("c", "C", "unlikely", "none of its symptoms is seen (Loss is NaN)"),
+        RuledOut("d", "D", "unlikely", "the log names no kill", True),
+        RuledOut("f", "F", "unlikely", "train_loss fell by 3 %"),
+    )
+    unknown = (RuledOut("e", "E", "unknown", "needs loss_scale, val_loss"),)
+    doc = document(replace(failed, ruled_out=out, unknown=unknown))
+
+    assert [(n.titles, n.why) for n in doc.ruled_out] == [
+        (("D",), "the log has no line of its kind"),
+        (("A", "B"), "the log has no line of its kind"),
+        (("C",), "none of its symptoms is seen"),
+        (("F",), "train_loss fell by 3 %"),
+    ]
+    assert [n.why for n in doc.not_judged] == ["needs loss scale, validation loss"]
+
+
+def test_an_item_within_another_is_told_once(failed):
+    """The longer one says it."""
+    long = replace(failed.causes[0].evidence[0], text="kl ended at 0.01 nats, less than one bit", weight=1.0)
+    short = replace(long, id="short", text="kl ended at 0.01 nats", weight=2.0)
+    against = replace(short, id="against", holds=False, weight=-1.0)
+    cause = replace(failed.causes[0], evidence=(short, long, against))
+
+    assert [(e.speaks, e.text) for e in document(replace(failed, causes=(cause,))).causes[0].evidence] == [
+        (True, "kl ended at 0.01 nats, less than one bit"),
+        (False, "kl ended at 0.01 nats"),
+    ]
+
+
+def test_the_timeline_has_steps_and_times_and_no_empty_heads(failed):
+    """What was raised stands there by itself."""
+    at = datetime(2026, 3, 1, 9, 30, 5, tzinfo=UTC)
+    events = (
+        model.TimelineEvent(3, None, "loss", "spike", "loss spiked"),
+        model.TimelineEvent(None, at, None, "root", "Traceback (most recent call last):"),
+        model.TimelineEvent(None, at, None, "root", "ValueError: x"),
+    )
+
+    assert [(row.label, row.text) for row in document(replace(failed, timeline=events)).timeline] == [
+        ("step 3", "loss spiked"),
+        ("09:30:05", "ValueError: x"),
+    ]

@@ -40,11 +40,13 @@ def test_the_full_report_has_every_part(failed):
         "Curves",
         "Timeline",
         "Quick fixes, the best first",
+        "What to watch after the fix",
         "Ruled out",
         "Does not apply to this run",
         "Cannot be judged",
         "Not logged",
         "Log next time",
+        "Setup",
         "Run",
         "Not read",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from loganalyst.report import terminal
+from loganalyst.report import layout, terminal
 
 GOLDEN = Path(__file__).parent / "golden"
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed"]
@@ -96,3 +96,13 @@ def test_a_weak_cause_names_what_would_decide(failed):
 def test_top_limits_the_causes(failed):
     """With one cause asked for, the second is not told."""
     assert "A bad batch of data" not in terminal.render(failed, top=1)
+
+
+@pytest.mark.parametrize("width", range(30, 60))
+def test_a_number_stays_with_its_percent_sign(width):
+    """Wherever a line is broken; and nothing else is changed."""
+    words = "it fell by 12 % and then by 345 %; 7 % of the steps were 100 % so"
+    lines = [line.plain for line in layout.wrapped(layout.text(words), width)]
+
+    assert not any(line.lstrip().startswith("%") for line in lines)
+    assert " ".join(line.strip() for line in lines) == words

@@ -35,7 +35,7 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
         ("instead", "What else it could be", sections.alternatives(doc)),
         ("unseen", "What was not logged", sections.unseen(doc)),
         ("run", "The run", sections.run(doc)),
-        ("setup", "Setup", sections.setup(d)),
+        ("setup", "Setup", sections.setup(d, doc)),
     ]
     if d.excerpts:  # the line that shows it comes before the curves
         parts = [parts[2], *parts[:2], *parts[3:]]

@@ -100,6 +100,7 @@ def evidence(doc: Document) -> list[Html]:
     return blocks.present(
         *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
         blocks.headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
+        blocks.headed("What to watch after the fix", blocks.rows(doc.watch, "watch")),
     )
 
 
@@ -198,12 +199,13 @@ def run(doc: Document) -> list[Html]:
     )
 
 
-def setup(d: Diagnosis) -> list[Html]:
-    """The settings that were read."""
+def setup(d: Diagnosis, doc: Document) -> list[Html]:
+    """What was trained and how, and the settings that were read."""
     rows = [
         (element("code", clean(r["key"], 120)), clean(r["value"], 200), clean(r["origin"] or "", 120))
         for r in d.run.config.head(SHOWN_CONFIG).iter_rows(named=True)
     ]
     more = d.run.config.height - len(rows)
     title = f"{d.run.config.height} settings" + (f", the first {SHOWN_CONFIG} of them" if more > 0 else "")
-    return blocks.present(blocks.folded(title, blocks.table(("Setting", "Value", "From"), rows)))
+    table = blocks.folded(title, blocks.table(("Setting", "Value", "From"), rows))
+    return blocks.present(blocks.rows(doc.setup, "facts"), table)
