@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from loganalyst.auditing.confirm import confirm
     from loganalyst.auditing.verify import verify
     from loganalyst.checkpoint import inspect
+    from loganalyst.comparing.result import Comparison
+    from loganalyst.comparing.whole import compare
     from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
     from loganalyst.replaying.search import replay
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Audit",
     "ChangePoint",
+    "Comparison",
     "Diagnosis",
     "Inspection",
     "Replay",
@@ -31,6 +34,7 @@ __all__ = [
     "Store",
     "Verification",
     "audit",
+    "compare",
     "confirm",
     "diagnose",
     "explain",
@@ -44,6 +48,7 @@ __all__ = [
 _HOME = {
     "Audit": "auditing.batch",
     "ChangePoint": "model",
+    "Comparison": "comparing.result",
     "Diagnosis": "model",
     "Inspection": "model",
     "Replay": "model",
@@ -52,6 +57,7 @@ _HOME = {
     "Store": "store",
     "Verification": "model",
     "audit": "auditing.batch",
+    "compare": "comparing.whole",
     "confirm": "auditing.confirm",
     "diagnose": "pipeline",
     "explain": "pipeline",

@@ -31,19 +31,20 @@ STEPS = {
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},
     "auditing": {"baseline", "errors", "model", "pipeline", "store"},  # many runs, or one against another
+    "comparing": {"auditing", "baseline", "errors", "features", "store"},  # many runs together, from their store
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},
-    "checkpoint": {"errors", "model"},
+    "checkpoint": {"errors", "model", "rulefiles"},
     "replaying": {"checkpoint", "errors", "model", "pipeline", "progress"},  # lets checkpoints decide what logs suggest
     "report": {"__version__", "errors", "model"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS
-LATE = {"torch", "dask", "distributed", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
+LATE = {"torch", "dask", "distributed", "dask_jobqueue", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
 NEVER = {"wandb", "tbparse", "tensorboard", "pandas"}
 
 

@@ -18,6 +18,7 @@ class Of(StrEnum):
     AUDIT = "audit"
     INSPECTION = "inspection"
     REPLAY = "replay"
+    COMPARISON = "comparison"
 
 
 @app.command()
@@ -25,13 +26,13 @@ def schema(
     of: Annotated[
         Of,
         typer.Argument(
-            metavar="[diagnosis|verification|audit|inspection|replay]",
-            help="What `diagnose`, `verify`, `audit`, `inspect` or `replay` prints.",
+            metavar="[diagnosis|verification|audit|inspection|replay|comparison]",
+            help="What `diagnose`, `verify`, `audit`, `inspect`, `replay` or `compare` prints.",
         ),
     ] = Of.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of `diagnose --format json`, or that of `verify`, `audit`, `inspect` or `replay`."""
-    from loganalyst.report import auditschema, inspectionschema, replayschema, verificationschema
+    """Print the JSON Schema of `diagnose --format json`, or that of the command that prints what is named."""
+    from loganalyst.report import auditschema, comparisonschema, inspectionschema, replayschema, verificationschema
     from loganalyst.report import schema as diagnosis
 
     schemas = {
@@ -40,5 +41,6 @@ def schema(
         Of.AUDIT: auditschema,
         Of.INSPECTION: inspectionschema,
         Of.REPLAY: replayschema,
+        Of.COMPARISON: comparisonschema,
     }
     emit(json.dumps(schemas[of].schema(), indent=2) + "\n")

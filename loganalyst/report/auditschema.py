@@ -16,7 +16,7 @@ from loganalyst.report.schema import (
     or_null,
 )
 
-__all__ = ["schema"]
+__all__ = ["contrast", "group", "schema"]
 
 MAYBE = or_null(TEXT)
 
@@ -39,8 +39,8 @@ def schema() -> Json:
             },
             left_out=LEFT_OUT,
             runs=listed(_run(), "One entry a run, the worst first."),
-            groups=listed(_group(), "Runs with the same cause and message, the largest group first."),
-            contrasts=listed(_contrast(), "What failed runs have and healthy ones have not, the surest first."),
+            groups=listed(group(), "Runs with the same cause and message, the largest group first."),
+            contrasts=listed(contrast(), "What failed runs have and healthy ones have not, the surest first."),
         ),
     }
 
@@ -70,7 +70,8 @@ def _run() -> Json:
     )
 
 
-def _group() -> Json:
+def group() -> Json:
+    """A group of runs that failed alike."""
     return object_(
         (),
         **dict.fromkeys(("label", "cause", "issue", "severity"), TEXT),
@@ -85,7 +86,8 @@ def _group() -> Json:
     )
 
 
-def _contrast() -> Json:
+def contrast() -> Json:
+    """What sets failed runs apart."""
     counts = dict.fromkeys(("runs", "failed", "other_runs", "other_failed"), INTEGER)
     return object_(
         (),

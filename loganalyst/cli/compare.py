@@ -1,0 +1,103 @@
+"""`loganalyst compare`."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loganalyst.cli.app import app
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, emit, screen
+
+if TYPE_CHECKING:
+    from loganalyst.comparing.result import Comparison
+
+
+class CompareFormat(StrEnum):
+    """How the comparison is laid out."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+
+
+class Goal(StrEnum):
+    """Which values of a metric are best."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+@app.command()
+def compare(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR", help="Folders of runs; two: an old set and a new one.", show_default=False),
+    ],
+    *,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", metavar="NAME", help="Compare by this metric (default: a held-out loss or score)."),
+    ] = None,
+    goal: Annotated[
+        Goal | None, typer.Option("--goal", metavar="min|max", help="What is best, where the name does not tell.")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
+    ] = None,
+    jobs: Jobs = None,
+    seconds: Seconds = 300,
+    format_: Annotated[
+        CompareFormat, typer.Option("--format", metavar="terminal|markdown|json|csv", help="How it is laid out.")
+    ] = CompareFormat.TERMINAL,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, not to stdout.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf outside of the runs.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N best runs.")] = 5,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a metric is worse.")] = False,
+) -> None:
+    """Say what many runs tell together: which settings matter, which runs are best, what to run next.
+
+    Also where runs fail, whether seeds decide, scaling laws, duplicates; of two folders which metrics got worse. Exits
+    with 1 if a metric of the second of two folders is worse beyond noise, 2 if nothing could be read.
+    """
+    from loganalyst.comparing.whole import compare as whole
+    from loganalyst.progress import Bar
+
+    bar = Bar()
+    try:
+        found = whole(
+            paths,
+            store,
+            metric=metric,
+            goal=None if goal is None else goal.value,
+            jobs=jobs,
+            seconds=seconds,
+            watch=bar.outcome,
+        )
+    finally:
+        bar.clear()
+    if plot is not None:
+        from loganalyst.report import comparisonplot
+
+        comparisonplot.save(found, plot, paths)
+    emit(_report(found, format_, top, to_file=output is not None), output)
+    raise typer.Exit(USAGE if not found.runs.height else FOUND if found.worse and not exit_zero else NOTHING)
+
+
+def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: bool) -> str:
+    from loganalyst.report import comparison as report
+
+    if format_ is CompareFormat.JSON:
+        return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
+    if format_ is CompareFormat.CSV:
+        return found.runs.write_csv()
+    if format_ is CompareFormat.MARKDOWN:
+        return report.render_markdown(found, top=top)
+    return report.render(found, top=top, **({} if to_file else screen()))
