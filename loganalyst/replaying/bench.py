@@ -134,7 +134,7 @@ class Bench:
         """Loss and gradient norm at the checkpoint, over the first batches, without a step."""
         if self._level is None:
             self.fresh(0)
-            results = [self._gradient(self.start + i, UNCHANGED) for i in range(LEVEL_BATCHES)]
+            results = [self.gradient(self.start + i) for i in range(LEVEL_BATCHES)]
             self._level = Level.of([loss for loss, _, _ in results], [norm for _, _, norm in results])
         return self._level
 
@@ -147,7 +147,10 @@ class Bench:
         import torch
 
         scaler = None if change.precision else self.spec.scaler
-        loss, components, norm = self._gradient(number, change)
+        loss, components = self._backward(number, change)
+        if scaler:
+            scaler.unscale_(self.optimizer)
+        norm = self._norm()
         clip = self.spec.clip_norm if change.clip is None else change.clip
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(self._parameters(), clip)
@@ -161,8 +164,19 @@ class Bench:
             self.spec.scheduler.step()
         return StepResult(loss, norm, first, components)
 
-    def _gradient(self, number: int, change: Change) -> tuple[float, dict[str, float], float]:
-        """Loss, components and gradient norm of a step's batches; the gradient, unscaled, is left in `.grad`."""
+    def gradient(self, number: int, change: Change = UNCHANGED) -> tuple[float, dict[str, float], float]:
+        """Loss, components and gradient norm of the training's step `number`, which is not made; the gradient is left
+        in `.grad`, without the factor of the loss scale.
+        """
+        loss, components = self._backward(number, change)
+        factor = self.spec.scaler.get_scale() if self.spec.scaler and not change.precision else 1.0
+        for parameter in self._parameters():
+            if factor != 1 and parameter.grad is not None:
+                parameter.grad.div_(factor)  # a scaler's own unscale_ may be called but once a step
+        return loss, components, self._norm()
+
+    def _backward(self, number: int, change: Change) -> tuple[float, dict[str, float]]:
+        """Loss and components of a step's batches; the gradient, as the scaler scales it, is left in `.grad`."""
         scaler = None if change.precision else self.spec.scaler
         self.optimizer.zero_grad(set_to_none=True)
         totals: dict[str, float] = {}
@@ -171,9 +185,11 @@ class Bench:
             (scaler.scale(total * share) if scaler else total * share).backward()
             for name, value in {**components, "": total}.items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach()) * share
-        if scaler:
-            scaler.unscale_(self.optimizer)
-        return totals.pop(""), totals, _norm([p.grad for p in self._parameters() if p.grad is not None])
+        return totals.pop(""), totals
+
+    def _norm(self) -> float:
+        """Of the gradient of everything that is trained."""
+        return _norm([p.grad for p in self._parameters() if p.grad is not None])
 
     def _pieces(self, number: int, change: Change) -> Iterator[tuple[Any, float]]:
         """What one step is done in: the batches it accumulates, in as many parts as memory needs, with their shares."""

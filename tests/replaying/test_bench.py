@@ -71,6 +71,15 @@ def test_gradients_of_accumulated_batches_are_those_of_one_large_batch(bench):
     np.testing.assert_allclose(pairs.train(0).norms, joined.train(0).norms, rtol=1e-4)
 
 
+def test_a_level_is_measured_with_a_loss_scale_and_leaves_it_as_it_is(bench):
+    """A scaler's own `unscale_` may be called once a step; the gradient is that without a scale."""
+    found = bench(entries.spec(0.05, entries.data(), precision="bfloat16", scaler=torch.amp.GradScaler("cpu")))
+    plain = bench(entries.spec(0.05, entries.data(), precision="bfloat16"))
+
+    assert found.level().norm == pytest.approx(plain.level().norm, rel=1e-6)
+    assert found.train(0, steps=5).losses == pytest.approx(plain.train(0, steps=5).losses, rel=1e-6)
+
+
 def test_a_batch_that_memory_has_no_room_for_is_done_in_parts(bench):
     def loss(model, batch):
         if len(batch[0]) > 4:
