@@ -193,7 +193,8 @@ class Run(Tables):
 
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
-    is the id of the accounted job (in `jobs`) whose end is the run's, None where it is not known.
+    is the id of the accounted job (in `jobs`) whose end is the run's, None where it is not known. `inspection` is of
+    its checkpoints, where somebody asked for it.
     """
 
     id: str = ""
@@ -209,6 +210,7 @@ class Run(Tables):
     suggested: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     job: str | None = None
+    inspection: "Inspection | None" = None
 
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
@@ -857,7 +859,8 @@ class CheckpointChange:
 
 InspectionKind = Literal[
     "nonfinite", "nonfinite_optimizer", "blown_up", "scale_collapsed", "dead_rows", "zeros", "runaway",
-    "reset", "eps_dominated", "embedding_share", "frozen", "missing", "not_read",
+    "reset", "eps_dominated", "embedding_share", "frozen", "missing", "not_read", "unreadable",
+    "low_rank",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """One run from its files to its diagnosis. Everything above (the command line, audits, notebooks) uses this."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -129,6 +129,8 @@ def diagnose(
     symptoms: Sequence[str] = (),
     baseline: str | Path | Run | Diagnosis | None = None,
     case: Case | None = None,
+    checkpoints: bool = False,
+    watch: Callable[[int, int], object] | None = None,
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
@@ -136,10 +138,16 @@ def diagnose(
     for), `config` a loganalyst.yaml (else the nearest at or above the run), `rules` folders with rules of the user's
     own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`), `baseline` a run to
     compare it with (`Diagnosis.baseline`), `case` what a context file names: its config is read with the run's, and
-    searched with its code for what fixes change (`Fix.places`). Raises SourceError or RuleError.
+    searched with its code for what fixes change (`Fix.places`). With `checkpoints` the last ones of the run are looked
+    into (`Run.inspection`), which takes as long as reading them; `watch` is told how many of how many are done. Raises
+    SourceError or RuleError.
     """
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate)
+    if checkpoints:
+        from loganalyst.checkpoint import ofrun
+
+        run = replace(run, inspection=ofrun.look(run, watch))
     found = _diagnosis(run, settings.find(run.path, config), rules, symptoms, case or Case())
     if baseline is None:
         return found

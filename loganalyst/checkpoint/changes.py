@@ -1,17 +1,14 @@
 """From one checkpoint to the next: which tensors stood still, ran away, or were made anew."""
 
-from math import inf
+from math import inf, prod
 from statistics import median
 
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.checkpoint.contents import Contents
+from loganalyst.checkpoint.limits import limit
 from loganalyst.checkpoint.scan import Apart, apart
 from loganalyst.checkpoint.steps import Steps
 from loganalyst.model import CheckpointChange, TensorChange
-
-RUNAWAY = 10  # times the median change
-RESET, KEPT = 0.3, 0.9  # cosine of a tensor with its old self: no longer itself, where the median tensor still is
-FEWEST = 256  # values a cosine needs: of few, chance alone makes it large
 
 
 def between(old: Contents, new: Contents, steps: Steps) -> CheckpointChange:
@@ -33,19 +30,13 @@ def between(old: Contents, new: Contents, steps: Steps) -> CheckpointChange:
 
 
 def _change(tensor: Stored, a: Apart, middle: float | None, kept: float) -> TensorChange:
-    many = tensor.shape != () and max(tensor.shape, default=0) > 0 and _count(tensor) >= FEWEST
+    many = prod(tensor.shape) >= limit("reset_values")
     if a.equal:
         return TensorChange(tensor.name, "frozen", 0.0, a.cosine)
     if a.relative is None:
         return TensorChange(tensor.name, "not_finite")
-    if many and a.cosine is not None and a.cosine < RESET and kept > KEPT:
+    if many and a.cosine is not None and a.cosine < limit("reset") and kept > limit("kept"):
         return TensorChange(tensor.name, "reset", a.relative, a.cosine)
-    runaway = middle is not None and RUNAWAY * middle < a.relative < inf  # from zeros only, any step is infinite
+    far = inf if middle is None else limit("runaway") * middle
+    runaway = far < a.relative < inf  # from zeros only, any step is infinite
     return TensorChange(tensor.name, "runaway" if runaway else "changed", a.relative, a.cosine)
-
-
-def _count(tensor: Stored) -> int:
-    size = 1
-    for axis in tensor.shape:
-        size *= axis
-    return size

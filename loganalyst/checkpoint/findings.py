@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from loganalyst.checkpoint.limits import limit
 from loganalyst.model import (
     CheckpointChange,
     CheckpointScan,
@@ -16,9 +17,6 @@ Severity = Literal["unusable", "warning", "note"]
 
 ORDER = {"unusable": 0, "warning": 1, "note": 2}
 NAMED = 3  # tensors in a sentence; the finding itself has all
-COLLAPSED = 1.0  # loss scale: it starts at 65,536, and below 1 it makes gradients smaller
-EPS_DOMINATED = 0.5  # share of second moments
-EMBEDDING_HEAVY = 0.6  # share of parameters
 
 
 def found(scans: Sequence[CheckpointScan], changes: Iterable[CheckpointChange]) -> tuple[InspectionFinding, ...]:
@@ -34,16 +32,30 @@ def _of_one(scan: CheckpointScan) -> Iterator[InspectionFinding]:
         yield InspectionFinding("nonfinite", "unusable", scan.path, text, tuple(t.name for t in bad))
     for optimizer in scan.optimizers:
         yield from _of_optimizer(scan, optimizer)
-    if scan.loss_scale is not None and scan.loss_scale < COLLAPSED:
+    if scan.loss_scale is not None and scan.loss_scale < limit("scale_collapsed"):
         text = f"the loss scale has collapsed to {scan.loss_scale:g}: gradients in half precision kept overflowing"
         yield InspectionFinding("scale_collapsed", "warning", scan.path, text)
     yield from _of_rows(scan)
-    if scan.embedding_share is not None and scan.embedding_share > EMBEDDING_HEAVY:
+    if scan.embedding_share is not None and scan.embedding_share > limit("embedding_share"):
         text = f"{scan.embedding_share:.0%} of the parameters are embeddings: little is left for the model itself"
         yield InspectionFinding("embedding_share", "note", scan.path, text)
+    low = [t for t in scan.tensors if _collapsed(t)]
+    if low:
+        parts = [f"{t.name} ({t.effective_rank:.1f} of {_full_rank(t):,})" for t in low]
+        text = f"effective rank next to nothing in {_tensors(len(low))}: {_listed(parts)}"
+        yield InspectionFinding("low_rank", "warning", scan.path, text, tuple(t.name for t in low))
     if scan.unread:
         text = f"not read, for that would run code: {_listed(scan.unread)}"
         yield InspectionFinding("not_read", "note", scan.path, text)
+
+
+def _collapsed(t: TensorStats) -> bool:
+    known = t.effective_rank is not None and _full_rank(t) >= limit("low_rank_side")
+    return known and (t.effective_rank or 0.0) < limit("low_rank") * _full_rank(t)
+
+
+def _full_rank(t: TensorStats) -> int:
+    return min(t.shape[0], t.count // t.shape[0])
 
 
 def _of_rows(scan: CheckpointScan) -> Iterator[InspectionFinding]:
@@ -70,7 +82,7 @@ def _of_optimizer(scan: CheckpointScan, o: OptimizerScan) -> Iterator[Inspection
     if o.blown_up:
         text = f"second moments far above those of the other tensors, as after huge gradients: {_listed(o.blown_up)}"
         yield InspectionFinding("blown_up", "warning", scan.path, text, o.blown_up)
-    if o.eps_share is not None and o.eps_share > EPS_DOMINATED:
+    if o.eps_share is not None and o.eps_share > limit("eps_dominated"):
         text = f"for {o.eps_share:.0%} of the parameters eps {o.eps:g}, not the gradient, sets the size of Adam's step"
         yield InspectionFinding("eps_dominated", "warning", scan.path, text)
 
@@ -92,7 +104,7 @@ def _of_change(change: CheckpointChange) -> Iterator[InspectionFinding]:
 
 _CHANGED: dict[InspectionKind, tuple[Severity, str]] = {
     "reset": ("warning", "made anew (nothing like before, where the others are)"),
-    "runaway": ("warning", "changed more than 10 times as much as the median tensor"),
+    "runaway": ("warning", "changed far more than the median tensor"),
     "frozen": ("note", "did not change at all (frozen on purpose, or without a gradient)"),
 }
 

@@ -8,13 +8,13 @@ from statistics import median
 
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.checkpoint.contents import Contents, Optimizer
+from loganalyst.checkpoint.limits import limit as limit_of
 from loganalyst.checkpoint.scan import TINY, scan
 from loganalyst.checkpoint.spectra import with_spectrum
 from loganalyst.checkpoint.steps import Steps
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
 
 MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
-BLOWN_UP = 1e8  # times the other tensors' second moments: gradients 10,000 times theirs
 BUFFER = re.compile(r"(^|\.)(running_mean|running_var|num_batches_tracked|inv_freq|position_ids)$")
 
 
@@ -99,7 +99,7 @@ def _optimizer(found: Optimizer, steps: Steps) -> OptimizerScan:
     moments = tuple(_scanned(s, steps, tiny=square if is_v else TINY) for s, is_v in each)
     v = [m for m, is_v in zip(moments, second, strict=True) if is_v and m.count]
     seen, peaks = sum(m.count - m.zeros for m in v), [m.max for m in v if m.max]
-    limit = BLOWN_UP * median(peaks) if peaks else 0.0
+    limit = limit_of("blown_up") * median(peaks) if peaks else 0.0
     return OptimizerScan(
         step=found.step,
         eps=found.eps,

@@ -2,6 +2,7 @@
 
 import json
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +55,9 @@ def diagnose(
         Path | None,
         typer.Option("--baseline", metavar="RUN", help="A run to compare with: what was changed, where curves part."),
     ] = None,
+    checkpoints: Annotated[
+        bool, typer.Option("--checkpoints", help="Look into the last checkpoints too; takes as long as reading them.")
+    ] = False,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
@@ -72,6 +76,7 @@ def diagnose(
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
     from loganalyst import contextfile, pipeline
+    from loganalyst.progress import Bar
 
     case = contextfile.read(context) if context else contextfile.Case()
     paths = [*paths, *case.runs, *case.logs]
@@ -80,10 +85,22 @@ def diagnose(
         raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
     format_ = format_ or Format(case.format or Format.TERMINAL)
     other = pipeline.read_run(baseline) if baseline else None
-    with within(case.seconds):
-        found = pipeline.diagnose_paths(
-            paths, separate=separate, config=config, rules=rules, symptoms=symptom, baseline=other, case=case
-        )
+    bar = Bar()
+    looked = {"checkpoints": checkpoints, "watch": partial(bar.tell, "looking into checkpoints")}
+    try:
+        with within(case.seconds):
+            found = pipeline.diagnose_paths(
+                paths,
+                separate=separate,
+                config=config,
+                rules=rules,
+                symptoms=symptom,
+                baseline=other,
+                case=case,
+                **looked,
+            )
+    finally:
+        bar.clear()
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)

@@ -139,12 +139,13 @@ def _notes(stem: str) -> Kind:
     return Kind.NOTHING if _NOTES.match(stem) else Kind.NOTES
 
 
+_WEIGHTS = (".ckpt", ".pt", ".pth", ".safetensors", ".distcp", ".h5", ".keras", ".msgpack")
 _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     **dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson"), _table),
     **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg"), _settings),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), lambda _: Kind.DATABASE),
     **dict.fromkeys((".log", ".out", ".err"), lambda _: Kind.LOG),
-    **dict.fromkeys([".ckpt", ".pt", ".pth", ".safetensors", ".h5", ".keras", ".msgpack"], lambda _: Kind.CHECKPOINT),
+    **dict.fromkeys(_WEIGHTS, lambda _: Kind.CHECKPOINT),
     ".wandb": lambda _: Kind.CURVES,
     ".psv": lambda _: Kind.SETTINGS,
     ".parquet": _parquet,

@@ -1,0 +1,118 @@
+"""Features of what the checkpoints hold: values that are not finite, tensors that stood still, dead rows, the state of
+the optimiser. Only where they were looked into (`diagnose --checkpoints`); not known otherwise.
+"""
+
+from collections.abc import Sequence
+
+from loganalyst.features.context import Computed, Context
+from loganalyst.model import CheckpointScan, Feature, Inspection, TensorStats, Witness
+
+LOOKED = "checkpoints, where they are looked into"
+TWO = "two checkpoints of different steps"
+STATE = "the optimiser's or scaler's state in the last checkpoint"
+FEATURES = (
+    Feature("checkpoint_inspected_count", "int", "checkpoints", "checkpoints that were looked into", LOOKED),
+    Feature("checkpoint_unreadable_count", "int", "checkpoints", "of the last ones those that cannot be read (0 = looked and none)", LOOKED),
+    Feature("checkpoint_unreadable_text", "text", "", "the last of them and why", LOOKED),
+    Feature("checkpoint_last_step", "int", "step", "step of the last one that can be read", LOOKED),
+    Feature("checkpoint_nonfinite_count", "int", "tensors", "tensors of its model that hold NaN or Inf (0 = looked and none)", LOOKED),
+    Feature("checkpoint_nonfinite_share", "float", "share", "share of its tensors with fractions that do", LOOKED),
+    Feature("checkpoint_nonfinite_metric", "text", "", "the one with the largest share of them", LOOKED),
+    Feature("checkpoint_finite_step", "int", "step", "step of the last checkpoint whose model is finite", LOOKED),
+    Feature("checkpoint_optimizer_nonfinite_count", "int", "tensors", "tensors of the optimiser that hold NaN or Inf", STATE),
+    Feature("checkpoint_dead_share", "float", "share", "largest share of rows of zeros in a weight of the last one (embeddings, and those of zeros only, left out)", LOOKED),
+    Feature("checkpoint_dead_metric", "text", "", "that weight", LOOKED),
+    Feature("checkpoint_embedding_share", "float", "share", "parameters that are embeddings", LOOKED),
+    Feature("checkpoint_compared_steps", "int", "steps", "from the one before to the last", TWO),
+    Feature("checkpoint_frozen_count", "int", "tensors", "tensors that are exactly the same in both", TWO),
+    Feature("checkpoint_frozen_share", "float", "share", "share of the tensors that both have", TWO),
+    Feature("checkpoint_frozen_metric", "text", "", "the first of them", TWO),
+    Feature("checkpoint_reset_count", "int", "tensors", "tensors made anew: nothing like before, where the others are", TWO),
+    Feature("checkpoint_runaway_count", "int", "tensors", "tensors that changed far more than the median one", TWO),
+    Feature("checkpoint_runaway_metric", "text", "", "the first of them", TWO),
+    Feature("checkpoint_blown_up_count", "int", "tensors", "second moments far above those of the other tensors", STATE),
+    Feature("checkpoint_blown_up_metric", "text", "", "the first of them", STATE),
+    Feature("checkpoint_eps_share", "float", "share", "second moments v above 0 with sqrt(v) below eps", STATE),
+    Feature("checkpoint_loss_scale", "float", "", "the loss scale", STATE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; none where no checkpoint was looked into."""
+    found = context.run.inspection
+    if found is None:
+        return {}
+    lost = [f for f in found.findings if f.kind == "unreadable"]
+    out: Computed = {
+        "checkpoint_inspected_count": len(found.checkpoints),
+        "checkpoint_unreadable_count": len(lost),
+    }
+    if lost:
+        out["checkpoint_unreadable_text"] = (f"{lost[0].path.name} {lost[0].text}", Witness(file=str(lost[0].path)))
+    if not found.checkpoints:
+        return out
+    last = found.checkpoints[-1]
+    return out | _model(last, found.checkpoints) | _state(last) | _change(found)
+
+
+def _model(last: CheckpointScan, scans: Sequence[CheckpointScan]) -> Computed:
+    witness = Witness(step=last.step, file=str(last.path))
+    tensors = [t for t in last.tensors if "float" in t.dtype]
+    bad = sorted((t for t in tensors if t.nonfinite), key=lambda t: -t.nonfinite / t.count)
+    out: Computed = {
+        "checkpoint_last_step": last.step,
+        "checkpoint_nonfinite_count": (len(bad), witness),
+        "checkpoint_nonfinite_share": (len(bad) / len(tensors), witness) if tensors else None,
+        "checkpoint_embedding_share": last.embedding_share,
+        **_dead(tensors, witness),
+    }
+    if bad:
+        out["checkpoint_nonfinite_metric"] = (bad[0].name, witness)
+    finite = [s.step for s in scans if s.step is not None and not any(t.nonfinite for t in s.tensors)]
+    return out | ({"checkpoint_finite_step": max(finite)} if finite else {})
+
+
+def _dead(tensors: Sequence[TensorStats], witness: Witness) -> Computed:
+    shares = {t.name: t.dead_rows / t.shape[0] for t in tensors if len(t.shape) > 1 and t.shape[0] and not t.embedding}
+    some = {name: share for name, share in shares.items() if share < 1}
+    if not some:
+        return {}
+    worst = max(some, key=lambda name: some[name])
+    out: Computed = {"checkpoint_dead_share": (some[worst], witness)}
+    return out | ({"checkpoint_dead_metric": worst} if some[worst] else {})
+
+
+def _state(last: CheckpointScan) -> Computed:
+    witness = Witness(step=last.step, file=str(last.path))
+    out: Computed = {"checkpoint_loss_scale": last.loss_scale}
+    moments = [m for o in last.optimizers for m in o.moments]
+    if not moments:
+        return out
+    blown = [name for o in last.optimizers for name in o.blown_up]
+    shares = [o.eps_share for o in last.optimizers if o.eps_share is not None]
+    out |= {
+        "checkpoint_optimizer_nonfinite_count": (sum(m.nonfinite > 0 for m in moments), witness),
+        "checkpoint_blown_up_count": (len(blown), witness),
+        "checkpoint_eps_share": max(shares) if shares else None,
+    }
+    return out | ({"checkpoint_blown_up_metric": (blown[0], witness)} if blown else {})
+
+
+def _change(found: Inspection) -> Computed:
+    """Of the last one against the one before, which `Inspection.changes` has at its end."""
+    if not found.changes:
+        return {}
+    steps = {scan.path: scan.step for scan in found.checkpoints}
+    change = found.changes[-1]
+    old, new = steps.get(change.old), steps.get(change.new)
+    both = [t for t in change.tensors if t.verdict not in ("added", "removed", "reshaped")]
+    named = {kind: [t.name for t in both if t.verdict == kind] for kind in ("frozen", "reset", "runaway")}
+    out: Computed = {
+        "checkpoint_compared_steps": None if old is None or new is None else new - old,
+        "checkpoint_frozen_share": len(named["frozen"]) / len(both) if both else None,
+        **{f"checkpoint_{kind}_count": len(names) for kind, names in named.items()},
+    }
+    for kind in ("frozen", "runaway"):
+        if named[kind]:
+            out[f"checkpoint_{kind}_metric"] = named[kind][0]
+    return out
