@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 
 import loganalyst
-from loganalyst.report import html, json, markdown, terminal
+from loganalyst.report import html, json, markdown, sarif, terminal
 
 FORMS: dict[str, Callable[..., str]] = {
     "terminal": terminal.render,
     "markdown": markdown.render,
     "json": json.render,
+    "sarif": lambda diagnosis: sarif.render([diagnosis], Path()),
     "html": html.render,
 }
 ROUNDS = 5
