@@ -10,12 +10,14 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.auditing import cluster
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import listing
 from loganalyst.auditing.reports import linked, write
+from loganalyst.errors import StoreError
 from loganalyst.store import Outcome, Store
-from loganalyst.store.workers import Limits
+from loganalyst.store.workers import Limits, Workers
 
 SECONDS = 300.0  # that one run may take to be read, and to be judged
 SHARE = 0.8  # of the machine's memory, for all processes together
@@ -52,6 +54,8 @@ def audit(
     full: bool = False,
     reports: str | Path | None = None,
     watch: Callable[[Outcome, int | None], None] | None = None,
+    scheduler: str | None = None,
+    slurm: bool = False,
 ) -> Audit:
     """Read and judge every run at or below `paths` that changed since the last time.
 
@@ -59,22 +63,23 @@ def audit(
     processor), `seconds` what a run may take; `full` reads all anew. `reports` is a folder that gets an HTML report of
     each run with a fault, where it has no current one; `Audit.runs` then tells its path in a column `report`. `watch`
     is told each outcome, and how many there will be where that is known. A run that cannot be read, takes too long, or
-    takes too much memory costs itself only: its status is `unreadable`. Raises StoreError where the store or the folder
-    of reports cannot be used.
+    takes too much memory costs itself only: its status is `unreadable`. The work is done by processes of this machine,
+    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. Raises StoreError where the store or the folder
+    of reports cannot be used, LogAnalystError where a cluster cannot.
     """
-    processes = jobs or _processors()
+    processes = _processors() if slurm else jobs or _processors()
     limits = Limits(seconds, SHARE * _memory() / processes)
-    with _kept(store) as folder:
+    with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
         met: dict[str, Outcome] = {}
-        for outcome in kept.readings(paths, processes, limits, full=full):
+        for outcome in kept.readings(paths, processes, limits, full=full, workers=workers):
             met[outcome.run or outcome.path] = outcome
             counts[outcome.what] += 1
             if watch:
                 watch(outcome, None)
         wanted = {id_ for id_, outcome in met.items() if outcome.what != "failed"}
         total = kept.unjudged(wanted).height
-        for outcome in kept.judgings(wanted, processes, limits):
+        for outcome in kept.judgings(wanted, processes, limits, workers=workers):
             counts[outcome.what] += 1
             if watch:
                 watch(outcome, total)
@@ -101,6 +106,20 @@ def _memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
         return float("inf")
+
+
+@contextmanager
+def _workers(
+    scheduler: str | None, jobs: int | None, store: str | Path | None, *, slurm: bool
+) -> Iterator[Workers | None]:
+    """Who does the work; None for processes of this machine."""
+    if scheduler is None and not slurm:
+        yield None
+        return
+    if store is None:
+        raise StoreError("a cluster", "needs a store", "--store names a folder that all its machines see")
+    with cluster.slurm(jobs, Path(store)) if scheduler is None else cluster.connected(scheduler, Path(store)) as found:
+        yield found
 
 
 @contextmanager

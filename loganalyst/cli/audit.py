@@ -3,12 +3,13 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from loganalyst.cli.app import app
 from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, complain, emit, screen
+from loganalyst.errors import LogAnalystError
 
 if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit
@@ -36,6 +37,11 @@ def audit(
     ] = None,
     jobs: Jobs = None,
     seconds: Seconds = 300,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Let the workers of this dask scheduler do the work."),
+    ] = None,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Let N jobs of SLURM do the work (--jobs N).")] = False,
     full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
     format_: Annotated[
         AuditFormat, typer.Option("--format", metavar="terminal|json|csv|html", help="How the list is laid out.")
@@ -59,9 +65,12 @@ def audit(
     from loganalyst.auditing.batch import audit as batch
     from loganalyst.progress import Bar
 
+    if scheduler and (slurm or jobs):
+        raise LogAnalystError("--scheduler", "has its own workers", "leave --slurm and --jobs out")
+    options: dict[str, Any] = {"jobs": jobs, "seconds": seconds, "scheduler": scheduler, "slurm": slurm, "full": full}
     bar = Bar()
     try:
-        found = batch(paths, store, jobs=jobs, seconds=seconds, full=full, reports=reports, watch=bar.outcome)
+        found = batch(paths, store, **options, reports=reports, watch=bar.outcome)
     finally:
         bar.clear()
     for fault in found.faults:

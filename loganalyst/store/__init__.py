@@ -28,7 +28,7 @@ from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import Joined, Note, State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
-from loganalyst.store.workers import Limits, NotStartedError, Ready, each
+from loganalyst.store.workers import Limits, NotStartedError, Ready, Workers, each
 
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down
@@ -76,10 +76,16 @@ class Store:
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
 
     def readings(
-        self, paths: Iterable[str | Path], processes: int = 1, limits: Limits | None = None, *, full: bool = False
+        self,
+        paths: Iterable[str | Path],
+        processes: int = 1,
+        limits: Limits | None = None,
+        *,
+        full: bool = False,
+        workers: Workers | None = None,
     ) -> Iterator[Outcome]:
         """As `ingest`, run by run as they are done, each within `limits`; `full`: unchanged ones too. What was read is
-        written down every few seconds, and when the iterator is closed.
+        written down every few seconds, and when the iterator is closed. `workers` do it in place of our processes.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
         """
@@ -87,7 +93,7 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state, full), processes, _died, limits):
+                for done in each(_read, self._work(paths, state, full), processes, _died, limits, workers=workers):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -135,8 +141,8 @@ class Store:
         if unchanged:
             return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or "", run=id_))
         places = {name: self.run_file(name, id_) for name in BIG}
-        folder = self._folder.temporary / f"{id_}-{time.time_ns()}"
-        return Task(joined, note, None if full else state.known(id_, __version__), places, folder)
+        known = None if full else state.known(id_, __version__)
+        return Task(joined, note, known, places, self._folder.temporary / id_)
 
     def _keep(self, batch: Sequence[Done], state: State) -> None:
         """Put what was read into its place: big tables, small ones, then the notes. Whoever is killed in between
@@ -166,8 +172,11 @@ class Store:
         processes: int = 1,
         limits: Limits | None = None,
         patience: float = PATIENCE,
+        workers: Workers | None = None,
     ) -> Iterator[Outcome]:
-        """As `diagnose`, run by run as they are done, each within `limits` (None: in this process, without any)."""
+        """As `diagnose`, run by run as they are done, each within `limits` (None: in this process, without any);
+        `workers` as in `readings`.
+        """
         wanted = None if ids is None else set(ids)
         if not self.unjudged(wanted).height:
             return
@@ -175,7 +184,8 @@ class Store:
             batch: list[Judged] = []
             since = time.monotonic()
             try:
-                for done in each(judged.judge, self._to_judge(wanted), processes, judged.given_up, limits):
+                work, given_up = self._to_judge(wanted), judged.given_up
+                for done in each(judged.judge, work, processes, given_up, limits, workers=workers):
                     batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
                         self._keep_judged(batch)

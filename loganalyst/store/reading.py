@@ -12,6 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -33,7 +34,7 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 @dataclass(frozen=True)
 class Task:
     """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    and a folder to write to and beside, of no other's name.
+    and a folder to write to and beside.
     """
 
     found: Found
@@ -81,6 +82,8 @@ def read(task: Task) -> Done:
     """Read the run. Whatever is wrong with it is in the note."""
     if task.known is not None and not _untouched(task):  # what was written stayed without its note
         task = replace(task, known=None)
+    # a machine that was given up may still be at it, beside the one that does it again
+    task = replace(task, folder=task.folder.with_name(f"{task.folder.name}-{uuid4().hex}"))
     note = task.note
     try:
         spool = Spool(task.folder)

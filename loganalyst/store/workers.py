@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -72,7 +72,7 @@ class _Worker(Generic[Item]):
             self.started = self.pipe.recv()
         except (EOFError, OSError):
             raise NotStartedError(NOT_STARTED) from None
-        self.since = time.monotonic()  # to start is no part of the item
+        self.since = time.monotonic()
         return False
 
     def answer(self) -> Any:
@@ -89,7 +89,7 @@ class _Worker(Generic[Item]):
     def over(self, limits: Limits) -> str | None:
         """Which limit its item has gone over, None where none. A process that goes over one is ended."""
         held = _resident(self.process.pid)
-        if time.monotonic() - self.since > limits.seconds:
+        if self.started and time.monotonic() - self.since > limits.seconds:  # to start is no part of the item
             why = f"took longer than {limits.seconds:g} s, and was given up"
         elif held > limits.memory:
             why = f"took more than {limits.memory / (1 << 20):,.0f} MiB of memory, and was given up"
@@ -121,24 +121,42 @@ class Ready(Generic[Result]):
     value: Result
 
 
+class Workers(Protocol):
+    """Whoever does items in place of processes of this machine."""
+
+    def each(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item | Ready[Result]],
+        died: Callable[[Item, str], Result],
+        limits: Limits,
+    ) -> Iterator[Result]:
+        """As `each` below."""
+
+
 def each(
     function: Callable[[Item], Result],
     items: Iterable[Item | Ready[Result]],
     processes: int,
     died: Callable[[Item, str], Result],
     limits: Limits | None = None,
+    *,
+    workers: Workers | None = None,
 ) -> Iterator[Result]:
     """`function` of each item, in the order they are done; `died(item, why)` where its process did.
 
     Items are taken as they are needed, one of them ahead. With one process it is this one, unless there are `limits`:
-    an item that goes over them costs its process. Programs that ask for other processes must not do so while they are
-    imported (``if __name__ == "__main__":``), for the processes import them too. Raises NotStartedError where a process
-    cannot be started.
+    an item that goes over them costs its process. `workers` do the work in place of processes of ours. Programs that
+    ask for other processes must not do so while they are imported (``if __name__ == "__main__":``), for the processes
+    import them too. Raises NotStartedError where a process cannot be started.
     """
+    if workers is not None:
+        yield from workers.each(function, items, died, limits or Limits())
+        return
     if processes < 2 and limits is None:
         yield from (item.value if isinstance(item, Ready) else function(item) for item in items)
         return
-    crew = _Crew(function, died, limits or Limits())
+    crew = Processes(function, died, limits or Limits())
     left = iter(items)
     item = next(left, None)
     try:
@@ -157,7 +175,7 @@ def each(
         crew.stop()
 
 
-class _Crew(Generic[Item, Result]):
+class Processes(Generic[Item, Result]):
     """Processes that are at an item each, or wait for one."""
 
     def __init__(self, function: Callable[[Item], Result], died: Callable[[Item, str], Result], limits: Limits) -> None:

@@ -1,0 +1,208 @@
+"""The work of an audit on the workers of a dask cluster, or of jobs that SLURM starts.
+
+Runs and store lie where all machines see them under the same path. A worker writes a run's big tables under names of
+its own below the store's `tmp/` and hands back the rest; who asked is the only one that puts anything into its place,
+under the store's lock, as it does with processes of its own. So a worker that dies leaves nothing but files that nobody
+names; its runs are done again by others, and an answer that comes twice or too late is nobody's.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from loganalyst.errors import LogAnalystError
+from loganalyst.store import Store, judged
+from loganalyst.store.workers import Item, Limits, Processes, Ready, Result
+
+SHARE = 0.8  # of a worker's memory, for the runs that it is at
+JOBS = 8  # of SLURM, where no number is given
+DEFAULTS = {"cores": 1, "memory": "4GB"}  # of a job, where dask's own configuration says nothing
+PATIENCE = 60.0  # seconds to wait for a scheduler's first worker; the queue of SLURM may take as long as it likes
+QUEUED = 2  # items given out for each thread of a worker: the one it is at, and the next
+LOOK = 5.0  # seconds between two looks at how many workers there are
+INSTALL = "pip install 'loganalyst[cluster]'"
+
+
+class Cluster:
+    """Does items on the workers of a dask `client`, for each thread of a worker in a process with limits of its own."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._looked, self._room = float("-inf"), 0
+
+    def each(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item | Ready[Result]],
+        died: Callable[[Item, str], Result],
+        limits: Limits,
+    ) -> Iterator[Result]:
+        """As `workers.each`. What a worker was at that died is done again by another; `died` is asked for an item that
+        several workers died at. Raises LogAnalystError where the scheduler goes away.
+        """
+        from distributed import as_completed
+
+        busy: dict[Any, Item] = {}
+        done, left = as_completed(), iter(items)
+        try:
+            while True:
+                while len(busy) < self._places() and (item := next(left, None)) is not None:
+                    if isinstance(item, Ready):
+                        yield item.value
+                        continue
+                    future = self._client.submit(_attempt, function, item, died, limits.seconds, pure=False)
+                    busy[future] = item
+                    done.add(future)
+                if not busy:
+                    return
+                future = next(done)
+                yield self._result(future, busy.pop(future), died)
+        finally:
+            with suppress(Exception):  # where the scheduler is gone there is nothing to end
+                self._client.cancel(list(busy))
+                self._client.run(_dismiss, on_error="ignore")
+
+    def _places(self) -> int:
+        """How many items may be given out."""
+        if time.monotonic() - self._looked > LOOK:
+            self._room = QUEUED * max(1, sum(self._client.nthreads().values()))
+            self._looked = time.monotonic()
+        return self._room
+
+    def _result(self, future: Any, item: Item, died: Callable[[Item, str], Result]) -> Result:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            result: Result = future.result()
+        except KilledWorker as error:
+            return died(item, f"{error.allowed_failures + 1} workers died while they were at it")
+        except (CancelledError, OSError) as error:
+            raise LogAnalystError(self._client.scheduler.address, f"the cluster went away ({error})") from None
+        return result
+
+
+_crews: dict[int, tuple[object, Processes[Any, Any]]] = {}  # of each thread of a worker: what for, and its process
+_starting = threading.Lock()
+
+
+def _attempt(
+    function: Callable[[Item], Result], item: Item, died: Callable[[Item, str], Result], seconds: float
+) -> Result:
+    """On a worker: the function of an item, in a process that outlives it, so that limits cost nobody else."""
+    limits = Limits(seconds, _memory())
+    thread, purpose = threading.get_ident(), (function, limits)
+    with _starting:  # which changes the environment for a moment
+        before, crew = _crews.get(thread, (None, None))
+        if crew is None or before != purpose:
+            if crew:
+                crew.stop()
+            crew = Processes(function, died, limits)
+            _crews[thread] = (purpose, crew)
+        _free_to_start()
+        crew.start(item)
+    result: Result = crew.next()
+    return result
+
+
+def _memory() -> float:
+    """What a run may take of this worker's memory."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    held = worker.memory_manager.memory_limit
+    return SHARE * held / worker.state.nthreads if held else float("inf")
+
+
+def _free_to_start() -> None:
+    """Let this process start others: workers are marked as ones that must not, lest orphans stay; ours end with it."""
+    import multiprocessing
+
+    multiprocessing.current_process()._config.pop("daemon", None)  # type: ignore[attr-defined]
+
+
+def _dismiss() -> None:
+    """On a worker: end what was kept for the next item."""
+    while _crews:
+        with suppress(KeyError):
+            _crews.popitem()[1][1].stop()
+
+
+@contextmanager
+def connected(address: str, store: Path) -> Iterator[Cluster]:
+    """The workers of the scheduler at `address`, which must see the store.
+
+    Raises LogAnalystError where dask.distributed is not installed, nobody answers, no worker comes, or the workers have
+    another version or do not see the store.
+    """
+    with _missing("--scheduler", "dask.distributed"):
+        from distributed import Client
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise LogAnalystError(address, f"no scheduler answers ({error})", "tcp://HOST:8786 is the usual form") from None
+    with client:
+        _ready(client, store, PATIENCE)
+        yield Cluster(client)
+
+
+@contextmanager
+def slurm(jobs: int | None, store: Path) -> Iterator[Cluster]:
+    """Workers in `jobs` jobs of SLURM, which end afterwards; queue, account, memory and time of a job are those of
+    dask's own configuration (`jobqueue.slurm`). Raises LogAnalystError as `connected`, and where no job can be sent.
+    """
+    with _missing("--slurm", "dask-jobqueue"):
+        import dask
+        from dask_jobqueue import SLURMCluster
+        from distributed import Client
+    told = {name: dask.config.get(f"jobqueue.slurm.{name}", None) or value for name, value in DEFAULTS.items()}
+    with ExitStack() as stack:
+        try:
+            started = stack.enter_context(SLURMCluster(**told))
+            started.scale(jobs=jobs or JOBS)
+            client = stack.enter_context(Client(started))
+            _ready(client, store, None)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise LogAnalystError("SLURM", f"no workers can be started ({error})", "see docs/scaling.md") from None
+        yield Cluster(client)
+
+
+@contextmanager
+def _missing(option: str, package: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError:
+        raise LogAnalystError(option, f"{package} is not installed", f"`{INSTALL}` installs it") from None
+
+
+def _ready(client: Any, store: Path, patience: float | None) -> None:
+    """Wait for a worker, and see that all are what is needed."""
+    address = client.scheduler.address
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        raise LogAnalystError(address, f"no worker within {PATIENCE:g} s", "start `dask worker` for it") from None
+    Store(store).ingest([])  # makes what is not there yet
+    probe = store / "tmp" / f"seen-{uuid4().hex}"
+    probe.touch()
+    told = client.run(_facts, str(probe.absolute()), on_error="return")
+    probe.unlink(missing_ok=True)
+    for worker, facts in told.items():
+        if isinstance(facts, BaseException):
+            raise LogAnalystError(worker, f"cannot work for us ({facts})", "install loganalyst for its Python")
+        version, sees = facts
+        if version != judged.version():
+            raise LogAnalystError(worker, f"has version {version}", f"{judged.version()} is needed, as here")
+        if not sees:
+            raise LogAnalystError(
+                worker, f"does not see the store {store}", "a folder that all machines share is needed"
+            )
+
+
+def _facts(probe: str) -> tuple[str, bool]:
+    """On a worker: its version of the program and its rules, and whether it sees a file of the store."""
+    return judged.version(), os.path.exists(probe)
