@@ -20,11 +20,11 @@ from loganalyst.model import (
     TimelineEvent,
 )
 from loganalyst.report.beside import rows as beside
-from loganalyst.report.overview import Row, advice, checkpoints, coverage, pace
+from loganalyst.report.overview import Row, advice, checkpoints, coverage, gaps, pace
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.setup import setup
-from loganalyst.report.text import clean, count, duration, number, percent, size, span, step
+from loganalyst.report.text import clean, count, duration, number, percent, span, step
 from loganalyst.report.unseen import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
 from loganalyst.report.watch import watch
 
@@ -144,7 +144,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         sources=tuple(dict.fromkeys(TRACKERS.get(s.format, clean(s.path, 60)) for s in d.run.sources if s.format)),
         tone=tone,
         verdict=verdict,
-        sure=percent(d.confidence),
+        sure=percent(d.confidence) if d.status not in ("insufficient_data", "unreadable") else "",
         causes=tuple(_cause(c, d) for c in causes),
         symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
         told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
@@ -165,7 +165,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         setup=tuple(setup(d)),
         facts=tuple(_facts(d)),
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
-        gaps=tuple(_gaps(d)),
+        gaps=tuple(gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
         notes=tuple(Row(clean(n.text, 240), clean(n.change, 240)) for n in d.notes),
     )
@@ -393,10 +393,3 @@ def _session(s: SessionSummary) -> Row:
     place = _place(s.file, s.line, s.rank, s.node)
     why = f" ({', '.join(filter(None, (s.label, place)))})" if s.label else ""
     return Row(f"start {s.index + 1}", clean(job + s.status + why + lines))
-
-
-def _gaps(d: Diagnosis) -> Iterable[Row]:
-    for gap in d.run.gaps.iter_rows(named=True):
-        at = f" from byte {gap['offset']:,}" if gap["offset"] else ""
-        extent = f" ({size(gap['bytes'])})" if gap["bytes"] else ""
-        yield Row(clean(gap["file"], 120) + at, clean(gap["why"]) + extent)

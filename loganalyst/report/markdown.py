@@ -28,9 +28,9 @@ def escape(text: str) -> str:
 
 def _opening(doc: Document) -> Iterator[str]:
     yield f"# {escape(doc.name)}: {escape(doc.verdict)}"
-    yield f"{escape(doc.headline)}. Confidence {doc.sure}." + (
-        f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
-    )
+    sure = f" Confidence {doc.sure}." if doc.sure else ""
+    read = f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
+    yield f"{escape(doc.headline)}.{sure}{read}"
     yield from _paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
     yield from _section("Symptoms", doc.symptoms)
     yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)

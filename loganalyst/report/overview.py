@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loganalyst.model import Diagnosis
-from loganalyst.report.text import clean, count, duration, number, percent, step
+from loganalyst.report.text import clean, count, duration, number, percent, size, step
 
 NEAR = 0.02  # of the run: a checkpoint so near to the best value is that of the best value
 
@@ -65,3 +65,11 @@ def coverage(d: Diagnosis) -> str:
     judged = len(d.causes) + sum(r.verdict == "unlikely" for r in d.ruled_out)
     every = judged + len(d.unknown)
     return f"{judged} of {every} causes could be judged ({percent(judged / every)})" if judged and every else ""
+
+
+def gaps(d: Diagnosis) -> Iterator[Row]:
+    """What a reader could not use, where and why."""
+    for gap in d.run.gaps.iter_rows(named=True):
+        at = f" from byte {gap['offset']:,}" if gap["offset"] else ""
+        extent = f" ({size(gap['bytes'])})" if gap["bytes"] else ""
+        yield Row(clean(gap["file"], 120) + at, clean(gap["why"]) + extent)

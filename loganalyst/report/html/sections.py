@@ -26,7 +26,7 @@ def verdict(doc: Document) -> Html:
             class_="eyebrow",
         ),
         element("h1", element("span", SIGN[doc.tone], class_="sign", aria_hidden="true"), " ", doc.verdict),
-        _sure(doc.sure, lead.basis if lead else ""),
+        _sure(doc.sure, lead.basis if lead else "") if doc.sure else None,
         _what(lead) if lead else _unexplained(doc),
         [_second(c) for c in likely[1:]],
         element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
