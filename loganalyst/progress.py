@@ -23,14 +23,18 @@ class Bar:
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
         self._began = time.monotonic()
-        self._runs, self._points, self._total = 0, 0, 0
+        self._runs, self._points, self._total, self._reports = 0, 0, 0, 0
 
     def show(self, runs: int, points: int) -> None:
         """That many runs are done, which gave that many points."""
         self._write(f"{runs:,} runs, {points:,} points, {points / self._gone():,.0f} points/s")
 
     def outcome(self, outcome: Outcome, total: int | None) -> None:
-        """One more run is read, or of `total` that are to be judged, judged."""
+        """One more run is read, or of `total` that are to be judged, judged; or one more report is written."""
+        if outcome.what == "reported":
+            self._reports += 1
+            self._write(f"{self._reports:,} reports written")
+            return
         if total is not None and total != self._total:
             self._runs, self._total, self._began = 0, total, time.monotonic()
         self._runs += 1
