@@ -10,10 +10,13 @@ from loganalyst.features.places import first_failure, place
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 
+MESSAGE = 3  # lines behind an exception that its message may go on for
 TABLED = 3  # tier of what torchrun's table says
 _TERMINATED = ("slurm-task-terminated", "exit-terminated")  # ended by SIGTERM, and no line says by whom
 
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
+# a bar that stands at its beginning says nothing yet
+_WAITS = (_PATTERN == "last-step") & (pl.col("captures").str.json_path_match("$.step") == "0")
 _OWN = _PART.is_in(["root", "stop"])
 _TOLD = (_PART == "confirm") & _LABEL.is_not_null()
 
@@ -45,7 +48,7 @@ def judged_session(run: Run) -> int:
         run.lines.select("session", first_line="line", last_line="line")
     )
     numbers = rows["session"].drop_nulls().unique().sort(descending=True)
-    spoken = pl.concat([run.lines["session"], run.points["session"]]).unique()
+    spoken = pl.concat([run.lines.filter(~_WAITS)["session"], run.points["session"]]).unique()
     long = rows.filter(pl.col("last_line") - pl.col("first_line") >= limit("said_nothing"))["session"]
     said = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
     return int(said[0] if len(said) else numbers[0]) if len(numbers) else 0
@@ -62,8 +65,11 @@ def root(lines: pl.DataFrame) -> dict[str, Any] | None:
     if not judged.height:
         return None
     chosen = _first(judged.filter(pl.col("tier") == pl.col("tier").min()), lines)
-    if chosen["general"] and chosen["block"] is not None:
-        known = judged.filter(~pl.col("general"), file=chosen["file"], block=chosen["block"]).sort("line")
+    if chosen["general"]:
+        goes_on = _LINE.is_between(chosen["line"], chosen["line"] + MESSAGE) & (_PART == "root")
+        goes_on &= pl.col("rank").eq_missing(pl.lit(chosen["rank"], pl.Int64))
+        own = pl.col("block").eq(pl.lit(chosen["block"], pl.Int64)) | goes_on
+        known = judged.filter(~pl.col("general"), own, file=chosen["file"]).sort("line")
         chosen = known.row(0, named=True) if known.height else chosen
     return _first_time(chosen, lines)
 

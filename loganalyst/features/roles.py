@@ -42,6 +42,8 @@ class _Turn:
 _LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
 _TERMS = ("loss_component", "recon_loss", "quantisation_loss")
 _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
+_TOTAL = {"total", "overall"}
+_MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 _KEYS = ("meaning", "worse", "judged")
 
 
@@ -110,6 +112,7 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
             raise RuleError("loganalyst.yaml", what, hint)
     roles = {m: _by_name(m) for m in metrics}
     roles |= _whole(roles)
+    roles |= _measures(roles)
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
@@ -131,3 +134,13 @@ def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]
     if len(bare) != 1 or names & _WHOLES:
         return {}
     return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
+
+
+def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """Beside a total loss one called after a measure (`l1_loss`, `bce_loss`) is a term of it."""
+    losses = [m for m, (role, _) in roles.items() if role.name == "train_loss"]
+    words = {m: set(normalise(m).split("_")) for m in losses}
+    if not any(words[m] & _TOTAL for m in losses):
+        return {}
+    terms = (m for m in losses if words[m] & _MEASURES and not words[m] & _TOTAL)
+    return {m: (all_roles()["loss_component"], "a measure, beside the total loss") for m in terms}

@@ -189,8 +189,10 @@ class _Reading:
         sessions = self.sessions.summary(self.last_line)
         number = sessions.height - 1
         came = progress.last(path, number, sessions["first_line"][-1], self.last_line)
-        ends = pl.concat([ending.cut(path, self.last_line, number), came])
-        yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=ends)
+        ends = [ending.cut(path, self.last_line, number), came]
+        if not self.sessions.all[-1].ended_well:
+            ends.append(ending.words(path, self.last_line, number, self.catalogue.known))
+        yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
     def mark(self) -> Mark | None:
         """Where the next reading begins."""

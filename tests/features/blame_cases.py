@@ -515,4 +515,34 @@ CASES = (
         {"job.out": steps(1, 90) + DONE + watchdog(1) + ROOT + "\n" + down(1) + table(1, "gpu01", -6)},
         "nccl_timeout", 1, "gpu01",
     ),
+    Case(
+        "an exception whose message goes on in the next lines",
+        {"job.out": steps(1, 20) + "OSError: cannot write (write failed: time = now\n, filename = 'a.h5', errno = 28, error message = 'x'" + ROOT + "\n"},
+        "disk_full",
+    ),
+    Case(
+        "a fault that stands well behind a general exception is another",
+        {"job.out": steps(1, 20) + "ValueError: bad shard" + ROOT + "\n" + 4 * "closing the loaders\n" + "CUDA error: out of memory\n"},
+        "code_exception",
+    ),
+    Case(
+        "a bar at its beginning behind the exception is no new start",
+        {"job.out": "AttributeError: 'Optimizer' object has no attribute 'train'" + ROOT + "\n  0%|          | 0/3 [00:00<?, ?it/s]\n"},
+        "code_exception",
+    ),
+    Case(
+        "last words that no pattern knows",
+        {"job.out": steps(1, 20) + "launcher: fatal error: the quux daemon has gone" + ROOT + "\nbye\n"},
+        "other",
+    ),
+    Case(
+        "the same words, and training went on",
+        {"job.out": "launcher: fatal error: the quux daemon has gone\n" + steps(1, 20)},
+        None,
+    ),
+    Case(
+        "the same words when the work is done",
+        {"job.out": steps(1, 90) + DONE + "launcher: fatal error: the quux daemon has gone\n"},
+        None,
+    ),
 )  # fmt: skip

@@ -68,6 +68,14 @@ def test_a_loss_logged_alone_is_the_training_loss() -> None:
     assert role("recon_loss", "kl_loss") == "recon_loss"
 
 
+def test_a_measure_beside_the_total_loss_is_a_term() -> None:
+    """`l1_loss` may be 0 all along while the total falls; alone it is the training loss."""
+    assert role("l1_loss", "total_loss", "iou_loss") == "loss_component"
+    assert role("total_loss", "l1_loss") == "train_loss"
+    assert role("l1_loss", "lr") == "train_loss"
+    assert role("train_mse", "loss") == "train_loss"
+
+
 def test_perplexity_beside_a_quantisation_loss_is_that_of_the_codebook() -> None:
     """Of a language model it is the exponential of the loss, which is not judged."""
     assert role("perplexity", "vq_loss", "loss") == "codebook_usage"

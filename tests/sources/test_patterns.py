@@ -99,6 +99,17 @@ def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
     assert [c for c in claimed if BY_ID[c].part in FATAL] == []
 
 
+@pytest.mark.parametrize(
+    "box", ['│ ❱  891 │   │   │   f"{}"', '│    890 │   raise ValueError("{}")', '  |   12 |   "{}"']
+)
+def test_source_code_in_a_box_is_no_message(box: str) -> None:
+    """What a quoted line of a program would raise was not raised there; the message itself is found."""
+    said = "AssertionError: Check batch related parameters. train_batch_size is not equal"
+    claimed = patterns.match(pl.Series([box.format(said), said]), CATALOGUE)
+
+    assert claimed["row"].to_list() == [1]
+
+
 def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where hyperscan is missing every line is claimed by the same pattern."""
     text = pl.Series(EXAMPLES)

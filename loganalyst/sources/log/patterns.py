@@ -60,6 +60,8 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
+# a line of source code that a traceback in a box quotes: what it would raise is not what was raised
+_QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]"
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
@@ -122,7 +124,7 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     for literal, positions in groups(literals):
         for number in of[literal]:
             lines.setdefault(number, []).append(at[positions])
-    free = np.ones(len(text), bool)
+    free = ~text.str.contains(_QUOTED).to_numpy()
     found = []
     for number in sorted(lines):
         rows = np.unique(np.concatenate(lines[number]))

@@ -41,6 +41,7 @@ _SEPARATOR = re.compile(
 )
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
+_ORIGIN = re.compile(r"[\w.]+\.\w+(?::\w+)?:$")  # of a logger: `package.module:function:120 - what it says`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -118,6 +119,8 @@ def _numbers(parts: list[str]) -> list[_Number]:
 
 def _keyed(index: int, before: str, after: str) -> _Number:
     text = before[-120:]
+    if after.startswith(" - ") and _ORIGIN.search(text):
+        return _Number(index)
     separator = _SEPARATOR.search(text)
     key = text[: separator.start()] if separator else text
     if after.startswith(("%" + BAR, BAR)) or (not separator and key and not key.endswith((" ", "["))):
