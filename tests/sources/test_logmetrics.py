@@ -71,7 +71,7 @@ YOLO = "\n".join(
 CASES: dict[str, tuple[str, list[Row]]] = {
     "a logger's module and line": (
         "".join(
-            f"2024-05-01 10:00:0{k} | INFO     | trainer.core:report:254 - epoch: 1/3, iter: {k}0/90, total_loss: 2.{k}, lr: 0.1\n"
+            f"2024-05-01 10:00:0{k} | core.loop:report:254 - epoch: 1/3, iter: {k}0/90, total_loss: 2.{k}, lr: 0.1\n"
             for k in (1, 2, 3)
         ),
         [row for k in (1, 2, 3) for row in (("total_loss", 10 * k, 1.0, 2 + k / 10), ("lr", 10 * k, 1.0, 0.1))],
