@@ -31,9 +31,9 @@ INSTALL = "pip install 'loganalyst[cluster]'"
 class Cluster:
     """Does items on the workers of a dask `client`, for each thread of a worker in a process with limits of its own."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._looked, self._room = float("-inf"), 0
+    def __init__(self, client: Any, patience: float | None = PATIENCE) -> None:
+        self._client, self._patience = client, patience  # None: workers may take as long as they like to come
+        self._looked, self._seen, self._room = float("-inf"), time.monotonic(), 0
 
     def each(
         self,
@@ -45,34 +45,44 @@ class Cluster:
         """As `workers.each`. What a worker was at that died is done again by another; `died` is asked for an item that
         several workers died at. Raises LogAnalystError where the scheduler goes away.
         """
-        from distributed import as_completed
-
         busy: dict[Any, Item] = {}
-        done, left = as_completed(), iter(items)
+        left = iter(items)
         try:
             while True:
                 while len(busy) < self._places() and (item := next(left, None)) is not None:
                     if isinstance(item, Ready):
                         yield item.value
                         continue
-                    future = self._client.submit(_attempt, function, item, died, limits.seconds, pure=False)
-                    busy[future] = item
-                    done.add(future)
+                    busy[self._client.submit(_attempt, function, item, died, limits.seconds, pure=False)] = item
                 if not busy:
                     return
-                future = next(done)
-                yield self._result(future, busy.pop(future), died)
+                for future in self._done(list(busy)):
+                    yield self._result(future, busy.pop(future), died)
         finally:
             with suppress(Exception):  # where the scheduler is gone there is nothing to end
                 self._client.cancel(list(busy))
                 self._client.run(_dismiss, on_error="ignore")
 
     def _places(self) -> int:
-        """How many items may be given out."""
-        if time.monotonic() - self._looked > LOOK:
-            self._room = QUEUED * max(1, sum(self._client.nthreads().values()))
-            self._looked = time.monotonic()
+        """How many items may be given out. Raises LogAnalystError where workers are gone for longer than is waited."""
+        now = time.monotonic()
+        if now - self._looked > LOOK:
+            threads = sum(self._client.nthreads().values())
+            self._seen = now if threads or self._patience is None else self._seen
+            if now - self._seen > (self._patience or now):
+                raise LogAnalystError(self._client.scheduler.address, "has no workers any more", "start `dask worker`")
+            self._looked, self._room = now, QUEUED * max(1, threads)
         return self._room
+
+    def _done(self, busy: list[Any]) -> Iterable[Any]:
+        """Those that are done, as soon as one is."""
+        from distributed import wait
+
+        while True:
+            with suppress(TimeoutError):
+                found: Iterable[Any] = wait(busy, timeout=LOOK, return_when="FIRST_COMPLETED").done
+                return found
+            self._places()
 
     def _result(self, future: Any, item: Item, died: Callable[[Item, str], Result]) -> Result:
         from distributed import CancelledError, KilledWorker
@@ -163,12 +173,12 @@ def slurm(jobs: int | None, store: Path) -> Iterator[Cluster]:
     with ExitStack() as stack:
         try:
             started = stack.enter_context(SLURMCluster(**told))
-            started.scale(jobs=jobs or JOBS)
+            started.adapt(minimum_jobs=jobs or JOBS, maximum_jobs=jobs or JOBS)  # a job that ends has another follow
             client = stack.enter_context(Client(started))
             _ready(client, store, None)
         except (OSError, RuntimeError, ValueError) as error:
             raise LogAnalystError("SLURM", f"no workers can be started ({error})", "see docs/scaling.md") from None
-        yield Cluster(client)
+        yield Cluster(client, None)
 
 
 @contextmanager
