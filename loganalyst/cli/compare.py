@@ -83,11 +83,11 @@ def compare(
         )
     finally:
         bar.clear()
+    emit(_report(found, format_, top, to_file=output is not None), output)
     if plot is not None:
         from loganalyst.report import comparisonplot
 
         comparisonplot.save(found, plot, paths)
-    emit(_report(found, format_, top, to_file=output is not None), output)
     raise typer.Exit(USAGE if not found.runs.height else FOUND if found.worse and not exit_zero else NOTHING)
 
 

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 TUNING = 1.345  # Huber's loss is quadratic up to so many robust standard deviations: 95 % efficient for normal noise
-ROUNDS = 120
-BOOTSTRAPS = 400
+ROUNDS, EVERY = 120, 10  # of fitting; after so many the threshold is set anew
+SETTLED = 1e-6  # share of the cost by which the last round made it less, below which a fit is done
+MOST = 0.98  # of many fits that must be: some have no end
+BOOTSTRAPS = 300
 INTERVAL = (0.05, 0.95)
 EXPONENTS = (0.03, 0.1, 0.3, 0.8)
 LIMITS = (0.01, 0.5, 0.9)  # of the least loss
@@ -43,7 +45,7 @@ class Law:
         return {name: (float(a), float(b), float(c)) for name, a, b, c in rows}
 
 
-def fit(x: Floats, loss: Floats) -> Law:
+def fit(x: Floats, loss: Floats, draws: int = BOOTSTRAPS) -> Law:
     """The law of n positive losses over x (n x 1, or n x 2: parameters and tokens).
 
     Huber's loss on log L from several starts, as Hoffmann et al. 2022 (arXiv:2203.15556, approach 3) fit it, its
@@ -59,8 +61,8 @@ def fit(x: Floats, loss: Floats) -> Law:
     free = max(y.size - best.size, 1)
     rng = np.random.default_rng(0)
     wide = (rest - rest.mean()) * np.sqrt(y.size / free)
-    again = fitted + rng.choice(wide, (BOOTSTRAPS, y.size))
-    drawn, _ = _solve(logs, again, np.tile(best, (BOOTSTRAPS, 1)))
+    again = fitted + rng.choice(wide, (draws, y.size))
+    drawn, _ = _solve(logs, again, np.tile(best, (draws, 1)))
     widened = best + (drawn - best) * float(t.isf(0.05, free)) / 1.645
     return Law(best, _bounded(widened, logs), _spread(rest[None, :])[0])
 
@@ -103,20 +105,23 @@ def _solve(logs: Floats, y: Floats, theta: Floats) -> tuple[Floats, Floats]:
     scale = TUNING * _spread(y - predicted)
     for i in range(ROUNDS):
         rest = y - predicted
-        if i % 10 == 0:  # the threshold follows the residuals, not at every round: else nothing converges
+        if i % EVERY == 0:  # the threshold follows the residuals, not at every round: else nothing converges
             scale = TUNING * _spread(rest)
         weights = np.minimum(1.0, scale[:, None] / np.maximum(np.abs(rest), 1e-300))
-        normal = np.einsum("bnp,bn,bnq->bpq", gradient, weights, gradient)
-        slope = np.einsum("bnp,bn,bn->bp", gradient, weights, rest)
+        weighted = (gradient * weights[:, :, None]).swapaxes(1, 2)
+        normal, slope = weighted @ gradient, (weighted @ rest[:, :, None])[:, :, 0]
         diagonal = np.einsum("bpp->bp", normal)
         normal = normal + (damping[:, None] * (diagonal + 1e-9))[:, :, None] * np.eye(theta.shape[1])
         tried = _bounded(theta + np.clip(np.linalg.solve(normal, slope[:, :, None])[:, :, 0], -2, 2), logs)
         new, new_gradient = _predicted(logs, tried)
-        better = _cost(y - new, scale) < _cost(rest, scale)
+        before, after = _cost(rest, scale), _cost(y - new, scale)
+        better = after < before
         damping = np.clip(np.where(better, damping / 3, damping * 4), 1e-9, 1e6)
         theta = np.where(better[:, None], tried, theta)
         predicted = np.where(better[:, None], new, predicted)
         gradient = np.where(better[:, None, None], new_gradient, gradient)
+        if i % EVERY == EVERY - 1 and np.mean(np.where(better, before - after, 0) <= SETTLED * before) > MOST:
+            break
     return theta, _cost(y - predicted, np.full(len(theta), float(np.median(scale))))
 
 

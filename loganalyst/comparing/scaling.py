@@ -33,12 +33,12 @@ def scaling(ids: Sequence[str], sizes: pl.DataFrame, loss: pl.Series, same: pl.S
         axes = [a for a in axes if a != "samples"]
     data = "tokens" if "tokens" in axes else "samples"
     both = {"parameters", data} <= {*axes}
-    fits = [_joint(rows, data)] if both else []
+    joint, optimum = _joint(rows, data) if both else (None, None)
+    fits = [joint] if joint else []
     if not any(f.verdict == "fitted" for f in fits):
         fits += [_single(rows, a) for a in axes if a not in ("compute", "samples") or not both]
     fits += [_frontier(rows)] if "compute" in axes else []
-    spent = both and fits[0].verdict == "fitted"
-    return Scaling(tuple(fits), _optimum(rows, data) if spent else None)
+    return Scaling(tuple(fits), optimum)
 
 
 def _best_of_size(rows: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
@@ -110,8 +110,8 @@ def _with(fit: ScalingFit, verdict: Verdict, text: str) -> ScalingFit:
     )
 
 
-def _joint(rows: pl.DataFrame, data: str) -> ScalingFit:
-    """Both at once: the form of Hoffmann et al. 2022 (arXiv:2203.15556)."""
+def _joint(rows: pl.DataFrame, data: str) -> tuple[ScalingFit, Optimum | None]:
+    """Both at once: the form of Hoffmann et al. 2022 (arXiv:2203.15556); and what it says of the largest run."""
     words = f"L = E + A parameters^-alpha + B {data}^-beta"
     axes = f"parameters, {data}"
     some = _best_of_size(rows, ["parameters", data])
@@ -121,25 +121,24 @@ def _joint(rows: pl.DataFrame, data: str) -> ScalingFit:
     few = min((np.unique(x[:, i]).size for i in range(2)), default=0)
     if len(x) < JOINT_RUNS or few < JOINT_SIZES:
         why = f"{len(x)} runs, {few} sizes on the shorter axis; for both {JOINT_RUNS} and {JOINT_SIZES} are needed"
-        return ScalingFit(axes, words, "too_few", len(x), span, why)
+        return ScalingFit(axes, words, "too_few", len(x), span, why), None
     together = abs(float(np.corrcoef(np.log(x).T)[0, 1]))
     if together > APART:
         why = f"parameters and {data} grew together (correlation {together:.2f}): which of them helps cannot be told"
-        return ScalingFit(axes, words, "too_narrow", len(x), span, why)
+        return ScalingFit(axes, words, "too_narrow", len(x), span, why), None
     found = law.fit(x, loss)
     parameters = found.intervals()
     judged = [_judged(parameters, name, float(loss.min())) for name in ("alpha", "beta")]
     verdict: Verdict = next((v for v, _ in judged if v != "fitted"), "fitted")
     text = "; ".join(dict.fromkeys(part for _, t in judged for part in t.split("; ")))
-    return ScalingFit(axes, words, verdict, len(x), span, text, parameters, float(found.residual))
+    told = ScalingFit(axes, words, verdict, len(x), span, text, parameters, float(found.residual))
+    return told, _optimum(some, data, found) if verdict == "fitted" else None
 
 
-def _optimum(rows: pl.DataFrame, data: str) -> Optimum:
+def _optimum(some: pl.DataFrame, data: str, found: law.Law) -> Optimum:
     """The run with most compute beside what the law finds optimal for as much: C = 6 N D."""
-    some = _best_of_size(rows, ["parameters", data]).sort(pl.col("parameters") * pl.col(data))
-    row = some.row(-1, named=True)
+    row = some.sort(pl.col("parameters") * pl.col(data)).row(-1, named=True)
     n, d = row["parameters"], row[data]
-    found = law.fit(some.select("parameters", data).to_numpy(), some["loss"].to_numpy())
     theta = np.vstack([found.theta, found.drawn])
     best_n, gain = _compute_optimal(theta, n, d)
     best_d = n * d / best_n

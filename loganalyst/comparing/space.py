@@ -149,14 +149,24 @@ def _settings(order: pl.DataFrame, logged: pl.DataFrame, known: Kinds) -> tuple[
     for _, key in ranked:
         rows = order.join(by_key[(key,)], on="run_id", how="left", maintain_order="left")
         new = _setting(key, rows, known)
-        parts = np.unique(new.codes, return_index=True, return_inverse=True)
-        alike = np.argsort(np.argsort(parts[1]))[parts[2]].tobytes()  # levels by who has them first
+        alike = _alike(new)
         before = found.get(alike)
         if before is not None:
             found[alike] = Setting(**{**vars(before), "also": (*before.also, key)})
         elif len(new.levels) > 1 and len(found) < MOST:
             found[alike] = new
     return tuple(found.values())
+
+
+def _alike(setting: Setting) -> bytes:
+    """Equal for settings that part the runs in the same way; where hardly two runs share a level, that are in the same
+    order or the reverse.
+    """
+    codes, top = setting.codes, len(setting.levels) - 1
+    if 2 * top >= codes.size:
+        return min(codes.tobytes(), (top - codes).tobytes())
+    _, first, parts = np.unique(codes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[parts].tobytes()  # levels by who has them first
 
 
 def _rank(key: str, known: Kinds) -> int:

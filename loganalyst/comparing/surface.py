@@ -18,6 +18,7 @@ SCREENED = 0.05  # chance up to which a product becomes part of the surface
 CANDIDATES = 512  # places at which the surface is looked at for the best
 COARSE = 9  # levels of a setting that are combined anew
 LINEAR = 2.0  # robust standard deviations within which the objective is kept as it is; beyond, its logarithm counts
+FAR = 5.0  # so many of these, and farther, is simply far: how far says nothing of the settings
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def surface(settings: Sequence[Setting], rows: NDArray[np.int64], objective: Flo
     middle = float(np.median(value))
     spread = float(np.median(np.abs(value - middle))) * 1.4826 or float(np.mean(np.abs(value - middle))) * 1.2533
     unit = LINEAR * spread
-    y = np.arcsinh((value - middle) / unit)
+    y = np.arcsinh(np.clip((value - middle) / unit, -FAR, FAR))
     unit_y = float(y.std())
     mains = expansion.main_effects(bases, codes)
     alone = expansion.fit(y / unit_y, mains)

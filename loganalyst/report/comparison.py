@@ -56,7 +56,8 @@ def render_markdown(found: "Comparison", *, top: int = 5) -> str:
     for part in parts(found, top):
         blocks.append(f"## {escape(part.title)}")
         if part.rows:
-            table = (part.head, ["---"] * len(part.head), *([escape(c) for c in row] for row in part.rows))
+            head, *rows = ([escape(cell) for cell in row] for row in (part.head, *part.rows))
+            table = (head, ["---"] * len(head), *rows)
             blocks.append("\n".join(f"| {' | '.join(row)} |" for row in table))
         blocks += ["\n".join(f"- {escape(note)}" for note in part.notes)] if part.notes else []
     return "\n\n".join(blocks) + "\n"

@@ -1,0 +1,152 @@
+"""`loganalyst compare` on small trees: what it prints in each form, its exit codes, its figure, its schema."""
+
+import csv
+import io
+import json
+import math
+from itertools import product
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import loganalyst as la
+from loganalyst import cli
+from loganalyst.report.comparisonschema import schema
+from tests.comparing.conftest import write
+
+PUBLISHED = Path(__file__).parents[2] / "docs/schema/comparison-1.json"
+
+
+def run(*arguments: object) -> int:
+    """The exit code of the program."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(argument) for argument in arguments])
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An old and a new set: two rates and two seeds each, the new one worse by 0.1; one new run diverges. A sweep of
+    nine runs. All in one store.
+    """
+    folder = tmp_path_factory.mktemp("compared")
+    for name, more in (("old", 0.0), ("new", 0.1)):
+        for lr, seed in product((0.001, 0.01), (1, 2)):
+            write(folder / name / f"lr{lr}-seed{seed}", 0.5 + 0.2 * (lr > 0.005) + more, seed, lr=lr)
+    write(folder / "new/lr1-seed1", 0.5, 1, diverges=True, lr=1.0)
+    for i, (lr, width) in enumerate(product((1e-4, 1e-3, 1e-2), (16, 32, 64))):
+        write(folder / f"sweep/r{i}", 0.5 + 0.1 * (math.log10(lr) + 3) ** 2, i, lr=lr, width=width)
+    write(folder / "odd/a", 0.5, 1, **{"<b>x|y</b>": "\x1b[31mred"})
+    write(folder / "odd/b", 0.6, 1, **{"<b>x|y</b>": "`code`"})
+    (folder / "log").mkdir()
+    (folder / "log/slurm-1.out").write_text("Traceback (most recent call last):\nValueError: nothing\n")
+    la.audit([folder], folder / "store", jobs=1)
+    return folder
+
+
+def compared(capsys, sets: Path, *arguments: object) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command on folders of the store."""
+    code = run("compare", *arguments, "--store", sets / "store", "--jobs", 1)
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_two_sets_on_a_terminal_and_as_json(sets, capsys):
+    """A metric that is worse exits with 1."""
+    code, screen, _ = compared(capsys, sets, sets / "old", sets / "new")
+    again, text, _ = compared(capsys, sets, sets / "old", sets / "new", "--format", "json", "--exit-zero")
+    found = json.loads(text)
+
+    assert (code, again) == (1, 0)
+    jsonschema.validate(found, schema())
+    assert screen.startswith("9 runs, 1 of them failed\n8 compared by val/loss (best value, lower is better)")
+    assert "Left out: 1 unstable" in screen
+    assert "  ✗ worse" in screen
+    assert found["sets"] == [str(sets / "old"), str(sets / "new")]
+    assert [run["left_out"] for run in found["runs"]] == [None] * 8 + ["unstable"]
+    assert [run["config"]["lr"] for run in found["runs"]][:4] == ["0.001"] * 4
+    worse = {r["metric"]: r for r in found["regressions"] if r["verdict"] == "worse"}
+    assert set(worse) == {"val/loss", "train/loss"}
+    assert worse["val/loss"]["difference"] == pytest.approx(0.1, abs=0.03)
+    assert worse["val/loss"]["matched"] == 2
+
+
+def test_the_same_as_markdown_as_a_table_and_in_python(sets, capsys, tmp_path):
+    code, markdown, _ = compared(capsys, sets, sets / "old", "--format", "markdown")
+    compared(capsys, sets, sets / "old", "--format", "csv", "-o", tmp_path / "runs.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "runs.csv").read_text())))
+    found = la.compare([sets / "old"], sets / "store", jobs=1)
+
+    assert code == 0
+    assert markdown.startswith("# 4 runs\n\n4 compared by val/loss")
+    assert "## Best runs\n\n|  | val/loss | lr |" in markdown
+    assert "4 runs can be compared, and 8 are needed" in markdown
+    assert [r["config.lr"] for r in rows] == ["0.001", "0.001", "0.01", "0.01"]
+    assert [float(r["objective"]) for r in rows] == found.runs["objective"].to_list()
+    assert isinstance(found, la.Comparison)
+    assert not found.worse
+    assert found.objective is not None
+    assert found.objective.metric == "val/loss"
+    assert [g.settings for g in found.seeds.groups] == [{"lr": "0.001"}, {"lr": "0.01"}]
+
+
+def test_the_metric_can_be_named(sets, capsys):
+    """By its name, with the last level of the training loss; an unknown one is refused, with the nearest."""
+    named = (sets / "old", "--format", "json", "--metric")
+    code, text, _ = compared(capsys, sets, *named, "train/loss")
+    unknown, _, why = compared(capsys, sets, *named, "train/los")
+    turned, other, _ = compared(capsys, sets, *named, "train/loss", "--goal", "max")
+    found = json.loads(text)
+
+    assert (code, unknown, turned) == (0, 2, 0)
+    assert found["objective"]["how"] == "last"
+    assert found["runs"][0]["objective"] == pytest.approx(0.5, abs=0.05)
+    assert json.loads(other)["runs"][0]["objective"] == pytest.approx(0.7, abs=0.05)
+    assert "did you mean 'train/loss'?" in why
+
+
+def test_a_figure_shows_what_matters(sets, capsys, tmp_path):
+    """The same comparison gives the same bytes; none is written among the runs."""
+    for name in ("a.svg", "b.svg"):
+        code, screen, _ = compared(capsys, sets, sets / "sweep", "--plot", tmp_path / name)
+    among, _, why = compared(capsys, sets, sets / "sweep", "--plot", sets / "sweep/x.png")
+    unknown, _, what = compared(capsys, sets, sets / "sweep", "--plot", tmp_path / "x.bmp")
+
+    assert code == 0
+    assert "What makes the differences, of 2 settings in 9 runs" in screen
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert (among, unknown) == (2, 2)
+    assert "lies among the runs" in why
+    assert "allowed are .png, .svg, .pdf" in what
+    assert not (sets / "sweep/x.png").exists()
+
+
+def test_names_of_runs_and_settings_stay_text(sets, capsys):
+    """No markup in Markdown, no escapes on a terminal."""
+    _, screen, _ = compared(capsys, sets, sets / "odd")
+    _, markdown, _ = compared(capsys, sets, sets / "odd", "--format", "markdown")
+
+    assert "\x1b" not in screen
+    assert "<b>" not in markdown
+    assert "\\`code\\`" in markdown
+
+
+def test_runs_without_a_metric_are_not_compared(sets, capsys):
+    code, screen, _ = compared(capsys, sets, sets / "log")
+
+    assert code == 0
+    assert "Nothing to compare them by" in screen
+
+
+def test_nothing_readable_is_said(tmp_path, capsys):
+    assert compared(capsys, tmp_path, tmp_path / "missing")[0] == 2
+
+
+def test_the_schema_is_valid_and_the_published_one_current(capsys):
+    """docs/schema holds what `loganalyst schema comparison` prints (write it anew with that command)."""
+    jsonschema.Draft202012Validator.check_schema(schema())
+    run("schema", "comparison")
+
+    assert capsys.readouterr().out == PUBLISHED.read_text(encoding="utf-8")

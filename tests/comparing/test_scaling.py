@@ -1,0 +1,164 @@
+"""Scaling laws: exponents are recovered, intervals hold the truth, and little data is called little."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from loganalyst.comparing import law
+from loganalyst.comparing.scaling import scaling
+
+E, A, ALPHA, B, BETA = 1.69, 406.4, 0.34, 410.7, 0.28  # Hoffmann et al. 2022
+
+
+def chinchilla(n, d):
+    return E + A / n**ALPHA + B / d**BETA
+
+
+def noisy(loss, seed, noise=0.01):
+    return loss * np.exp(noise * np.random.default_rng(seed).standard_normal(loss.size))
+
+
+def grid(sizes=6):
+    n, d = (v.ravel() for v in np.meshgrid(np.geomspace(1e7, 1e9, sizes), np.geomspace(2e8, 2e10, sizes)))
+    return n, d
+
+
+def asked(n, d, loss):
+    """Runs of these sizes; d None: not logged."""
+    n = np.asarray(n, dtype=float)
+    columns = {"parameters": n, "tokens": d, "compute": None if d is None else 6 * n * d, "samples": None}
+    sizes = pl.DataFrame(
+        {k: pl.Series([None] * n.size if v is None else v, dtype=pl.Float64) for k, v in columns.items()}
+    )
+    return scaling([f"r{i}" for i in range(n.size)], sizes, pl.Series(loss), pl.Series(range(n.size)))
+
+
+def optimum(compute):
+    """Parameters and loss that are best for this much N·D, by search along it."""
+    ends = np.log(1e6), np.log(1e12)
+    found = minimize_scalar(lambda log: chinchilla(np.exp(log), compute / np.exp(log)), bounds=ends, method="bounded")
+    return np.exp(found.x), found.fun
+
+
+def test_a_law_without_noise_is_recovered_exactly():
+    x = np.geomspace(1e6, 1e9, 12)
+    found = law.fit(x[:, None], E + A * x**-ALPHA).intervals()
+
+    assert found["E"][0] == pytest.approx(E, rel=1e-4)
+    assert found["A"][0] == pytest.approx(A, rel=1e-3)
+    assert found["alpha"][0] == pytest.approx(ALPHA, rel=1e-4)
+
+
+def test_intervals_hold_the_exponent():
+    """Of 16 draws nine in ten: eleven and fewer have a chance of 2 %."""
+    x = np.geomspace(1e7, 1e9, 10)
+    inside = 0
+    for seed in range(16):
+        _, low, high = law.fit(x[:, None], noisy(E + A * x**-ALPHA, seed), draws=80).intervals()["alpha"]
+        inside += low <= ALPHA <= high
+
+    assert inside >= 12
+
+
+def test_far_points_do_not_turn_the_law():
+    """Two of fourteen runs that failed to train."""
+    x = np.geomspace(1e6, 1e9, 14)
+    loss = noisy(E + A * x**-ALPHA, 0, 0.003)
+    loss[[4, 9]] *= 1.5
+
+    assert law.fit(x[:, None], loss).intervals()["alpha"][0] == pytest.approx(ALPHA, abs=0.05)
+
+
+@settings(max_examples=4)
+@given(scale=st.floats(0.01, 100), unit=st.floats(0.001, 1000))
+def test_units_change_the_factors_and_not_the_exponent(scale, unit):
+    x = np.geomspace(1e6, 1e9, 8)
+    loss = noisy(E + A * x**-ALPHA, 1)
+    found, other = (law.fit(a * x[:, None], b * loss, draws=2).intervals() for a, b in ((1.0, 1.0), (unit, scale)))
+
+    assert other["alpha"][0] == pytest.approx(found["alpha"][0], rel=0.01)
+    assert other["E"][0] == pytest.approx(scale * found["E"][0], rel=0.01)
+
+
+def test_both_axes_are_fitted_at_once_where_both_vary():
+    n, d = grid()
+    found = asked(n, d, noisy(chinchilla(n, d), 2, 0.003))
+    both = found.fits[0]
+
+    assert (both.x, both.verdict) == ("parameters, tokens", "fitted")
+    assert both.parameters["alpha"][1] <= ALPHA <= both.parameters["alpha"][2]
+    assert both.parameters["beta"][1] <= BETA <= both.parameters["beta"][2]
+    assert found.fits[-1].x == "compute"
+
+
+def test_the_largest_run_is_held_against_the_best_for_its_compute():
+    """The optimum is that of the loss itself along equal compute."""
+    n, d = grid()
+    found = asked(n, d, chinchilla(n, d)).optimum
+    best, least = optimum(2e19)
+
+    assert found is not None
+    assert (found.parameters, found.data) == (pytest.approx(1e9), pytest.approx(2e10))
+    assert found.best_parameters[0] == pytest.approx(best, rel=0.01)
+    assert found.best_data[0] == pytest.approx(2e19 / best, rel=0.01)
+    assert found.gain[0] == pytest.approx(chinchilla(1e9, 2e10) - least, abs=1e-4)
+
+
+def test_a_run_at_the_optimum_is_well_spent():
+    n, d = grid()
+    best, _ = optimum(2e20)
+    n, d = np.append(n, best), np.append(d, 2e20 / best)
+    found = asked(n, d, noisy(chinchilla(n, d), 3, 0.002)).optimum
+
+    assert found is not None
+    assert found.text.startswith("well spent")
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict", "says"),
+    [
+        (np.geomspace(1e6, 1e8, 4), "too_few", "4 different sizes"),
+        (np.geomspace(1e6, 5e6, 8), "too_narrow", "a factor of 5"),
+    ],
+)
+def test_little_is_called_little(n, verdict, says):
+    found = asked(n, None, E + A * n**-ALPHA)
+
+    assert [f.verdict for f in found.fits] == [verdict]
+    assert says in found.fits[0].text
+
+
+def test_an_exponent_lost_in_noise_is_not_determined():
+    n = np.geomspace(1e7, 2e8, 5)
+    found = asked(n, None, noisy(E + A * n**-ALPHA, 5, 0.1))
+
+    assert [f.verdict for f in found.fits] == ["undetermined"]
+
+
+def test_sizes_that_grow_together_are_not_told_apart():
+    n = np.geomspace(1e7, 1e9, 12)
+    found = asked(n, 20 * n, chinchilla(n, 20 * n))
+
+    assert (found.fits[0].verdict, found.optimum) == ("too_narrow", None)
+    assert "grew together" in found.fits[0].text
+    assert {f.verdict for f in found.fits[1:3]} == {"undetermined"}
+
+
+def test_of_each_size_only_the_best_settings_count():
+    n = np.repeat(np.geomspace(1e7, 1e9, 6), 2)
+    loss = E + A * n**-ALPHA
+    loss[1::2] += np.linspace(0.5, 2, 6)  # the same size with a worse rate
+    found = asked(n, None, loss)
+
+    assert found.fits[0].runs == 6
+    assert found.fits[0].parameters["alpha"][0] == pytest.approx(ALPHA, abs=0.01)
+
+
+def test_without_sizes_nothing_is_fitted():
+    found = asked([1e6] * 3, None, [1.0, 2.0, 3.0])
+
+    assert found.fits == ()
+    assert "not logged" in found.why_not

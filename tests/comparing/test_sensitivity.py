@@ -1,0 +1,140 @@
+"""Where a sweep is best, what it depends on, and when nothing can be told."""
+
+import numpy as np
+import pytest
+
+from loganalyst.comparing.corner import corner
+from loganalyst.comparing.sensitivity import sensitivity
+from tests.comparing.conftest import searched, spaced
+
+
+def asked(space, loss, sign=1.0):
+    return sensitivity(space.settings, np.arange(len(loss)), np.asarray(loss, dtype=float), sign)[0]
+
+
+def grid(effect, noise=0.02):
+    """A grid of 6 rates, 3 widths and 3 repeats."""
+    rng = np.random.default_rng(0)
+    lr, width, _ = (v.ravel() for v in np.meshgrid(10.0 ** np.arange(-5, 1), [16, 64, 256], range(3)))
+    return spaced({"lr": lr, "width": width}), effect(np.log10(lr), np.log2(width)) + noise * rng.standard_normal(
+        lr.size
+    )
+
+
+def test_the_best_region_holds_the_true_best():
+    space, loss = grid(lambda lr, _: (lr + 3) ** 2)
+    found = asked(space, loss)
+
+    (region,) = found.regions
+    assert (region.key, region.best, region.levels, region.edge, region.free) == ("lr", 1e-3, (1e-3,), None, False)
+    assert found.predicted is not None
+    assert found.predicted[1] < 0.0 + 0.1
+    assert found.predicted[2] > 0.0 - 0.1
+
+
+def test_a_best_value_at_the_end_of_its_range_is_told():
+    found = asked(*grid(lambda lr, width: lr + 0.5 * width))
+
+    other = asked(*grid(lambda lr, width: -lr - 0.5 * width))
+
+    assert {r.key: r.edge for r in found.regions} == {"lr": "low", "width": "low"}
+    assert {r.key: r.edge for r in other.regions} == {"lr": "high", "width": "high"}
+
+
+def test_what_is_better_higher_is_best_where_it_is_highest():
+    space, loss = grid(lambda lr, _: (lr + 3) ** 2)
+    found = asked(space, -loss, -1.0)
+
+    assert found.regions[0].best == 1e-3
+    assert found.predicted is not None
+    assert found.predicted[0] == pytest.approx(0, abs=0.2)
+
+
+def test_the_best_rate_of_each_batch_is_told_where_they_interact():
+    found = asked(*searched(2, 400))
+    (first, *_) = found.interactions
+    best = {b["at"]: b["best"] for b in first.best}
+
+    assert first.important
+    assert set(first.keys) == {"lr", "batch_size"}
+    if first.keys[0] == "lr":  # the best rate falls as the batch grows
+        assert best[32.0] > best[256.0]
+
+
+def test_settings_that_were_changed_together_are_named():
+    rng = np.random.default_rng(0)
+    lr = 10 ** rng.uniform(-4, -1, 40)
+    space = spaced({"lr": lr, "warmup": 1000 * lr * rng.uniform(0.95, 1.05, 40), "width": rng.choice([1, 2, 4], 40)})
+    found = asked(space, np.log10(lr) + 0.1 * rng.standard_normal(40))
+
+    assert [set(row[:2]) for row in found.together] == [{"lr", "warmup"}]
+
+
+@pytest.mark.parametrize(
+    ("columns", "loss", "why"),
+    [
+        ({"lr": [0.1, 0.1]}, [1.0, 2.0], "no setting varies"),
+        ({"lr": [0.1, 0.2, 0.3]}, [1.0, 2.0, 3.0], "3 runs can be compared, and 8 are needed"),
+        (
+            {f"k{i}": np.random.default_rng(i).uniform(size=9) for i in range(7)},
+            list(range(9)),
+            "7 settings vary: too few runs",
+        ),
+        ({"lr": [0.1, 0.2] * 5}, [1.0] * 10, "same objective"),
+    ],
+)
+def test_it_says_when_nothing_can_be_told(columns, loss, why):
+    found = asked(spaced(columns), loss)
+
+    assert why in found.why_not
+    assert found.importances == ()
+
+
+def test_one_far_run_does_not_hide_the_rest():
+    """A loss of a million in one run of sixty."""
+    space, loss = searched(4, 60)
+    loss[0] = 1e6
+    found = asked(space, loss)
+
+    assert found.importances[0].key == "lr"
+    assert found.importances[0].important
+
+
+def corners(columns, bad):
+    return corner(spaced(columns).settings, np.asarray(bad, dtype=bool))
+
+
+def test_the_unstable_corner_has_both_conditions():
+    rng = np.random.default_rng(1)
+    lr, momentum = 10 ** rng.uniform(-4, 0, 200), rng.choice([0.0, 0.9], 200)
+    found = corners({"lr": lr, "momentum": momentum, "width": rng.choice([1, 2], 200)}, (lr > 0.1) & (momentum > 0.5))
+
+    assert found is not None
+    assert {c.split()[0] for c in found.conditions} == {"lr", "momentum"}
+    assert found.failed >= 0.9 * found.runs
+    assert found.p < 1e-6
+
+
+def test_one_condition_is_enough_where_a_second_adds_nothing():
+    optimizer = ["adam", "sgd"] * 30
+    found = corners({"optimizer": optimizer, "width": [1, 2, 3] * 20}, [o == "sgd" for o in optimizer])
+
+    assert found is not None
+    assert found.conditions == ("optimizer = sgd",)
+    assert (found.runs, found.failed, found.other_runs, found.other_failed) == (30, 30, 30, 0)
+
+
+def test_chance_makes_no_corner():
+    """Of 40 sweeps in which a third fails by chance 5 % name a corner: six and more have a chance of 1 %."""
+    told = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        columns = {"lr": rng.uniform(size=60), "b": rng.choice([1, 2, 3], 60)}
+        told += corners(columns, rng.uniform(size=60) < 0.33) is not None
+
+    assert told <= 5
+
+
+def test_there_is_no_corner_where_all_or_none_fail():
+    assert corners({"lr": [1, 2, 3]}, [True] * 3) is None
+    assert corners({"lr": [1, 2, 3]}, [False] * 3) is None
