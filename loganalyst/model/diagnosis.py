@@ -1,0 +1,147 @@
+"""The answer for one run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from loganalyst.model.baseline import Baseline
+from loganalyst.model.causes import Cause, Decider, Note, QuickFix, RuledOut, Symptom
+from loganalyst.model.features import Features
+from loganalyst.model.run import Run
+from loganalyst.model.signals import Curve, Metric
+from loganalyst.model.tables import table
+
+Status = Literal["diagnosis_complete", "cause_unknown", "healthy", "insufficient_data", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Onset:
+    """When a metric left its usual course for the worse: first at `step`, somewhere in `low`..`high`, in steps of the
+    run's busiest metric; `found` is the step of the finding, in the metric's own.
+    """
+
+    metric: str
+    role: str
+    kind: str
+    session: int
+    step: int
+    low: float
+    high: float
+    found: int
+    file: str | None = None
+
+    def before(self, other: "Onset") -> float:
+        """The probability that this was before the other, each anywhere in its interval alike; where those do not
+        overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
+        """
+
+        def area(x: float) -> float:
+            """Integral, up to x, of the share of this interval that lies below."""
+            inside = min(max(x - self.low, 0.0), self.high - self.low)
+            return inside * inside / (2 * (self.high - self.low)) + max(x - self.high, 0.0)
+
+        return min(max((area(other.high) - area(other.low)) / (other.high - other.low), 0.01), 0.99)
+
+
+@dataclass(frozen=True)
+class TimelineEvent:
+    """One thing that happened, in causal order. Where a metric left its usual course, it did so within `low`..`high`
+    (steps); `after` names the one that had done so before it, `lag` the steps between, `confidence` the probability of
+    this order.
+    """
+
+    step: int | None
+    time: datetime | None
+    metric: str | None
+    kind: str
+    text: str
+    low: float | None = None
+    high: float | None = None
+    after: str | None = None
+    lag: int | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """One start of the program, for the report: its job, and the line that says why it ended, with rank and node."""
+
+    index: int
+    first_line: int | None
+    last_line: int | None
+    status: str
+    label: str | None
+    job: str | None = None
+    file: str | None = None
+    line: int | None = None
+    rank: int | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a log around the one that shows a cause: `lines` from line `first_line` on, `marked` that line's number
+    (both from 1).
+    """
+
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+    marked: int
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
+    settle it where it is not sure (below 0.70).
+    """
+
+    run: Run
+    status: Status
+    confidence: float
+    metrics: tuple[Metric, ...] = ()
+    coverage: Mapping[str, Any] = field(default_factory=dict)
+    sessions: tuple[SessionSummary, ...] = ()
+    symptoms: tuple[Symptom, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    unknown: tuple[RuledOut, ...] = ()
+    timeline: tuple[TimelineEvent, ...] = ()
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    features: Features = field(default_factory=lambda: Features({}))
+    findings: pl.DataFrame = field(default_factory=lambda: table("findings"))
+    curves: Sequence[Curve] = ()
+    baseline: Baseline | None = None
+    ignored_findings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
+    decide: tuple[Decider, ...] = ()
+    quick_fixes: tuple[QuickFix, ...] = ()
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The JSON of the contract (schema loganalyst/diagnosis/1)."""
+        from loganalyst.report import json
+
+        return json.render(self, indent=indent)
+
+    def to_markdown(self) -> str:
+        """The full report as Markdown."""
+        from loganalyst.report import markdown
+
+        return markdown.render(self)
+
+    def to_html(self) -> str:
+        """The report as one HTML file, with plots; it loads nothing."""
+        from loganalyst.report import html
+
+        return html.render(self)
+
+    def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None:
+        """Write a figure of the run, or of these metrics, to a .png, .svg or .pdf outside of the run."""
+        from loganalyst.report import plot
+
+        plot.save(self, Path(path), metrics)

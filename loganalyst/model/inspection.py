@@ -1,0 +1,158 @@
+"""What checkpoints hold."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class TensorStats:
+    """What the numbers of one stored tensor are. `min` to `norm` (L2) are of its finite values, None where it has none;
+    `tiny` counts |x| below 1e-8, zeros among them (of Adam's second moment: below eps squared). `dead_rows` are all
+    zeros: outputs that never change. The largest singular value and the effective rank (of the first axis against all
+    others) are there if asked for, and of a matrix with finite values that are not all 0.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    count: int
+    nan: int
+    inf: int
+    zeros: int
+    tiny: int
+    min: float | None
+    max: float | None
+    mean: float | None
+    std: float | None
+    norm: float | None
+    dead_rows: int = 0
+    spectral_norm: float | None = None
+    effective_rank: float | None = None
+
+    @property
+    def nonfinite(self) -> int:
+        """NaN and infinite values."""
+        return self.nan + self.inf
+
+    @property
+    def embedding(self) -> bool:
+        """Whether it is a table of embeddings, by its module's name and its two axes."""
+        words = (self.name.rpartition(".")[0] or self.name).lower().replace("_", ".").split(".")
+        return len(self.shape) == 2 and any(w.startswith("emb") or w in ("wte", "wpe") for w in words)
+
+
+@dataclass(frozen=True)
+class ModuleShare:
+    """The parameters below one module, their share of the model's, and their L2 norm (None where one has none)."""
+
+    name: str
+    parameters: int
+    share: float
+    norm: float | None
+
+
+@dataclass(frozen=True)
+class OptimizerScan:
+    """The state of one optimiser. `blown_up` are second moments whose largest value is far above the other tensors';
+    `eps_share` is the share of second moments v with sqrt(v) below eps, where eps, not the gradient, sets the step; of
+    those that are not 0, for 0 is a parameter that never had a gradient.
+    """
+
+    step: int | None
+    eps: float
+    lr: tuple[float, ...]
+    moments: tuple[TensorStats, ...]
+    blown_up: tuple[str, ...]
+    eps_share: float | None
+
+
+@dataclass(frozen=True)
+class CheckpointScan:
+    """One checkpoint: every tensor, and the model, optimisers and training state as a whole. Tied tensors (`tied` has
+    them in groups) count once among the parameters. `rng` names the random generators whose state is saved; `unread`
+    tells which parts would have needed code.
+    """
+
+    path: Path
+    format: str
+    bytes: int
+    tensors: tuple[TensorStats, ...]
+    modules: tuple[ModuleShare, ...]
+    parameters: int
+    embedding_share: float | None
+    tied: tuple[tuple[str, ...], ...]
+    optimizers: tuple[OptimizerScan, ...]
+    loss_scale: float | None
+    lr: tuple[float, ...]
+    epoch: float | None
+    step: int | None
+    rng: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+TensorVerdict = Literal["changed", "frozen", "runaway", "reset", "added", "removed", "reshaped", "not_finite"]
+
+
+@dataclass(frozen=True)
+class TensorChange:
+    """A tensor between two checkpoints: L2 norm of the difference against the old norm, and the cosine of both."""
+
+    name: str
+    verdict: TensorVerdict
+    relative: float | None = None
+    cosine: float | None = None
+
+
+@dataclass(frozen=True)
+class CheckpointChange:
+    """From one checkpoint to the next one given; `median` is that of the tensors that changed."""
+
+    old: Path
+    new: Path
+    tensors: tuple[TensorChange, ...]
+    median: float | None
+
+
+InspectionKind = Literal[
+    "nonfinite", "nonfinite_optimizer", "blown_up", "scale_collapsed", "dead_rows", "zeros", "runaway",
+    "reset", "eps_dominated", "embedding_share", "frozen", "missing", "not_read", "unreadable",
+    "low_rank",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InspectionFinding:
+    """One thing that is wrong, or worth knowing, with the names of the tensors that show it."""
+
+    kind: InspectionKind
+    severity: Literal["unusable", "warning", "note"]
+    path: Path
+    text: str
+    tensors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Checkpoints looked at without the code that made them; findings the worst first."""
+
+    checkpoints: tuple[CheckpointScan, ...]
+    changes: tuple[CheckpointChange, ...]
+    findings: tuple[InspectionFinding, ...]
+
+    @property
+    def unusable(self) -> bool:
+        """Whether a tensor of a model or an optimiser is not finite."""
+        return any(f.severity == "unusable" for f in self.findings)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The JSON of the contract (schema loganalyst/inspection/1)."""
+        from loganalyst.report import inspection
+
+        return inspection.render_json(self, indent=indent)
+
+    def plot(self, path: str | Path) -> None:
+        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files."""
+        from loganalyst.report import inspectionplot
+
+        inspectionplot.save(self, Path(path))

@@ -1,0 +1,112 @@
+"""What experiments on a checkpoint say of the causes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from loganalyst.model.diagnosis import Diagnosis
+from loganalyst.model.inspection import Inspection
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run of an experiment. `outcome` is one of those rules/replay.yaml names for it, or `inconclusive`; `text`
+    says what was measured. `reproduced`: whether the unchanged replay shows the fault (None: not asked). `values` are
+    named numbers or words, `series` named losses, a value a step from the training's step `start` (counted from 0) on.
+    """
+
+    outcome: str
+    text: str
+    reproduced: bool | None = None
+    values: Mapping[str, float | str | None] = field(default_factory=dict)
+    series: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment that was made: what it asks and what each outcome means, stated before; `outcome` is that on which
+    most `runs` (one a seed) agree. `weights` are the log-likelihood ratios the outcome has for causes, by id: above 0
+    it confirms a cause, below 0 it refutes it.
+    """
+
+    name: str
+    question: str
+    means: Mapping[str, str]
+    outcome: str
+    text: str
+    runs: tuple[Measured, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def reproduced(self) -> bool | None:
+        """Whether the unchanged replay shows the fault."""
+        return next((run.reproduced for run in self.runs if run.outcome == self.outcome), None)
+
+
+HypothesisVerdict = Literal["confirmed", "refuted", "open"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A cause before and after the experiments that bear on it; `open` where none of them decided, `under` the likelier
+    cause whose consequence it is.
+    """
+
+    id: str
+    label: str
+    issue: str
+    before: float
+    after: float
+    band: Literal["high", "medium", "low"]
+    verdict: HypothesisVerdict
+    under: str | None = None
+    experiments: tuple[str, ...] = ()
+
+
+ReplayEnd = Literal["decided", "all_tried", "three_refuted", "budget", "failed", "no_entry", "nothing_to_test"]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay of a run found. `hypotheses` come in their new order; `before` and `after` are the diagnoses
+    without and with the experiments. `checkpoint` is what was replayed from (None: the training's own start) at `step`,
+    `onset` where the logs show the fault; `notes` tell what was done otherwise than asked, `ended` why it ended (`why`
+    in words), `learned` and `next_steps` what came of it. `inspection` is of the checkpoints without the user's code.
+    """
+
+    before: Diagnosis
+    after: Diagnosis
+    ended: ReplayEnd
+    why: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
+    entry: str | None = None
+    checkpoint: Path | None = None
+    step: int | None = None
+    onset: int | None = None
+    device: str | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    inspection: Inspection | None = None
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The JSON of the contract (schema loganalyst/replay/1)."""
+        from loganalyst.report import replay
+
+        return replay.render_json(self, indent=indent)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown."""
+        from loganalyst.report import replaymarkdown
+
+        return replaymarkdown.render(self)
+
+    def plot(self, path: str | Path) -> None:
+        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run."""
+        from loganalyst.report import replayplot
+
+        replayplot.save(self, Path(path))

@@ -1,0 +1,73 @@
+"""What was read of a run: its tables, and where they came from."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from loganalyst.model.inspection import Inspection
+from loganalyst.model.tables import Tables
+
+# fmt: off
+RunStatus = Literal[
+    "finished", "stopped_early", "failed", "killed", "preempted", "cancelled", "timeout", "node_fail", "running",
+    "unknown",
+]
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a run. `path` is relative to the run (its name where the run is one file)."""
+
+    path: str
+    format: str | None
+    bytes: int
+    points: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True)
+class Run(Tables):
+    """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
+
+    `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
+    `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
+    is the id of the accounted job (in `jobs`) whose end is the run's, None where it is not known. `inspection` is of
+    its checkpoints, where somebody asked for it.
+    """
+
+    id: str = ""
+    path: Path = Path()
+    name: str = ""
+    sources: tuple[Source, ...] = ()
+    status: RunStatus = "unknown"
+    started: datetime | None = None
+    ended: datetime | None = None
+    host: str | None = None
+    framework: str | None = None
+    basis: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    job: str | None = None
+    inspection: "Inspection | None" = None
+
+    def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
+        """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
+        that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
+        """
+        if file is None or line is None:
+            return None
+        here = self.blocks.filter(pl.col("file") == file, pl.col("first_line") <= line, pl.col("last_line") >= line)
+        if not here.height:
+            return None
+        near = here.sort(pl.col("last_line") != line, pl.col("last_line") - pl.col("first_line"), maintain_order=True)
+        found = near.row(0, named=True)
+        while found["parent"] is not None:
+            inner = self.blocks.filter(file=file, block=found["parent"]).row(0, named=True)
+            if inner["first_line"] <= found["first_line"]:
+                break
+            found = inner
+        return found

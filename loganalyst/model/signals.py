@@ -1,0 +1,73 @@
+"""A run's metrics as series, and what changes in them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+# fmt: off
+Kind = Literal[
+    "level_up", "level_down", "slope", "variance", "spike", "periodic", "divergence", "plateau", "nonfinite", "restart",
+    "lr_drop",
+]
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a metric is. `worse` is the direction of harm, `judged` whether rules look at its shape."""
+
+    name: str
+    meaning: str
+    worse: Literal["up", "down"] | None
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a run with the role it was given and why (the pattern or the user's correction)."""
+
+    name: str
+    role: str
+    why: str
+    points: int
+    nonfinite: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One metric over the effective history of a run: arrays of equal length n, in order of `steps`.
+
+    `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
+    `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known). `weight` is the factor of a loss
+    term in the total, as the user told.
+    """
+
+    metric: str
+    role: Role
+    steps: "NDArray[np.int64]"
+    values: "NDArray[np.float64]"
+    times: "NDArray[np.float64]"
+    epochs: "NDArray[np.float64]"
+    sessions: "NDArray[np.int32]"
+    lines: "NDArray[np.int64]"
+    source: str | None = None
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A change in one curve. `index` is the first point of the new regime (position in the given array), `end` its
+    last (inclusive; None where it lasts to the end). `effect` is in units of the local noise (robust standard
+    deviations; for `periodic` the period in points, for `nonfinite` the number of such points), `significance` in 0..1
+    (1 = certain).
+    """
+
+    index: int
+    end: int | None
+    kind: Kind
+    effect: float
+    significance: float

@@ -1,0 +1,156 @@
+"""The tables of what was read: their columns, and how an empty or partial one is made."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+Time = pl.Datetime("us", "UTC")
+
+
+def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
+    return pl.Schema(columns)
+
+
+# fmt: off
+SCHEMAS: dict[str, pl.Schema] = {
+    # one row a logged number, in file order; `line` (from 1) only for line-based sources
+    "points": _schema(
+        session=pl.Int32, metric=pl.String, step=pl.Int64, epoch=pl.Float64, time=Time, value=pl.Float64,
+        source=pl.String, line=pl.Int64,
+    ),
+    # one row a logged histogram; quantiles at 0, 5, 25, 50, 75, 95 and 100 %
+    "distributions": _schema(
+        session=pl.Int32, metric=pl.String, step=pl.Int64, time=Time, count=pl.Float64, mean=pl.Float64,
+        std=pl.Float64, min=pl.Float64, max=pl.Float64, zeros=pl.Float64, nonfinite=pl.Float64,
+        quantiles=pl.List(pl.Float64), source=pl.String,
+    ),
+    # matched log lines only; `line` from 1, `offset` in bytes; `captures` is a JSON object of text
+    "lines": _schema(
+        session=pl.Int32, file=pl.String, line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String,
+        pattern=pl.String, label=pl.String, part=pl.String, captures=pl.String, text=pl.String, block=pl.Int64,
+    ),
+    # tracebacks, stacks and launchers' tables of logs; `block` counts those of a file, `parent` is the one that led to
+    # this one; `ranks` are all that printed it, `repeated` how often it was printed
+    "blocks": _schema(
+        session=pl.Int32, file=pl.String, block=pl.Int64, kind=pl.String, first_line=pl.Int64, last_line=pl.Int64,
+        offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, exception=pl.String, message=pl.String,
+        frame=pl.String, parent=pl.Int64, ranks=pl.List(pl.Int64), repeated=pl.Int64,
+    ),
+    # dotted keys; `number` where the value is one
+    "config": _schema(key=pl.String, value=pl.String, number=pl.Float64, origin=pl.String),
+    # one row a job or step; memory in bytes: of the largest task, and what one node allows; `gpu_use` from 0 to 1
+    "jobs": _schema(
+        job=pl.String, name=pl.String, state=pl.String, exit_code=pl.Int64, signal=pl.Int64, started=Time, ended=Time,
+        elapsed_s=pl.Float64, limit_s=pl.Float64, memory_used=pl.Float64, memory_limit=pl.Float64, nodes=pl.String,
+        node_count=pl.Int64, tasks=pl.Int64, cpus=pl.Int64, cpu_s=pl.Float64, gpus=pl.Int64, gpu_use=pl.Float64,
+        reason=pl.String, user=pl.String, partition=pl.String, origin=pl.String,
+    ),
+    "checkpoints": _schema(path=pl.String, step=pl.Int64, size=pl.Int64, time=Time, readable=pl.Boolean),
+    # a rank's last collective and point-to-point operations as its flight recorder has them; `state` is scheduled,
+    # started or completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts what was
+    # recorded
+    "collectives": _schema(
+        rank=pl.Int64, group=pl.String, sequence=pl.Int64, p2p=pl.Boolean, operation=pl.String, backend=pl.String,
+        state=pl.String, input_sizes=pl.String, output_sizes=pl.String, input_elements=pl.Int64,
+        output_elements=pl.Int64, dtype=pl.String, created=Time, started=Time, completed=Time, timeout_s=pl.Float64,
+        frame=pl.String, record=pl.Int64, file=pl.String,
+    ),
+    # a group that a rank is in: all its ranks (NULL: not told), the last collective of it that this rank entered, and
+    # when its dump was written at the latest (the time of the file)
+    "process_groups": _schema(
+        rank=pl.Int64, group=pl.String, description=pl.String, members=pl.List(pl.Int64), enqueued=pl.Int64,
+        dumped=Time, file=pl.String,
+    ),
+    # what a reader could not use; `bytes` NULL where the extent is not known
+    "gaps": _schema(file=pl.String, offset=pl.Int64, bytes=pl.Int64, why=pl.String),
+    # one row a start of the program, numbered in time order; status as in RunStatus
+    "sessions": _schema(
+        session=pl.Int32, source=pl.String, first_line=pl.Int64, last_line=pl.Int64, started=Time, ended=Time,
+        status=pl.String, job=pl.String,
+    ),
+    # written by signals; `index` counts the finite points of the curve, `step` is what the run logged
+    "findings": _schema(
+        session=pl.Int32, metric=pl.String, role=pl.String, kind=pl.String, index=pl.Int64, step=pl.Int64,
+        end_step=pl.Int64, effect=pl.Float64, significance=pl.Float64, file=pl.String, line=pl.Int64,
+    ),
+    # the witness of each feature value
+    "feature_sources": _schema(
+        feature=pl.String, metric=pl.String, step=pl.Int64, file=pl.String, line=pl.Int64, rank=pl.Int64,
+        node=pl.String,
+    ),
+}
+# fmt: on
+
+
+def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """A frame in the schema of table `name`: given columns (sequences or one scalar for all rows), the rest NULL.
+
+    Values are cast strictly; an unknown column raises KeyError, an uncastable value polars' InvalidOperationError.
+    """
+    schema, columns = SCHEMAS[name], columns or {}
+    if unknown := set(columns) - set(schema):
+        raise KeyError(f"table {name!r} has no column {sorted(unknown)}; it has {list(schema)}")
+    series = {
+        k: pl.Series(k, v, strict=False) for k, v in columns.items() if hasattr(v, "__len__") and not isinstance(v, str)
+    }
+    if not columns or any(not len(v) for v in series.values()):
+        return _blank(name).clone()
+    rows = max((len(v) for v in series.values()), default=1)
+    filled = [
+        (series[k] if series[k].dtype == t else series[k].cast(t)) if k in series else constant(columns.get(k), rows, t)
+        for k, t in schema.items()
+    ]
+    return pl.DataFrame([column.rename(k) for k, column in zip(schema, filled, strict=True)])
+
+
+def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    """A column of one value; without the query that `pl.repeat` makes, which costs more than a small table."""
+    one = pl.Series([value], dtype=dtype) if value is not None else _null(dtype)
+    return one.new_from_index(0, rows)
+
+
+@cache
+def _null(dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    return pl.Series([None], dtype=dtype)
+
+
+def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Frames of table `name` after one another; not copied into one piece, which whoever needs it does once."""
+    some = [frame for frame in frames if frame.height]  # mostly none or one: nothing is asked of polars then
+    return pl.concat(some) if len(some) > 1 else some[0] if some else table(name)
+
+
+@cache
+def _blank(name: str) -> pl.DataFrame:
+    """The table without rows: made once, for every batch of a reader has several."""
+    return pl.DataFrame(schema=SCHEMAS[name])
+
+
+def _empty(name: str) -> Any:
+    return field(default_factory=lambda: _blank(name))
+
+
+@dataclass(frozen=True)
+class Tables:
+    """One batch of what a reader found; every frame in the schema of its name. `session` counts from 0 per file."""
+
+    points: pl.DataFrame = _empty("points")
+    distributions: pl.DataFrame = _empty("distributions")
+    lines: pl.DataFrame = _empty("lines")
+    blocks: pl.DataFrame = _empty("blocks")
+    config: pl.DataFrame = _empty("config")
+    jobs: pl.DataFrame = _empty("jobs")
+    checkpoints: pl.DataFrame = _empty("checkpoints")
+    collectives: pl.DataFrame = _empty("collectives")
+    process_groups: pl.DataFrame = _empty("process_groups")
+    gaps: pl.DataFrame = _empty("gaps")
+    sessions: pl.DataFrame = _empty("sessions")
+
+    @classmethod
+    def concat(cls, batches: Iterable["Tables"]) -> "Tables":
+        """All batches after one another."""
+        every = list(batches)
+        return cls(**{f.name: _in_one(f.name, [getattr(batch, f.name) for batch in every]) for f in fields(cls)})
