@@ -23,7 +23,8 @@ MOST_PARTS = 64  # a batch is not cut further where memory is short
 class Change:
     """What a counterfactual does otherwise. `rate` is a factor of every rate (or a function of the number of the step,
     from 0), `clip` the norm that gradients are clipped to, `precision` "float32" without autocast and scaler; `batch`
-    gives another batch for the training's batch number i, `prepare` alters model or optimiser once, before the steps.
+    gives another batch for the training's batch number i, `prepare` alters model or optimiser once, before the steps;
+    with `held` rates stay as they then are, for the scheduler is not stepped.
     """
 
     rate: float | Callable[[int], float] = 1.0
@@ -31,6 +32,7 @@ class Change:
     precision: Literal["float32"] | None = None
     batch: Callable[[int], Any] | None = None
     prepare: Callable[["Bench"], None] | None = None
+    held: bool = False
 
 
 UNCHANGED = Change()
@@ -160,7 +162,7 @@ class Bench:
             scaler.step(self.optimizer) if scaler else self.optimizer.step()
         if scaler:
             scaler.update()
-        if self.spec.scheduler is not None:
+        if self.spec.scheduler is not None and not change.held:
             self.spec.scheduler.step()
         return StepResult(loss, norm, first, components)
 
@@ -180,7 +182,7 @@ class Bench:
         scaler = None if change.precision else self.spec.scaler
         self.optimizer.zero_grad(set_to_none=True)
         totals: dict[str, float] = {}
-        for piece, share in self._pieces(number, change):
+        for piece, share in self.pieces(number, change):
             total, components = self.forward(piece, change)
             (scaler.scale(total * share) if scaler else total * share).backward()
             for name, value in {**components, "": total}.items():
@@ -191,7 +193,7 @@ class Bench:
         """Of the gradient of everything that is trained."""
         return _norm([p.grad for p in self._parameters() if p.grad is not None])
 
-    def _pieces(self, number: int, change: Change) -> Iterator[tuple[Any, float]]:
+    def pieces(self, number: int, change: Change = UNCHANGED) -> Iterator[tuple[Any, float]]:
         """What one step is done in: the batches it accumulates, in as many parts as memory needs, with their shares."""
         accumulate = self.spec.accumulate
         for index in range(number * accumulate, (number + 1) * accumulate):

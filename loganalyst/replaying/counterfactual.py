@@ -9,10 +9,10 @@ from loganalyst.replaying.experiment import INCONCLUSIVE
 from loganalyst.replaying.trajectory import Trajectory
 
 
-def compared(bench: Bench, seed: int, changes: Mapping[str, Change]) -> Measured:
+def compared(bench: Bench, seed: int, changes: Mapping[str, Change], steps: int | None = None) -> Measured:
     """Outcome `vanished` where one of the changes (named as people read them, the strongest last) takes the fault away,
     `stayed` where none does; inconclusive unless the unchanged replay reproduces it. With the limits `reproduced` and
-    `vanished`, of the rise of the loss.
+    `vanished`, of the rise of the loss. Changes are replayed over `steps` (None: as many as unchanged).
     """
     unchanged = bench.unchanged(seed)
     rise = bench.rise(unchanged)
@@ -23,7 +23,7 @@ def compared(bench: Bench, seed: int, changes: Mapping[str, Change]) -> Measured
         return Measured(INCONCLUSIVE, text, reproduced=False, values=values, series=series, start=bench.start)
     rises: dict[str, float] = {}
     for name, change in changes.items():
-        found = bench.train(seed, change)
+        found = bench.train(seed, change, steps)
         rises[name] = bench.rise(found)
         series[name] = found.losses
     values |= {f"rise {name}": value for name, value in rises.items()}

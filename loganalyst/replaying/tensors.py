@@ -38,12 +38,17 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(part, f"{name}.{i}".lstrip("."))
 
 
-def parts(batch: Any, count: int) -> list[Any] | None:
-    """The batch in `count` parts along the first axis; None where its tensors have no such axis in common."""
+def size(batch: Any) -> int | None:
+    """The number of samples: the length of the first axis; None where the tensors have no such axis in common."""
     sizes = {len(tensor) if tensor.dim() else 0 for _, tensor in leaves(batch)}
-    if len(sizes) != 1 or (size := sizes.pop()) < count:
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def parts(batch: Any, count: int) -> list[Any] | None:
+    """The batch in `count` parts along the first axis; None where it has fewer samples, or no such axis."""
+    if (samples := size(batch)) is None or samples < count:
         return None
-    edges = [size * i // count for i in range(count + 1)]
+    edges = [samples * i // count for i in range(count + 1)]
     return [mapped(batch, itemgetter(slice(a, b))) for a, b in pairwise(edges)]
 
 

@@ -74,7 +74,13 @@ class Level:
         """The highest loss against this level: 1 is no rise, 2 twice the level; inf where a loss is not finite."""
         if trajectory.nonfinite is not None:
             return math.inf
-        if math.isnan(self.loss) or not trajectory.losses:
-            return math.nan
-        scale = max(abs(self.loss), SCATTERS * self.scatter, 1e-12)
-        return 1 + max(max(trajectory.losses) - self.loss, 0.0) / scale
+        return max(map(self._rise, trajectory.losses), default=math.nan)
+
+    def first(self, trajectory: Trajectory, rise: float) -> int | None:
+        """The training's step of the first loss that rose so far."""
+        return next((trajectory.start + i for i, x in enumerate(trajectory.losses) if self._rise(x) >= rise), None)
+
+    def _rise(self, loss: float) -> float:
+        if not math.isfinite(loss):
+            return math.inf
+        return 1 + max(loss - self.loss, 0.0) / max(abs(self.loss), SCATTERS * self.scatter, 1e-12)

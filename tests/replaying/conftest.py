@@ -87,3 +87,17 @@ def limits():
     from loganalyst.pipeline import catalogue
 
     return lambda name: catalogue().experiments[name].limits
+
+
+@pytest.fixture
+def run(bench, limits):
+    """An experiment made on a spec, as a replay makes it with one seed."""
+    from loganalyst.pipeline import catalogue
+    from loganalyst.replaying.experiment import INCONCLUSIVE, find
+
+    def measured(name, made, *, start=50, steps=40, seed=0):
+        found = find(name)(bench(made, start=start, steps=steps, limits=limits(name)), seed)
+        assert found.outcome in {*catalogue().experiments[name].outcomes, INCONCLUSIVE}
+        return found
+
+    return measured

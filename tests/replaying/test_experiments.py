@@ -7,20 +7,8 @@ import torch
 
 from loganalyst.pipeline import catalogue
 from loganalyst.replaying import forensics
-from loganalyst.replaying.experiment import INCONCLUSIVE, find, names
+from loganalyst.replaying.experiment import INCONCLUSIVE, names
 from tests.replaying import entries
-
-
-@pytest.fixture
-def run(bench, limits):
-    """The outcome of an experiment on a spec."""
-
-    def measured(name, made, *, start=50, seed=0):
-        found = find(name)(bench(made, start=start, limits=limits(name)), seed)
-        assert found.outcome in {*catalogue().experiments[name].outcomes, INCONCLUSIVE}
-        return found
-
-    return measured
 
 
 def test_every_file_is_stated_in_the_rules_and_every_statement_has_a_file():

@@ -28,6 +28,7 @@ def test_a_rate_too_high_is_confirmed(replays):
     assert [(e.name, e.outcome, e.reproduced) for e in found.experiments] == [
         ("lr_counterfactual", "vanished", True),
         ("first_nonfinite", "ran_up", True),
+        ("sharpness", "beyond", True),
     ]
     confirmed = hypothesis(found, "lr-too-high")
     assert (confirmed.verdict, confirmed.band) == ("confirmed", "high")
@@ -43,7 +44,8 @@ def test_bad_data_behind_a_cause_that_the_logs_do_not_name_is_found(replays):
     assert found.after.causes[0].id == "bad-data"
     assert hypothesis(found, "bad-data").before < 0.2 < 0.9 < hypothesis(found, "bad-data").after
     assert hypothesis(found, "log-of-zero").verdict == "refuted"
-    assert found.learned[0].startswith("the batch itself holds NaN or Inf: this speaks for Bad values in the data")
+    told = "the batch itself holds NaN or Inf: this speaks for Bad values in the data"
+    assert any(text.startswith(told) for text in found.learned)
 
 
 def test_the_json_is_as_the_schema_says(replays):
@@ -186,7 +188,7 @@ def test_three_refuted_hypotheses_end_the_search(runs):
 def test_one_cause_alone_is_tested(runs):
     found, asked = searched(runs("rate_too_high"), {}, cause="fp16-overflow")
 
-    assert {name for name, _ in asked} == {"first_nonfinite"}
+    assert {name for name, _ in asked} == {"first_nonfinite", "precision_counterfactual"}
     assert found.ended == "all_tried"
 
 
@@ -195,7 +197,7 @@ def test_a_rule_that_names_no_experiment_is_told_the_nearest(tmp_path):
     folder = tmp_path / "optimisation"
     folder.mkdir()
     text = text.replace("id: lr-too-high", "id: my-rate").replace(
-        "[lr_counterfactual, first_nonfinite]", "[lr_counterfactua]"
+        "replay: [lr_counterfactual,", "replay: [lr_counterfactua,"
     )
     (folder / "my-rate.yaml").write_text(text)
 
