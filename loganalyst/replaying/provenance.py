@@ -38,6 +38,8 @@ class Watch:
     it was last set to None, `sizes` the largest input of each operation.
     """
 
+    every = False  # whether tensors of whole numbers are told, too
+
     def __init__(self, model: Any) -> None:
         self.sizes: dict[tuple[str, str, int], float] = {}
         self.first: Origin | None = None
@@ -45,7 +47,7 @@ class Watch:
         self._stack: list[str] = []
         self._made: dict[int, Origin] = {}  # by where the numbers lie, which views share
         self._count: Counter[tuple[str, str]] = Counter()
-        self._mode = _mode(self.saw)
+        self._mode = _mode(self.saw, every=self.every)
         self._hooks: list[Any] = []
 
     def __enter__(self) -> "Watch":
@@ -91,14 +93,14 @@ class Watch:
                 self._made.pop(_place(output), None)  # written over
 
 
-def _mode(saw: Callable[[str, list[Any], list[Any]], None]) -> Any:
+def _mode(saw: Callable[[str, list[Any], list[Any]], None], *, every: bool) -> Any:
     """A dispatch mode that tells every operation."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             out = func(*args, **(kwargs or {}))
-            saw(func.name().removeprefix("aten::"), _tensors((args, kwargs)), _tensors(out))
+            saw(func.name().removeprefix("aten::"), _tensors((args, kwargs), every), _tensors(out, every))
             return out
 
     return Mode()  # type: ignore[no-untyped-call]
@@ -108,14 +110,14 @@ def _place(tensor: Any) -> int:
     return int(tensor.untyped_storage().data_ptr())
 
 
-def _tensors(value: Any) -> list[Any]:
-    """Those that hold fractions and lie in memory."""
+def _tensors(value: Any, every: bool) -> list[Any]:
+    """Those that hold fractions (or every one) and lie in memory."""
     if hasattr(value, "untyped_storage"):
-        usual = value.is_floating_point() and value.layout is _strided() and value.device.type != "meta"
+        usual = (every or value.is_floating_point()) and value.layout is _strided() and value.device.type != "meta"
         return [value] if usual else []
     if isinstance(value, dict):
-        return [t for part in value.values() for t in _tensors(part)]
-    return [t for part in value for t in _tensors(part)] if isinstance(value, (list, tuple)) else []
+        return [t for part in value.values() for t in _tensors(part, every)]
+    return [t for part in value for t in _tensors(part, every)] if isinstance(value, (list, tuple)) else []
 
 
 def _strided() -> Any:

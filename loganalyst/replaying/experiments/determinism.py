@@ -1,0 +1,40 @@
+"""The same steps from the same state with the same seed, twice: does the same come?"""
+
+from loganalyst.model import Measured
+from loganalyst.replaying.bench import Bench
+from loganalyst.replaying.experiment import INCONCLUSIVE
+from loganalyst.replaying.tensors import leaves
+
+
+def run(bench: Bench, seed: int) -> Measured:
+    """Outcomes `batches`, `operations`, `identical`. What differs is noted: it bears on all that is compared."""
+    other = _other_batch(bench)
+    if other is not None:
+        note = "batches(i) gives other numbers each time: what is replayed is not what the training read"
+        bench.notes.extend([note] if note not in bench.notes else [])
+        return Measured("batches", f"{note} (batch {other:,})", True, {"batch": other}, start=bench.start)
+    steps = min(bench.steps, int(bench.limits["steps"]))
+    first, second = bench.train(seed, steps=steps), bench.train(seed, steps=steps)
+    series = {"first": first.losses, "second": second.losses}
+    pairs = zip(first.losses, first.norms, second.losses, second.norms, strict=False)
+    step = next((bench.start + i for i, (a, b, c, d) in enumerate(pairs) if repr((a, b)) != repr((c, d))), None)
+    if step is None and len(first.losses) != len(second.losses):
+        return Measured(INCONCLUSIVE, "one of two runs ended earlier", series=series, start=bench.start)
+    if step is None:
+        text = f"{steps} steps made twice give the same losses and gradient norms to the last bit"
+        return Measured("identical", text, False, {"steps": steps}, series, bench.start)
+    note = f"the same steps made twice differ from step {step:,} on: small differences say nothing"
+    bench.notes.extend([note] if note not in bench.notes else [])
+    return Measured("operations", note, True, {"step": step}, series, bench.start)
+
+
+def _other_batch(bench: Bench) -> int | None:
+    """The first of the batches that is not the same when it is asked for again."""
+    import torch
+
+    first = bench.start * bench.spec.accumulate
+    for index in range(first, first + int(bench.limits["batches"])):
+        pairs = zip(leaves(bench.batch(index)), leaves(bench.batch(index)), strict=False)
+        if any(a.shape != b.shape or not torch.allclose(a, b, 0, 0, equal_nan=True) for (_, a), (_, b) in pairs):
+            return index
+    return None

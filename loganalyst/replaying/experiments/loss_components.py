@@ -1,0 +1,74 @@
+"""The share of each component in the loss and in its gradient, at the checkpoint and after the replayed steps."""
+
+import io
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from statistics import median
+from typing import Any
+
+from loganalyst.model import Measured
+from loganalyst.replaying.bench import Bench
+from loganalyst.replaying.experiment import INCONCLUSIVE
+from loganalyst.replaying.stages import Stage, stages
+
+ADDS_UP = 0.01  # of the loss
+SHOWN = 8  # components in a sentence
+
+Terms = dict[str, dict[str, float]]
+
+
+def run(bench: Bench, seed: int) -> Measured:
+    """Outcomes `drowned`, `cut_off`, `opposed`, `balanced`."""
+    looks = [(stage, _terms(bench, stage)) for stage in stages(bench, seed)]
+    if any(len(terms) < 2 for _, terms in looks):
+        return Measured(INCONCLUSIVE, "the loss has fewer than two components that add up to it")
+    found = [f for stage, terms in reversed(looks) if (f := _fault(stage, terms, bench.limits))]
+    stage, terms = looks[-1]
+    values = {
+        f"{name}, {key}": term[key] for name, term in [*terms.items()][:SHOWN] for key in ("share", "gradient_share")
+    }
+    outcome, text = found[0] if found else ("balanced", f"{stage.name} {_told(terms)}")
+    return Measured(outcome, text, bool(found), {**values}, start=bench.start)
+
+
+def _terms(bench: Bench, stage: Stage) -> Terms:
+    """The median of what each component shows over some batches."""
+    from loganalyst.scripts.loss_components import loss_components
+
+    seen: list[Terms] = []
+    for i in range(int(bench.limits["batches"])):
+        total, components = bench.forward(bench.batch(stage.step * bench.spec.accumulate + i))
+        with redirect_stdout(io.StringIO()):
+            seen.append(loss_components(bench.model, _parts(bench, total, components))["terms"])
+    return {name: {key: median(s[name][key] for s in seen) for key in seen[0][name]} for name in seen[0]}
+
+
+def _parts(bench: Bench, total: Any, components: Mapping[str, Any]) -> dict[str, Any]:
+    """The components as they stand in the loss, without what is only told beside it, such as an accuracy."""
+    factors = bench.spec.weights or {}
+    weighted = {name: factors.get(name, 1.0) * value.reshape(()) for name, value in components.items()}
+    for parts in (weighted, {name: value for name, value in weighted.items() if value.requires_grad}):
+        if parts and abs(float(sum(parts.values()).detach() - total.detach())) <= ADDS_UP * abs(float(total.detach())):
+            return parts
+    return {}
+
+
+def _fault(stage: Stage, terms: Terms, limits: Mapping[str, float]) -> tuple[str, str] | None:
+    top = max(terms, key=lambda name: terms[name]["gradient_share"])
+    still = [name for name, term in terms.items() if term["gradient"] == 0 and term["value"] != 0]
+    least = min(terms, key=lambda name: terms[name]["cosine"])
+    if still:
+        return "cut_off", f"{stage.name} nothing gets a gradient from {', '.join(still[:SHOWN])}; {_told(terms)}"
+    if terms[top]["gradient_share"] > limits["drowned"]:
+        return "drowned", f"{stage.name} {_told(terms)}"
+    if terms[least]["cosine"] < limits["opposed"]:
+        cosine = terms[least]["cosine"]
+        return "opposed", f"{stage.name} {least} pulls against the rest (cosine {cosine:.2f}); {_told(terms)}"
+    return None
+
+
+def _told(terms: Terms) -> str:
+    ordered = sorted(terms.items(), key=lambda pair: -pair[1]["gradient_share"])[:SHOWN]
+    return ", ".join(
+        f"{n} has {t['share']:.1%} of the loss and {t['gradient_share']:.1%} of the gradient" for n, t in ordered
+    )
