@@ -178,9 +178,9 @@ def _improves(known: Known) -> str:
 def _scale(known: Known) -> Iterator[Suggestion]:
     """A size that a law lacks."""
     for fit in known.scaling.fits:
-        if fit.verdict not in ("too_few", "too_narrow", "undetermined") or len({x for x, _ in fit.points}) < FEWEST:
+        if fit.verdict == "fitted" or len({point[0] for point in fit.points}) < FEWEST:
             continue
-        largest, least = fit.points[-1]
+        largest, least = fit.points[-1][0], fit.points[-1][-1]
         yield Suggestion(
             "scale",
             f"Add a size: a run with {fit.x} {largest * STEP:.3g}, the rest as in the largest",

@@ -149,6 +149,7 @@ Verdict = Literal["fitted", "undetermined", "too_few", "too_narrow", "not_known"
 class ScalingFit:
     """A law of the loss over `x` (parameters, tokens, compute, or parameters and tokens). `parameters` are estimate,
     and both ends of the 90 % bootstrap interval, by name; `span` is the factor between the largest and the smallest x.
+    `points` are x (both, where the law has two) and loss, `curve` x, loss and its interval (of one x only).
     """
 
     x: str
@@ -159,7 +160,7 @@ class ScalingFit:
     text: str
     parameters: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     residual: float | None = None
-    points: tuple[tuple[float, float], ...] = ()
+    points: tuple[tuple[float, ...], ...] = ()
     curve: tuple[tuple[float, float, float, float], ...] = ()
 
 

@@ -131,7 +131,8 @@ def _joint(rows: pl.DataFrame, data: str) -> tuple[ScalingFit, Optimum | None]:
     judged = [_judged(parameters, name, float(loss.min())) for name in ("alpha", "beta")]
     verdict: Verdict = next((v for v, _ in judged if v != "fitted"), "fitted")
     text = "; ".join(dict.fromkeys(part for _, t in judged for part in t.split("; ")))
-    told = ScalingFit(axes, words, verdict, len(x), span, text, parameters, float(found.residual))
+    points = tuple((*map(float, row), float(value)) for row, value in zip(x, loss, strict=True))
+    told = ScalingFit(axes, words, verdict, len(x), span, text, parameters, float(found.residual), points)
     return told, _optimum(some, data, found) if verdict == "fitted" else None
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BAR = 12  # cells of a bar
 LEVELS = 4  # levels that are named one by one
 MOST = 8  # rows of a table
+FEWEST = 4  # sizes from which on runs are meant to tell a law
 SETTINGS = 4  # named of a run
 KINDS = {
     "copies": "the same settings and the same curve: copies",
@@ -180,7 +181,7 @@ def _versus(v: "Versus") -> str:
 
 def _scaling(found: "Comparison") -> Iterator[Part]:
     s = found.scaling
-    fits = [f for f in s.fits if f.verdict not in ("too_few",) or f.runs >= 4]
+    fits = [f for f in s.fits if f.verdict != "too_few" or len({point[0] for point in f.points}) >= FEWEST]
     notes = [_fit(f) for f in fits]
     notes += [f"The largest run is {s.optimum.text}"] if s.optimum else []
     yield Part("Scaling", notes=tuple(notes))

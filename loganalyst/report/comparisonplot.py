@@ -24,6 +24,8 @@ MOST = 10  # bars
 EFFECTS = 4  # settings whose effect is drawn
 WIDTH, HEIGHT = 3.6, 2.8  # inches of a panel
 COLUMNS = 3
+LINES = 5  # of a law of two axes
+TICKS = 7  # levels of a setting that are named on its axis
 FAILED = COLOURS["nonfinite"]
 Floats = NDArray[np.float64]
 Panel = Callable[["Axes"], None]
@@ -67,6 +69,7 @@ def _panels(found: "Comparison") -> list[Panel]:
     panels += [lambda ax, i=i: _effect(ax, found, i) for i in shown[:EFFECTS]]  # type: ignore[misc]
     numeric = [i for i in shown if i.scale != "choice"]
     panels += [lambda ax: _plane(ax, found, numeric[0], numeric[1])] if len(numeric) > 1 else []
+    panels += [lambda ax, f=f: _both(ax, f) for f in found.scaling.fits if f.parameters and not f.curve]  # type: ignore[misc]
     panels += [lambda ax, f=f: _law(ax, f) for f in found.scaling.fits if f.curve]  # type: ignore[misc]
     return panels
 
@@ -118,8 +121,18 @@ def _region(ax: "Axes", found: "Comparison", i: "Importance") -> None:
 
 
 def _axis(ax: "Axes", i: "Importance", x: Floats, *, vertical: bool = False) -> None:
+    """Logarithmic where the setting is; a few levels as ticks."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis = ax.yaxis if vertical else ax.xaxis
     if i.scale == "log" and x.min() > 0:
         (ax.set_yscale if vertical else ax.set_xscale)("log")
+        axis.set_minor_formatter(NullFormatter())
+    levels = np.unique(x)
+    if levels.size <= TICKS:
+        axis.set_ticks(levels)
+        axis.set_ticks([], minor=True)
+        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.4g}"))
 
 
 def _limits(ax: "Axes", values: Floats, band: Floats) -> None:
@@ -164,11 +177,40 @@ def _law(ax: "Axes", fit: "ScalingFit") -> None:
     ax.plot(curve[inside, 0], curve[inside, 1], color=COLOURS["curve"], linewidth=1.4)
     ax.plot(curve[~inside, 0], curve[~inside, 1], ":", color=COLOURS["curve"], linewidth=1.2, label="beyond the runs")
     ax.plot(points[:, 0], points[:, 1], "o", color="0.3", markersize=3)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    _logarithmic(ax)
     ax.set_xlabel(fit.x)
     ax.set_title(f"loss over {fit.x}", loc="left")
     ax.legend(fontsize=6.5)
+
+
+def _both(ax: "Axes", fit: "ScalingFit") -> None:
+    """The law of two axes: over the first, a line for each of some sizes of the second."""
+    points = np.array(fit.points)
+    e, a, alpha, b, beta = (fit.parameters[name][0] for name in ("E", "A", "alpha", "B", "beta"))
+    first, second = fit.x.split(", ")
+    x = np.geomspace(points[:, 0].min(), points[:, 0].max() * 4, 60)
+    sizes = np.unique(points[:, 1])
+    sizes = sizes[np.unique(np.linspace(0, sizes.size - 1, LINES).round().astype(int))]
+    for i, size in enumerate(sizes):
+        colour = str(0.75 - 0.75 * i / max(sizes.size - 1, 1))
+        own = points[points[:, 1] == size]
+        ax.plot(x, e + a * x**-alpha + b * size**-beta, color=colour, linewidth=1.1)
+        ax.plot(own[:, 0], own[:, 2], "o", color=colour, markersize=3, label=f"{size:.2g} {second}")
+    ax.axhline(e, color=COLOURS["level_down"], linestyle="--", linewidth=1, label="limit")
+    _logarithmic(ax)
+    ax.set_xlabel(first)
+    ax.set_title(f"loss over {fit.x}", loc="left")
+    ax.legend(fontsize=6.5)
+
+
+def _logarithmic(ax: "Axes") -> None:
+    """Both axes; a loss spans less than a decade, and is written as it is."""
+    from matplotlib.ticker import FuncFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for set_formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        set_formatter(FuncFormatter(lambda v, _: f"{v:.3g}"))
 
 
 def _runs(found: "Comparison", i: "Importance") -> pl.DataFrame:

@@ -152,7 +152,7 @@ def _scaling() -> Json:
         text=TEXT,
         parameters=_by_name(THREE, "E, A, alpha, and of two axes B, beta."),
         residual={**or_null(NUMBER), "description": "Robust spread of the logarithms around the law."},
-        points=listed(listed(NUMBER, "x and loss", 2)),
+        points=listed(listed(NUMBER, "x (both, where there are two), and loss", 3)),
         curve=listed(listed(NUMBER, "x, loss, and both ends of the interval", 4)),
     )
     optimum = object_(
