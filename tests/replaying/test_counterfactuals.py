@@ -242,8 +242,8 @@ def test_a_fall_is_measured_against_weights_that_stand_still(run):
     optimizer = torch.optim.SGD([weight], lr=0.1)
     made = ReplaySpec(torch.nn.ParameterDict({"w": weight}), optimizer, lambda m, b: -m["w"], lambda i: i)
 
-    found = run("higher_rate", made, start=0, steps=21)
+    found = run("higher_rate", made, start=0, steps=61)
 
     falls = [found.values[f"fall {name}"] for name in ("unchanged", "rate x 3", "rate x 10")]
-    assert falls == pytest.approx([1.5, 4.5, 15.0], rel=1e-4)  # after 15 steps, in the middle of 10 to 20
+    assert falls == pytest.approx([4.5, 13.5, 45.0], rel=1e-4)  # after 45 steps, in the middle of 30 to 60
     assert found.outcome == "faster"

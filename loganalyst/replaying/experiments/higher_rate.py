@@ -1,6 +1,7 @@
 """The same steps at three and ten times the rate, or at the highest of a schedule that ran out: a faster fall?"""
 
 import math
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
@@ -17,47 +18,58 @@ def run(bench: Bench, seed: int) -> Measured:
     """Outcomes `schedule`, `faster`, `no_faster`, `unstable`. A fall is that of the last half of the losses against
     weights that stand still, on the same batches with the same random numbers.
     """
-    unchanged = bench.unchanged(seed)
+    steps = max(bench.steps, int(bench.limits["steps"]))
+    unchanged = bench.unchanged(seed, steps)
     decayed = _decayed(bench, unchanged)
     if unchanged.nonfinite is not None or not (any(unchanged.rates) or decayed):
         return Measured(INCONCLUSIVE, "the loss is not finite, or every rate 0", start=bench.start)
     changes = {"the schedule's highest rate": Change(prepare=_to_peak, held=True)} if decayed else FACTORS
-    found = {name: bench.train(seed, change) for name, change in changes.items()}
-    stable = {n: t for n, t in found.items() if bench.rise(t) < bench.limits["stable"]}
-    still = bench.train(seed, Change(rate=0.0)).losses
-    falls = {n: _fall(still, t.losses) for n, t in {"unchanged": unchanged, **stable}.items()}
-    faster = any(_clear(bench, unchanged, t, falls["unchanged"], falls[n]) for n, t in stable.items())
-    outcome = ("schedule" if decayed else "faster") if faster else "no_faster" if stable else "unstable"
-    told = (f"{n}: {f'{falls[n]:.3g}' if n in falls else risen(bench.rise(t))}" for n, t in found.items())
-    level = bench.level().loss
-    text = f"from {level:.3g} the loss falls by {falls['unchanged']:.3g} in {len(still)} steps; {', '.join(told)}"
-    values = {"level": level, **{f"fall {n}": fall for n, fall in falls.items()}}
+    found = {name: bench.train(seed, change, steps) for name, change in changes.items()}
+    still = bench.train(seed, Change(rate=0.0), steps)
+    highest = bench.limits["stable"] * bench.rise(still)  # batches differ, and some stand out of themselves
+    stable = {n: t for n, t in found.items() if bench.rise(t) < highest}
+    falls = {n: _Fall.of(still, t) for n, t in {"unchanged": unchanged, **stable}.items()}
+    words = {n: f"{falls[n].mean:.3g}" if n in falls else risen(bench.rise(t)) for n, t in found.items()}
+    told = ", ".join(f"{name}: {word}" for name, word in words.items())
+    usual, level = falls.pop("unchanged").mean, bench.level().loss
+    text = f"from {level:.3g} the loss falls by {usual:.3g} in {steps} steps; {told}"
+    values = {"level": level, "fall unchanged": usual, **{f"fall {n}": fall.mean for n, fall in falls.items()}}
     series = {n: t.losses for n, t in {"unchanged": unchanged, **found}.items()}
+    outcome = _outcome(bench, list(falls.values()), usual)
+    outcome = "schedule" if outcome == "faster" and decayed else outcome
     return Measured(outcome, text, values=values, series=series, start=bench.start)
 
 
-def _fall(still: list[float], losses: list[float]) -> float:
-    half = len(still) // 2
-    return fmean(still[half:]) - fmean(losses[half:])
+@dataclass(frozen=True)
+class _Fall:
+    """How far the loss falls, with its standard error over the batches."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, still: Trajectory, found: Trajectory) -> "_Fall":
+        half = len(still.losses) // 2
+        falls = [a - b for a, b in zip(still.losses[half:], found.losses[half:], strict=True)]
+        return cls(fmean(falls), stdev(falls) / math.sqrt(len(falls)))
 
 
-def _clear(bench: Bench, unchanged: Trajectory, found: Trajectory, usual: float, fall: float) -> bool:
-    """Whether a fall is several times the usual one, no small part of the level, and beyond what batches differ by."""
-    half = len(found.losses) // 2
-    gains = [a - b for a, b in zip(unchanged.losses[half:], found.losses[half:], strict=True)]
-    error = stdev(gains) / math.sqrt(len(gains))
-    return (
-        fall >= bench.limits["faster"] * max(usual, 0.0)
-        and fmean(gains) >= bench.limits["gain"] * abs(bench.level().loss)
-        and fmean(gains) > bench.limits["sure"] * error
-    )
+def _outcome(bench: Bench, falls: list[_Fall], usual: float) -> str:
+    """Of the falls at higher rates that are stable."""
+    if not falls:
+        return "unstable"
+    sure, clear = bench.limits["sure"], bench.limits["faster"] * max(usual, 0.0)
+    if any(fall.mean >= clear and fall.mean > max(usual, 0.0) + sure * fall.error for fall in falls):
+        return "faster"
+    most = max(clear, bench.limits["gain"] * abs(bench.level().loss))
+    return "no_faster" if all(fall.mean + sure * fall.error < most for fall in falls) else INCONCLUSIVE
 
 
-def _decayed(bench: Bench, unchanged: Trajectory) -> bool:
-    """Whether the schedule has come down to a small part of its highest rate, and is not on its way up."""
+def _decayed(bench: Bench, unchanged: Trajectory) -> float | None:
+    """The highest rate of a schedule that has come down to a small part of it, and is not on its way up."""
     bench.fresh(0)
     highest, last = _peak(bench.optimizer.param_groups[0]), unchanged.rates[-1]
-    return last < bench.limits["decayed"] * highest and last <= unchanged.rates[0]
+    return highest if last < bench.limits["decayed"] * highest and last <= unchanged.rates[0] else None
 
 
 def _peak(group: dict[str, Any]) -> float:
