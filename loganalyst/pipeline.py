@@ -39,6 +39,7 @@ from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Expectation, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
 from loganalyst.sources.config import read as settings_of
+from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
 from loganalyst.sources.written import places as written
@@ -48,6 +49,7 @@ __all__ = [
     "catalogue",
     "diagnose",
     "diagnose_paths",
+    "dumped_jobs",
     "expectations",
     "explain",
     "lowered",

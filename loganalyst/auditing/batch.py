@@ -11,11 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.auditing import cluster
+from loganalyst.auditing.accounts import accounts
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import listing
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
+from loganalyst.pipeline import dumped_jobs
 from loganalyst.store import Outcome, Store
 from loganalyst.store.workers import Limits, Workers
 
@@ -29,13 +31,15 @@ class Audit:
 
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
     failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
-    not (`contrasts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
+    not (`contrasts.COLUMNS`); `accounts` one row a node, user, partition or reason of the scheduler's jobs
+    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
     why reports could not be written.
     """
 
     runs: pl.DataFrame
     groups: pl.DataFrame
     contrasts: pl.DataFrame
+    accounts: pl.DataFrame
     counts: Mapping[str, int]
     faults: tuple[str, ...] = ()
 
@@ -67,6 +71,7 @@ def audit(
     by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. Raises StoreError where the store or the folder
     of reports cannot be used, LogAnalystError where a cluster cannot.
     """
+    paths = list(paths)
     processes = _processors() if slurm else jobs or _processors()
     limits = Limits(seconds, SHARE * _memory() / processes)
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
@@ -93,7 +98,9 @@ def audit(
                     watch(outcome, None)
             runs = linked(runs, Path(reports))
         config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
-        return Audit(runs, groups(runs, config), contrasts(runs, config), counts, tuple(faults))
+        jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
+        accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(paths)]))
+        return Audit(runs, groups(runs, config), contrasts(runs, config), accounted, counts, tuple(faults))
 
 
 def _processors() -> int:

@@ -40,7 +40,7 @@ def contrasts(runs: pl.DataFrame, config: pl.LazyFrame, rate: float = RATE) -> p
     sides = pl.concat([_values(every), _cuts(every)])
     sides = sides.filter(pl.col("runs") >= LEAST, n - pl.col("runs") >= LEAST)
     tested = sides.with_columns(
-        other_runs=n - pl.col("runs"), other_failed=n_bad - pl.col("failed"), p=_fisher(sides, n, n_bad)
+        other_runs=n - pl.col("runs"), other_failed=n_bad - pl.col("failed"), p=fisher(sides, n, n_bad)
     ).with_columns(p=(pl.col("p") * pl.col("tries")).clip(upper_bound=1.0))
     best = tested.sort("p", "key", "value").unique("key", keep="first", maintain_order=True)
     return _told(best.with_columns(q=adjusted(best["p"])), rate)
@@ -73,13 +73,19 @@ def _cuts(every: pl.DataFrame) -> pl.DataFrame:
     return sides.select("key", value.alias("value"), "runs", "failed", "members", "tries")
 
 
-def _fisher(sides: pl.DataFrame, n: int, n_bad: int) -> pl.Series:
-    """Two-sided chance of each table: twice the smaller tail, at most 1."""
+def fisher(sides: pl.DataFrame, n: int, n_bad: int) -> pl.Series:
+    """Two-sided chance of each side (`failed` of `runs` among `n_bad` of `n`): twice the smaller tail, at most 1."""
     from scipy.stats import hypergeom
 
     runs, failed = sides["runs"].to_numpy(), sides["failed"].to_numpy()
     more, fewer = hypergeom.sf(failed - 1, n, n_bad, runs), hypergeom.cdf(failed, n, n_bad, runs)
     return pl.Series("p", np.minimum(1.0, 2 * np.minimum(more, fewer)), pl.Float64)
+
+
+def odds_ratio(runs: str) -> pl.Expr:
+    """Of failing, with a half added to each count (Haldane 1940); `runs` names the column of how many there are."""
+    a, c = pl.col("failed") + 0.5, pl.col("other_failed") + 0.5
+    return (a / (pl.col(runs) + 1 - a)) / (c / (pl.col(f"other_{runs}") + 1 - c))
 
 
 def adjusted(p: pl.Series) -> pl.Series:
@@ -93,10 +99,7 @@ def adjusted(p: pl.Series) -> pl.Series:
 
 def _told(tested: pl.DataFrame, rate: float) -> pl.DataFrame:
     """One row for keys that part the runs in the same way."""
-    a, b, c, d = (pl.col(name) + 0.5 for name in ("failed", "runs", "other_failed", "other_runs"))
-    sure = tested.filter(pl.col("q") <= rate).with_columns(
-        odds_ratio=(a / (b - a + 0.5)) / (c / (d - c + 0.5)),
-    )
+    sure = tested.filter(pl.col("q") <= rate).with_columns(odds_ratio=odds_ratio("runs"))
     found = sure.sort("q", "key").group_by("members", maintain_order=True).agg(
         pl.exclude("also").first(), also=pl.col("key").slice(1, ALSO)
     )  # fmt: skip

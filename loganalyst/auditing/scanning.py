@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from loganalyst.auditing.accounts import more_than_chance
 from loganalyst.auditing.batch import SECONDS, Audit, audit
 from loganalyst.errors import StoreError
 from loganalyst.store import Store, lock
 
 SCHEMA_ID = "loganalyst/scan/1"
 TOLD = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says")
-SURE = 0.01  # false discovery rate below which a node is named
 
 
 class Sink(Protocol):
@@ -101,16 +101,24 @@ def _findings(found: Audit) -> list[dict[str, Any]]:
         }
         for run in likely.iter_rows(named=True)
     ]  # fmt: skip
-    named = found.contrasts.filter(pl.col("key").is_in(["node", "host"]), pl.col("q") <= SURE, pl.col("odds_ratio") > 1)
     counts = ("runs", "failed", "other_runs", "other_failed", "q")
     nodes = [
         {
             "schema": SCHEMA_ID, "kind": "node", "id": _id("node", node["value"]), "time": now, "run": {},
             "node": node["value"], **{name: node[name] for name in counts},
         }
-        for node in named.iter_rows(named=True)
+        for node in _named(found).iter_rows(named=True)
     ]  # fmt: skip
     return [*runs, *{node["id"]: node for node in nodes}.values()]
+
+
+def _named(found: Audit) -> pl.DataFrame:
+    """The nodes that fail more than chance: by the scheduler's jobs, else by runs."""
+    runs = found.contrasts.filter(pl.col("key").is_in(["node", "host"]), more_than_chance())
+    jobs = found.accounts.filter("named", by="node").rename({"jobs": "runs", "other_jobs": "other_runs"})
+    columns = ("value", "runs", "failed", "other_runs", "other_failed", "q")
+    every = pl.concat([jobs.select(columns), runs.select(columns)])
+    return every.unique("value", keep="first", maintain_order=True)
 
 
 def _id(*parts: object) -> str:

@@ -84,11 +84,17 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
     from loganalyst.report import audit as report
 
     if format_ is AuditFormat.JSON:
-        return json.dumps(report.data(found.runs, found.groups, found.contrasts), indent=2, allow_nan=False) + "\n"
+        return (
+            json.dumps(
+                report.data(found.runs, found.groups, found.contrasts, found.accounts), indent=2, allow_nan=False
+            )
+            + "\n"
+        )
     if format_ is AuditFormat.CSV:
         return found.runs.write_csv()
     if format_ is AuditFormat.HTML:
         from loganalyst.report import auditpage
 
         return auditpage.render(found.runs, found.groups, found.contrasts, output.parent if output else None)
-    return report.render(found.runs, found.groups, found.contrasts, top=top, **({} if output else screen()))
+    shown: dict[str, Any] = {} if output else screen()
+    return report.render(found.runs, found.groups, found.contrasts, found.accounts, top=top, **shown)

@@ -16,7 +16,7 @@ from loganalyst.model import Feature
 T = TypeVar("T")
 NOT_RULES = (
     "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
-    "replay.yaml", "inspection.yaml",
+    "replay.yaml", "inspection.yaml", "accounts.yaml",
 )  # fmt: skip
 SCALES = ("causes", "circumstantial", "healthy")
 

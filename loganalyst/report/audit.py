@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SCHEMA_ID = "loganalyst/audit/1"
 MAX_WIDTH = 160
-GROUPS, CONTRASTS = 10, 5  # on the screen
+GROUPS, CONTRASTS, REASONS = 10, 5, 5  # on the screen
 # status of the diagnosis -> sign, style, words for one run and for many
 STATUS = {
     "diagnosis_complete": ("✗", "bold red", "with a cause"),
@@ -30,6 +30,7 @@ def render(
     runs: pl.DataFrame,
     groups: pl.DataFrame,
     contrasts: pl.DataFrame,
+    accounts: pl.DataFrame | None = None,
     *,
     width: int = 100,
     colour: bool = False,
@@ -40,7 +41,8 @@ def render(
     width = max(min(width, MAX_WIDTH), 40)
     root = common_root(runs["path"].to_list())
     alike = groups.filter(pl.col("runs") > 1)
-    lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width), *_runs(runs, root, width, top)]
+    lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width)]
+    lines += [*_accounts(accounts, width), *_runs(runs, root, width, top)]
     lines += _reports(runs, width)
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
@@ -86,6 +88,23 @@ def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
         line = text(f"  {contrast(row)}   ", (f"{row['failed']:,} of {row['runs']:,} failed", "bold"))
         others = f", {row['other_failed']:,} of the {row['other_runs']:,} others (q {number(row['q'])}{clean(also)})"
         lines.append(_cut(line.append(others, "dim"), width))
+    return lines
+
+
+def _accounts(accounts: pl.DataFrame | None, width: int) -> "list[Text]":
+    """What fails more than chance by the scheduler's accounts, and why jobs failed."""
+    if accounts is None or not accounts.height:
+        return []
+    reasons = accounts.filter(pl.col("by") == "reason").sort("failed", descending=True).head(REASONS)
+    failed = [f"{clean(value, 40)} {n:,}" for value, n in reasons.select("value", "failed").iter_rows()]
+    lines = [text(), _cut(text(("Jobs that failed   ", "bold"), " · ".join(failed) or "none"), width)]
+    for row in accounts.filter("named").head(CONTRASTS).iter_rows(named=True):
+        line = text(
+            f"  {row['by']} {clean(row['value'], 40)}   ", (f"{row['failed']:,} of {row['jobs']:,} jobs", "bold")
+        )
+        others = f", {row['other_failed']:,} of the {row['other_jobs']:,} others (q {number(row['q'])})"
+        when = f"   {row['first']:%Y-%m-%d} to {row['last']:%Y-%m-%d}" if row["first"] else ""
+        lines.append(_cut(line.append(others + when, "dim"), width))
     return lines
 
 
@@ -166,12 +185,16 @@ def short(path: str, root: str) -> str:
     return os.path.relpath(path, root) if root else path
 
 
-def data(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame) -> dict[str, Any]:
+def data(
+    runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, accounts: pl.DataFrame | None = None
+) -> dict[str, Any]:
     """The object of `audit --format json`."""
+    accounted = [] if accounts is None else [plain(row) for row in accounts.iter_rows(named=True)]
     return {
         "schema": SCHEMA_ID,
         "counts": dict(runs["status"].value_counts(sort=True).iter_rows()),
         "runs": [plain(run) for run in runs.iter_rows(named=True)],
         "groups": [plain(group) for group in groups.iter_rows(named=True)],
         "contrasts": [plain(contrast) for contrast in contrasts.iter_rows(named=True)],
+        "accounts": accounted,
     }

@@ -1,5 +1,7 @@
 """The JSON Schema of `audit --format json`."""
 
+from typing import Literal
+
 from loganalyst.model import RunStatus, Status, Verdict
 from loganalyst.report.audit import SCHEMA_ID
 from loganalyst.report.schema import (
@@ -29,7 +31,7 @@ def schema() -> Json:
         "title": "What went wrong in many runs",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("counts", "left_out"),  # younger than the schema
+            optional=("counts", "left_out", "accounts"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             counts={
                 "type": "object",
@@ -41,6 +43,7 @@ def schema() -> Json:
             runs=listed(_run(), "One entry a run, the worst first."),
             groups=listed(group(), "Runs with the same cause and message, the largest group first."),
             contrasts=listed(contrast(), "What failed runs have and healthy ones have not, the surest first."),
+            accounts=listed(_account(), "The scheduler's jobs by node, user, partition and reason of failing."),
         ),
     }
 
@@ -83,6 +86,23 @@ def group() -> Json:
         settings=listed(TEXT, "`key = value` that they share and most other runs have not."),
         example={**TEXT, "description": "The path of the surest one."},
         members=listed(TEXT, "The ids of all."),
+    )
+
+
+def _account() -> Json:
+    counts = dict.fromkeys(("jobs", "failed"), INTEGER)
+    return object_(
+        (),
+        by=one_of(Literal["node", "user", "partition", "reason"]),
+        value=TEXT,
+        **counts,
+        **dict.fromkeys(("other_jobs", "other_failed"), INTEGER),
+        odds_ratio=or_null(NUMBER),
+        q={**or_null(SHARE), "description": "As of a contrast; null for a reason, which only failed jobs have."},
+        named={"type": "boolean", "description": "Whether it fails more than chance."},
+        first={**or_null(TIME), "description": "When the first job that failed ended."},
+        last=or_null(TIME),
+        weeks=or_null(listed(object_((), week=TIME, **counts), "Week by week, from Monday.")),
     )
 
 

@@ -244,7 +244,7 @@ def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[Path]) -> N
     kind, name = discovernames.kind(entry.name), entry.name.lower()
     if kind is Kind.LOG and (discoverjobs.job(name) or name.endswith((".out", ".err"))):
         logs.append(entry.path)
-    elif kind is Kind.SETTINGS and (name.startswith(("sacct", "scontrol", "seff")) or name.endswith(".psv")):
+    elif discovernames.accounts(entry.name):
         accounts.append(Path(entry.path))
 
 

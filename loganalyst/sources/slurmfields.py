@@ -17,6 +17,7 @@ FIELDS = (
     "JobID", "JobIDRaw", "JobName", "State", "ExitCode", "Start", "End", "Elapsed", "ElapsedRaw", "Timelimit",
     "TimelimitRaw", "ReqMem", "MaxRSS", "NodeList", "NNodes", "AllocNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "NTasks",
     "TotalCPU", "AllocTRES", "ReqTRES", "TRESUsageInAve", "TRESUsageInTot", "Reason",
+    "User", "Partition",
 )  # fmt: skip
 _ABSENT = ["", "Unknown", "None", "NONE", "N/A", "None assigned", "(null)", "UNLIMITED", "Partition_Limit", "INVALID"]
 _UNITS = {
@@ -80,6 +81,8 @@ def _columns() -> dict[str, pl.Expr]:
         "cpu_s": units.positive(pl.col("parsed_TotalCPU")),
         "gpu_use": _gpu_use(),
         "reason": pl.col("Reason"),
+        "user": pl.col("User"),
+        "partition": pl.col("Partition"),
     }
 
 

@@ -52,6 +52,8 @@ def _job(job: Any) -> Iterator[Row | str]:
         "ReqCPUS": _text(_number(_at(job, "required", "CPUs"))),
         "MaxRSS": None,
         "Reason": _text(_at(job, "state", "reason")),
+        "User": _text(_at(job, "user")) or _text(_at(job, "association", "user")),
+        "Partition": _text(_at(job, "partition")),
     }
     steps = _at(job, "steps")
     for step in steps if isinstance(steps, list) else []:

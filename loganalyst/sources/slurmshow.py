@@ -17,6 +17,8 @@ _SCONTROL = {
     "Timelimit": r"\sTimeLimit=(\S+)",
     "NodeList": r"\sNodeList=(\S+)",
     "NNodes": r"\sNumNodes=(\d+)",
+    "User": r"\sUserId=([^\s(]+)",
+    "Partition": r"\sPartition=(\S+)",
     "AllocCPUS": r"\sNumCPUs=(\d+)",
     "AllocTRES": r"\s(?:Alloc)?TRES=(\S+)",
     "ReqTRES": r"\sReqTRES=(\S+)",
@@ -24,6 +26,7 @@ _SCONTROL = {
 _SEFF = {
     "JobID": r"^Job ID: (\d+)",
     "State": r"^State: (\S+)",
+    "User": r"^User/Group: ([^\s/]+)",
     "NNodes": r"^Nodes: (\d+)",
     "Elapsed": r"^Job Wall-clock time: (\S+)",
     "TotalCPU": r"^CPU Utilized: (\S+)",

@@ -55,7 +55,7 @@ def test_rows_of_sacct(tmp_path):
     assert tables.gaps.height == 0
     assert tables.jobs.row(0) == (
         "71", "train", "TIMEOUT", 0, 0, started, ended, DAY + 30, DAY, None, 4 * 2.0**30, "gpu[1-2]", 2,
-        *[None] * 6, "sacct.psv",
+        *[None] * 8, "sacct.psv",
     )  # fmt: skip
     assert tables.jobs.row(1)[:5] == ("71.batch", "batch", "CANCELLED", 0, 15)
     assert tables.jobs.row(1)[7:12] == (DAY + 31, None, 3 * 2.0**30, None, "gpu1")
@@ -194,7 +194,7 @@ def test_json_of_any_release(tmp_path):
     start, end = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), datetime(2001, 9, 9, 1, 47, 40, tzinfo=UTC)
     assert tables.jobs.row(0) == (
         "71", "train", "CANCELLED by me", 1, 0, start, end, 60.0, 180.0, None, 2 * 2.0**20, "n[1-2]", 2,
-        None, None, None, 0, None, None, "sacct.json",
+        None, None, None, 0, None, None, None, None, "sacct.json",
     )  # fmt: skip
     assert tables.jobs.row(1)[:5] == ("71.batch", "batch", "OUT_OF_MEMORY", 0, 125)
     assert column(tables, "memory_used") == [None, 2048.0]

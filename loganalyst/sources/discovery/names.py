@@ -83,6 +83,12 @@ _ROTATED = re.compile(r"\.(?:log|out|err|[oe]\d+)\.\d+$")
 
 
 @lru_cache(1 << 14)  # names like metrics.csv stand in every run
+def accounts(name: str) -> bool:
+    """Whether the name is that of a scheduler's accounting file."""
+    low = name.lower()
+    return kind(name) is Kind.SETTINGS and (low.startswith(("sacct", "scontrol", "seff")) or low.endswith(".psv"))
+
+
 def kind(name: str) -> Kind:
     """What a file of this name may hold."""
     if name.startswith("."):
