@@ -24,7 +24,8 @@ def inspect(*paths: str | Path, spectra: bool = False, watch: Watch | None = Non
         raise SourceError("inspect", "no checkpoint is named", layouts.KNOWN)
     read = [layouts.read(Path(path)) for path in paths]
     steps = Steps(
-        sum(whole.tensors(found) for found in read) + sum(sum(t.floating for t in old.tensors) for old in read[:-1]),
+        sum(whole.tensors(found, spectra=spectra) for found in read)
+        + sum(sum(t.floating for t in old.tensors) for old in read[:-1]),
         watch,
     )
     scans = tuple(whole.scanned(found, steps, spectra=spectra) for found in read)

@@ -36,11 +36,11 @@ RAW: dict[str, str] = {  # how the elements of each type lie, as numpy names it
     "bool": "?",
 }
 
-SHORT = {  # bits, those of the mantissa, the exponent's bias, and the first code that is no finite number
-    "float16": (16, 10, 15, 0x7C00),
-    "float8_e5m2": (8, 2, 15, 0x7C),
-    "float8_e4m3fn": (8, 3, 7, 0x7F),
+SHORT = {  # of 16 bits: those of the mantissa, the exponent's bias, and the first code that is no finite number
+    "float16": (10, 15, 0x7C00),
+    "bfloat16": (7, 127, 0x7F80),
 }
+BYTES = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # types with a code a byte
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Stored:
 
     def blocks(self) -> Iterator[Values]:
         """Its values as float32 (float64 where that would lose digits); complex numbers as their two parts."""
-        decode = _decoder(self.dtype)
+        decode = decoder(self.dtype)
         return map(decode, self.raw())
 
 
@@ -84,7 +84,8 @@ def from_file(path: Path, start: int, count: int, kind: np.dtype[Any]) -> Iterat
             yield block
 
 
-def _decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
+def decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
+    """From raw elements of a type to values as float32 or float64; what it gives holds until it is called again."""
     match dtype:
         case "float32" | "float64":
             return lambda raw: raw
@@ -93,10 +94,10 @@ def _decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
             return lambda raw: raw.view(parts)
         case "bfloat16":
             return _bfloat16()
-        case "float8_e8m0fnu":
-            return lambda raw: _looked_up(dtype, raw)
-    if dtype in SHORT:
-        return _short(dtype, *SHORT[dtype])
+        case "float16":
+            return _float16(*SHORT[dtype])
+    if dtype in BYTES:
+        return lambda raw: _looked_up(dtype, raw)
     return lambda raw: raw.astype(np.float64)
 
 
@@ -113,19 +114,19 @@ def _bfloat16() -> Callable[[NDArray[Any]], Values]:
     return decode
 
 
-def _short(dtype: str, bits: int, mantissa: int, bias: int, special: int) -> Callable[[NDArray[Any]], Values]:
+def _float16(mantissa: int, bias: int, special: int) -> Callable[[NDArray[Any]], Values]:
     """Moved to where a float32 has sign, exponent and mantissa, and times what is between the biases, a number has its
     value, the subnormal ones too; blocks with NaN or Inf are looked up.
     """
-    shift = 23 - mantissa
-    signed, wide = np.dtype(f"i{bits // 8}"), np.empty(BLOCK, np.int32)
-    mask, scale = np.int32(-(1 << 31) | ((1 << bits - 1) - 1) << shift), np.float32(2.0 ** (127 - bias))
+    shift, wide = 23 - mantissa, np.empty(BLOCK, np.int32)
+    mask, scale = np.int32(-(1 << 31) | ((1 << 15) - 1) << shift), np.float32(2.0 ** (127 - bias))
 
     def decode(raw: NDArray[Any]) -> Values:
-        if int(raw.max()) >= special + (1 << bits - 1) or int(raw.view(signed).max()) >= special:
-            return _looked_up(dtype, raw)
+        signed = raw.view(np.int16)
+        if int(raw.max()) >= special + (1 << 15) or int(signed.max()) >= special:
+            return _looked_up("float16", raw)
         out = wide[: len(raw)]
-        out[:] = raw.view(signed)
+        out[:] = signed
         np.left_shift(out, shift, out=out)
         np.bitwise_and(out, mask, out=out)
         values = out.view(np.float32)
@@ -135,12 +136,12 @@ def _short(dtype: str, bits: int, mantissa: int, bias: int, special: int) -> Cal
 
 
 def _looked_up(dtype: str, raw: NDArray[Any]) -> Values:
-    values: NDArray[np.float32] = _table(dtype)[raw]
-    return values
+    found: NDArray[np.float32] = values_of(dtype)[raw]
+    return found
 
 
 @cache
-def _table(dtype: str) -> NDArray[np.float32]:
+def values_of(dtype: str) -> NDArray[np.float32]:
     """The value of each bit pattern of a type of 8 or 16 bits."""
     with np.errstate(invalid="ignore"):
         if dtype == "float16":

@@ -1,113 +1,17 @@
-"""What the numbers of a tensor say, from one pass over its blocks."""
+"""What the numbers of a tensor say, from one pass over its blocks; and how far two tensors are apart."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from math import isfinite, prod, sqrt
 
 import numpy as np
 
-from loganalyst.checkpoint.blocks import BLOCK, Stored, Values
+from loganalyst.checkpoint.blocks import RAW, Stored, Values
+from loganalyst.checkpoint.scanner import SAFE, scanner
 from loganalyst.model import TensorStats
 
 TINY = 1e-8
-SAFE = (1e-12, 1e15)  # the largest value of a block whose squares float32 can add up
-ROW = 512  # values added up in their own type
-LOST = 0.1  # share of the mean square that is variance: below, float32 would lose digits of it
-
-
-@dataclass
-class _Sums:
-    """Of the finite values so far: how many, their mean, squares about it and about 0, and the rest counted."""
-
-    finite: int = 0
-    nan: int = 0
-    inf: int = 0
-    zeros: int = 0
-    tiny: int = 0
-    low: float = math.inf
-    high: float = -math.inf
-    mean: float = 0.0
-    about_mean: float = 0.0
-    about_zero: float = 0.0
-
-
-class _Scanner:
-    """Adds up blocks. Each is read several times while it is in the cache, which costs little beside fetching it."""
-
-    def __init__(self, tiny: float) -> None:
-        self.sums, self._limit = _Sums(), tiny
-        self._mask = np.empty(2 * BLOCK, np.bool_)
-
-    def add(self, x: Values) -> None:
-        """One more block (not empty)."""
-        low, high = float(x.min()), float(x.max())  # NaN if one value is
-        if not (isfinite(low) and isfinite(high)):
-            x = self._without_nonfinite(x)
-            if not len(x):
-                return
-            low, high = float(x.min()), float(x.max())
-        s = self.sums
-        s.low, s.high = min(s.low, low), max(s.high, high)
-        if low == high == 0:
-            s.zeros, s.tiny = s.zeros + len(x), s.tiny + len(x)
-            self._merge(len(x), 0.0, 0.0, 0.0)
-            return
-        if low < self._limit and high > -self._limit:
-            self._count_tiny(x)
-        self._merge(len(x), *_moments(x, max(-low, high)))
-
-    def _without_nonfinite(self, x: Values) -> Values:
-        nan = int(np.count_nonzero(np.isnan(x)))
-        kept = x[np.isfinite(x)]
-        self.sums.nan += nan
-        self.sums.inf += len(x) - len(kept) - nan
-        return kept
-
-    def _count_tiny(self, x: Values) -> None:
-        limit, mask = x.dtype.type(self._limit), self._mask[: len(x)]
-        below = np.count_nonzero(np.less(x, limit, out=mask))
-        tiny = int(below - np.count_nonzero(np.less_equal(x, -limit, out=mask)))
-        if tiny or not limit:
-            self.sums.zeros += int(np.count_nonzero(np.equal(x, 0, out=mask)))
-        self.sums.tiny += tiny
-
-    def _merge(self, count: int, mean: float, about_mean: float, about_zero: float) -> None:
-        """Chan's update of mean and squares by those of another part."""
-        s = self.sums
-        total, apart = s.finite + count, mean - s.mean
-        s.mean += apart * count / total
-        s.about_mean += about_mean + apart * apart * s.finite * count / total
-        s.about_zero += about_zero
-        s.finite = total
-
-
-def _moments(x: Values, peak: float) -> tuple[float, float, float]:
-    """Mean, squares about it and squares about 0: in the type of `x` where that is exact enough, else in float64."""
-    n = len(x)
-    if SAFE[0] < peak < SAFE[1]:
-        mean, power = _sum(x) / n, float(np.dot(x, x))
-        around = power - n * mean * mean
-        if around > LOST * power:
-            return mean, around, power
-    wide = x.astype(np.float64)
-    mean = float(wide.mean())
-    power = float(np.dot(wide, wide))
-    wide -= mean
-    return mean, float(np.dot(wide, wide)), power
-
-
-def _sum(x: Values) -> float:
-    """By a product with ones: several times as fast as a sum, and in short rows as exact."""
-    whole = len(x) - len(x) % ROW
-    rows = x[:whole].reshape(-1, ROW) @ _ones(x.dtype)
-    return float(rows.sum(dtype=np.float64)) + float(x[whole:].sum(dtype=np.float64))
-
-
-@cache
-def _ones(dtype: "np.dtype[np.floating]") -> Values:
-    return np.ones(ROW, dtype)
 
 
 def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
@@ -115,11 +19,11 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
 
     Counts and extremes are exact (whole numbers above 2^53: to float64); mean, deviation and norm to about 1e-6.
     """
-    scanner = _Scanner(tiny)
+    adding = scanner(stored.dtype, tiny)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in stored.blocks():
-            scanner.add(block)
-    s = scanner.sums
+        for block in stored.raw():
+            adding.add(block)
+    s = adding.sums()
     seen = s.finite + s.nan + s.inf == prod(stored.shape)  # a view may show one number many times
     rows = seen and len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
     some = s.finite > 0
@@ -142,17 +46,21 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
 
 
 def _dead_rows(stored: Stored) -> int:
-    """Rows that are all zeros: outputs that are always their bias. A second pass, if zeros suffice for one."""
+    """Rows that are all zeros: outputs that are always their bias. A second pass, if zeros suffice for one: over bits,
+    of which zeros have none but that of the sign.
+    """
     parts = 2 if "complex" in stored.dtype else 1
     width = prod(stored.shape[1:]) * parts
-    alive, offset = np.zeros(stored.shape[0], np.bool_), 0
-    for block in stored.blocks():
-        first, edges = _rows(offset, len(block), width)
-        if first + len(edges) > len(alive):
+    bits = np.zeros(stored.shape[0], f"u{np.dtype(RAW[stored.dtype]).itemsize // parts}")
+    offset = 0
+    for block in stored.raw():
+        codes = block.view(bits.dtype)
+        first, edges = _rows(offset, len(codes), width)
+        if first + len(edges) > len(bits):
             return 0
-        alive[first : first + len(edges)] |= np.logical_or.reduceat(block != 0, edges)
-        offset += len(block)
-    return int(len(alive) - np.count_nonzero(alive)) if offset == len(alive) * width else 0
+        bits[first : first + len(edges)] |= np.bitwise_or.reduceat(codes, edges)
+        offset += len(codes)
+    return int(np.count_nonzero(bits << 1 == 0)) if offset == len(bits) * width else 0
 
 
 def _rows(offset: int, length: int, width: int) -> "tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]]]":

@@ -1,8 +1,11 @@
 """A checkpoint as a whole: its tensors scanned, parameters by module, tied tensors, the state of its optimisers."""
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from math import prod, sqrt
 from statistics import median
 
@@ -15,17 +18,20 @@ from loganalyst.checkpoint.steps import Steps
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
 
 MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
+THREADS = 4  # more are not faster: they wait for memory
 BUFFER = re.compile(r"(^|\.)(running_mean|running_var|num_batches_tracked|inv_freq|position_ids)$")
 
 
-def tensors(found: Contents) -> int:
+def tensors(found: Contents, *, spectra: bool) -> int:
     """How many tensors are to be read."""
-    return len(found.tensors) + sum(len(o.moments) for o in found.optimizers)
+    return (2 if spectra else 1) * len(found.tensors) + sum(len(o.moments) for o in found.optimizers)
 
 
 def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> CheckpointScan:
     """Read all numbers of a checkpoint."""
-    tensors = tuple(_scanned(stored, steps, spectra=spectra) for stored in found.tensors)
+    tensors = tuple(_scanned(found.tensors, repeat(TINY), steps))
+    if spectra:
+        tensors = tuple(_with_spectra(found.tensors, tensors, steps))
     groups = _tied(found.tensors)
     again = {name for group in groups for name in group[1:]}
     own = [t for s, t in zip(found.tensors, tensors, strict=True) if _parameter(s) and t.name not in again]
@@ -50,12 +56,24 @@ def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> Checkpoi
     )
 
 
-def _scanned(stored: Stored, steps: Steps, *, tiny: float = TINY, spectra: bool = False) -> TensorStats:
-    stats = scan(stored, tiny=tiny)
-    if spectra:
-        stats = with_spectrum(stored, stats)
-    steps.one()
-    return stats
+def _scanned(stored: Sequence[Stored], limits: Iterable[float], steps: Steps) -> Iterator[TensorStats]:
+    """One after the other, some at a time: numpy lets go of the interpreter while it computes."""
+    with ThreadPoolExecutor(min(cpus(), THREADS)) as pool:
+        for stats in pool.map(lambda tensor, tiny: scan(tensor, tiny=tiny), stored, limits):
+            steps.one()
+            yield stats
+
+
+def _with_spectra(stored: Iterable[Stored], tensors: Iterable[TensorStats], steps: Steps) -> Iterator[TensorStats]:
+    """One at a time: a matrix is held."""
+    for tensor, stats in zip(stored, tensors, strict=True):
+        yield with_spectrum(tensor, stats)
+        steps.one()
+
+
+def cpus() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parameter(stored: Stored) -> bool:
@@ -95,8 +113,7 @@ def _optimizer(found: Optimizer, steps: Steps) -> OptimizerScan:
     """Second moments are held against eps squared, other tensors against the usual limit."""
     second = [s.name.endswith(".exp_avg_sq") for s in found.moments]
     square = found.eps * found.eps
-    each = zip(found.moments, second, strict=True)
-    moments = tuple(_scanned(s, steps, tiny=square if is_v else TINY) for s, is_v in each)
+    moments = tuple(_scanned(found.moments, (square if is_v else TINY for is_v in second), steps))
     v = [m for m, is_v in zip(moments, second, strict=True) if is_v and m.count]
     seen, peaks = sum(m.count - m.zeros for m in v), [m.max for m in v if m.max]
     limit = limit_of("blown_up") * median(peaks) if peaks else 0.0

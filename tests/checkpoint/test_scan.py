@@ -133,3 +133,23 @@ def test_views_are_read_as_what_they_show(tmp_path):
     assert scanned(torch.zeros(4).expand(10**15, 4), tmp_path / "z.pt", "torch").dead_rows == 0  # no list of 10^15
     windows = scanned(drawn(4, 1000).unfold(0, 500, 1), tmp_path / "w.pt", "torch")
     assert windows.max == float(drawn(4, 1000).max())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("sign", ["above", "below", "both", "zeros", "negative zeros"])
+def test_extremes_are_right_on_either_side_of_zero(sign, dtype, tmp_path):
+    """They are read from bit patterns, whose order is another one below zero."""
+    x = drawn(5, 2 * BLOCK + 3).abs() + 0.01
+    x = {"above": x, "below": -x, "both": drawn(5, 2 * BLOCK + 3), "zeros": x * 0, "negative zeros": x * -0.0}[sign]
+
+    agrees(scanned(x.to(dtype), tmp_path / "x.safetensors"), x.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+def test_values_at_the_limit_of_tiny_are_counted_exactly(dtype, tmp_path):
+    """1e-8 itself is not below it; its neighbours of each type are, or are not."""
+    limit = torch.tensor([1e-8], dtype=torch.float64).to(dtype)
+    around = torch.tensor([0.0, -0.0, 1.0, -2.0], dtype=torch.float64).to(dtype)
+    near = [torch.nextafter(limit, limit * 2), limit, torch.nextafter(limit, limit * 0)]
+    for value in [*near, *(-v for v in near)]:
+        agrees(scanned(torch.cat([around, value]), tmp_path / "x.safetensors"), torch.cat([around, value]))
