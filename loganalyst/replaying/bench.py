@@ -54,6 +54,7 @@ class Bench:
     limits: Mapping[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     random_state: Any = None  # of torch, as the checkpoint has it
+    cuda_state: Any = None  # the same of the GPU
     told: Callable[[int, int], None] = lambda _done, _total: None  # how far the steps are
 
     def __post_init__(self) -> None:
@@ -86,6 +87,8 @@ class Bench:
         torch.manual_seed(self.spec.seed + seed)
         if seed == 0 and self.random_state is not None:
             torch.set_rng_state(self.random_state)
+        if seed == 0 and self.cuda_state is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(self.cuda_state, self.device)
 
     def batch(self, index: int) -> Any:
         """The training's batch number `index`, on the device."""

@@ -102,7 +102,16 @@ def _bench(job: Job, say: _Voice) -> Any:
     start = _start(job, loaded.step)
     steps = _steps(start, job.onset, notes)
     return Bench(
-        spec, device, start, job.onset, steps, job.symptoms, {}, [*loaded.notes, *notes], loaded.random_state, say.steps
+        spec,
+        device,
+        start,
+        job.onset,
+        steps,
+        job.symptoms,
+        notes=[*loaded.notes, *notes],
+        random_state=loaded.random_state,
+        cuda_state=loaded.cuda_state,
+        told=say.steps,
     )
 
 

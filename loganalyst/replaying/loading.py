@@ -15,14 +15,16 @@ BESIDE = ("optimizer", "scheduler", "scaler", "rng_state", "random_states")  # f
 SUFFIXES = (".pt", ".bin", ".pth", ".pkl")
 DEEPEST = 8
 NAMED = 3  # names in a sentence
+CUDA_LENGTH = 16  # bytes of the state of a GPU's random numbers: seed and offset
 
 
 @dataclass
 class Loaded:
-    """What was loaded: the step the checkpoint tells (None: none), torch's random state, what did not fit."""
+    """What was loaded: the step the checkpoint tells (None: none), torch's random states, what did not fit."""
 
     step: int | None = None
     random_state: Any = None
+    cuda_state: Any = None  # of the first GPU
     notes: list[str] = field(default_factory=list)
 
 
@@ -147,14 +149,19 @@ def _mappings(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
 
 
 def _random(data: Any, found: Loaded) -> None:
-    """The state of torch's random numbers is known by its type and length."""
+    """The states of torch's random numbers are known by their type and length, a GPU's by its name as well."""
     import torch
 
     length = torch.get_rng_state().numel()
     for mapping in _mappings(data, DEEPEST - 2):
-        for value in mapping.values():
-            if torch.is_tensor(value) and value.dtype == torch.uint8 and value.shape == (length,):
-                found.random_state = found.random_state if found.random_state is not None else value.clone()
+        for key, value in mapping.items():
+            state = value[0] if isinstance(value, (list, tuple)) and value else value
+            if not torch.is_tensor(state) or state.dtype != torch.uint8:
+                continue
+            if state.shape == (length,) and found.random_state is None:
+                found.random_state = state.clone()
+            if state.shape == (CUDA_LENGTH,) and "cuda" in str(key) and found.cuda_state is None:
+                found.cuda_state = state.clone()
 
 
 def _optimizer(optimizer: Any, states: Sequence[Mapping[Any, Any]], found: Loaded) -> None:

@@ -34,6 +34,17 @@ def test_without_randomness_every_seed_is_the_same(bench):
     assert not found.random
 
 
+@pytest.mark.parametrize(("device", "seed", "times"), [("cuda", 0, 1), ("cuda", 1, 0), ("cpu", 0, 0)])
+def test_the_random_numbers_of_the_gpu_go_on_where_there_is_one(bench, monkeypatch, device, seed, times):
+    made, states = bench(entries.healthy()), []
+    made.device, made.cuda_state = torch.device(device), torch.arange(16, dtype=torch.uint8)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, _device: states.append(state))
+
+    made.fresh(seed)
+
+    assert len(states) == times
+
+
 def test_a_replay_repeats_the_training_bit_by_bit(bench):
     """From step 30 on it gives the losses that the training gave there, optimiser and schedule included."""
     whole = bench(entries.rate_too_high(), steps=70).train(0).losses

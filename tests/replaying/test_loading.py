@@ -168,3 +168,16 @@ def test_memory_is_estimated_before_loading(trained, tmp_path):
     assert loading.needed(write_torch(tmp_path, trained), made) == 7 * 4 * sum(
         p.numel() for p in made.model.parameters()
     )
+
+
+@pytest.mark.parametrize("cuda", [lambda state: state, lambda state: [state, state + 1]], ids=["one", "of-each-gpu"])
+def test_random_states_of_cpu_and_gpu_are_told_apart(cuda, trained, tmp_path):
+    """As HF's Trainer and Accelerate write them, for one GPU or for each."""
+    state = torch.arange(16, dtype=torch.uint8)
+    cpu = torch.get_rng_state()
+    torch.save({**states(trained), "rng_state": {"cpu": cpu, "cuda": cuda(state)}}, tmp_path / "x.pt")
+
+    found = loading.load(tmp_path / "x.pt", fresh())
+
+    assert torch.equal(found.random_state, cpu)
+    assert torch.equal(found.cuda_state, state)
