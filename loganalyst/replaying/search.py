@@ -165,8 +165,10 @@ class _Search:
             self.tested.append(rule.id)
             verdict = verdicts.verdict(rule.id, self.experiments, self.every[rule.id].confidence)
             refuted = [*refuted, rule.id] if verdict == "refuted" else [] if verdict == "confirmed" else refuted
-            if verdict == "confirmed" and self.every[rule.id].confidence > SURE:
-                return "decided", f"{rule.title} is confirmed"
+            found = self._confirmed()
+            if found and (found.confidence > SURE or len(refuted) == REFUTED):
+                more = "" if found.confidence > SURE else ", and the next three are refuted"
+                return "decided", f"{found.rule.title} is confirmed{more}"
             if len(refuted) == REFUTED:
                 return "three_refuted", "three hypotheses in a row are refuted: the cause is of another kind"
         return "all_tried", "every experiment that bears on a likely cause was made"
@@ -187,6 +189,12 @@ class _Search:
             learned=verdicts.learned(self.experiments, every),
             next_steps=() if any(j.confidence > SURE for j in every.values() if j.seen) else more,
         )
+
+    def _confirmed(self) -> "Judged | None":
+        """The likeliest root cause that the experiments speak for, whether it was its turn or not."""
+        roots = (j for j in self.every.values() if j.seen and j.under is None)
+        said = ((j, verdicts.verdict(j.rule.id, self.experiments, j.confidence)) for j in roots)
+        return next((j for j, verdict in said if verdict == "confirmed"), None)
 
     def _made(self, name: str, ask: _Asker) -> Experiment:
         """An experiment with one seed after another, until two runs agree; with one where nothing is random."""

@@ -126,8 +126,8 @@ def _cells(values: Sequence[float], first: float) -> list[int]:
     for i in range(min(CELLS, len(values))):
         part = values[i * len(values) // min(CELLS, len(values)) : (i + 1) * len(values) // min(CELLS, len(values))]
         worst = next((v for v in part if not abs(v) < float("inf")), max(part, default=0.0))
-        level = NONFINITE if not abs(worst) < float("inf") else int(LEVELS * max(worst, 0.0) / (3 * abs(first) or 1.0))
-        found.append(level if level == NONFINITE else min(level, LEVELS - 1))
+        level = LEVELS * max(worst, 0.0) / (3 * abs(first) or 1.0) if abs(worst) < float("inf") else None
+        found.append(NONFINITE if level is None else int(min(level, LEVELS - 1)))
     return found or [EMPTY]
 
 

@@ -27,10 +27,16 @@ def save(found: Replay, path: Path) -> None:
     cannot be written or lies inside the run.
     """
     refuse_within(path, found.before.run.path, "run")
-    drawn = [e for e in found.experiments if any(run.series for run in e.runs)]
+    drawn = _shown(found.experiments)
     if not drawn:
         raise LogAnalystError(found.before.run.path, "no experiment to draw", "an entry is needed: --entry")
     write(path, lambda figure: _fill(figure, found, drawn))
+
+
+def _shown(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Those that compare something; where none does, the first that shows the fault."""
+    curves = [e for e in experiments if any(run.series for run in e.runs)]
+    return [e for e in curves if any(len(run.series) > 1 for run in e.runs)] or curves[:1]
 
 
 def _fill(figure: "Figure", found: Replay, drawn: Sequence[Experiment]) -> None:

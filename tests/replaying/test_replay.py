@@ -10,6 +10,7 @@ import pytest
 import loganalyst as la
 from loganalyst import cli
 from loganalyst.errors import ReplayError
+from loganalyst.progress import Bar
 from loganalyst.replaying import choosing, search, verdicts
 from loganalyst.report import replay as report
 from loganalyst.report import replaymarkdown, replayschema
@@ -204,3 +205,36 @@ def test_a_rule_that_names_no_experiment_is_told_the_nearest(tmp_path):
     problems = la.pipeline.catalogue((tmp_path,)).problems
 
     assert any("replay names 'lr_counterfactua'; did you mean 'lr_counterfactual'?" in p for p in problems)
+
+
+def test_what_is_confirmed_is_told_where_the_next_three_are_refuted(runs):
+    """A cause that the logs speak against stays below the confidence that ends the search at once."""
+    found, _ = searched(
+        runs("bad_batch"),
+        {"first_nonfinite": ["division"], "lr_counterfactual": ["stayed"], "clipping_counterfactual": ["stayed"]},
+    )
+
+    assert (found.ended, hypothesis(found, "log-of-zero").verdict) == ("decided", "confirmed")
+    assert found.why.startswith("Logarithm of zero or division by zero in the loss is confirmed")
+    assert found.next_steps == ()
+
+
+def test_cells_tell_a_huge_loss_from_one_that_is_not_finite():
+    """8 of 8 levels is three times the first loss; what is above stays a number."""
+    assert report._cells([1.0, 3.0, 3.1, 1e30, float("inf"), float("nan")], 1.0) == [2, 7, 7, 7, 8, 8]
+
+
+def test_a_terminal_is_told_how_far_it_is(monkeypatch, capsys):
+    """Steps of an experiment, and at the end an empty line; a pipe is told nothing."""
+    answers = [
+        {"kind": "at", "phase": "lr_counterfactual, seed 0", "done": 12, "total": 40},
+        {"kind": "measured", "measured": {}},
+    ]
+    for terminal in (True, False):
+        monkeypatch.setattr("sys.stderr.isatty", lambda shown=terminal: shown)
+        bar = Bar()
+        assert search._last(iter(answers), bar)["kind"] == "measured"
+        bar.clear()
+        told = capsys.readouterr().err
+        assert ("lr_counterfactual, seed 0: 12 of 40 steps, 0 s" in told) == terminal
+        assert told.endswith("\r\033[K") == terminal

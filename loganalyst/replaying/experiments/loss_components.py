@@ -40,7 +40,8 @@ def _terms(bench: Bench, stage: Stage) -> Terms:
         total, components = bench.forward(bench.batch(stage.step * bench.spec.accumulate + i))
         with redirect_stdout(io.StringIO()):
             seen.append(loss_components(bench.model, _parts(bench, total, components))["terms"])
-    return {name: {key: median(s[name][key] for s in seen) for key in seen[0][name]} for name in seen[0]}
+    everywhere = [name for name in seen[0] if all(name in terms for terms in seen)]  # none where a loss is not finite
+    return {name: {key: median(s[name][key] for s in seen) for key in seen[0][name]} for name in everywhere}
 
 
 def _parts(bench: Bench, total: Any, components: Mapping[str, Any]) -> dict[str, Any]:
