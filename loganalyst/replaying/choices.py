@@ -16,8 +16,8 @@ NOISES = ("randn", "randn_like", "normal", "normal_functional")
 
 @dataclass
 class Seen:
-    """Of each choice, by module, how often each of the entries was taken; of each draw KL (nats) summed by dimension
-    and the number of samples.
+    """Of each choice, by operation and module, how often each of the entries was taken; of each draw KL (nats) summed
+    by dimension and the number of samples.
     """
 
     choices: dict[str, Any] = field(default_factory=dict)
@@ -52,11 +52,11 @@ class Choices(Watch):
             self._draw(inputs)
 
     def _named(self, kind: str) -> str:
-        """The module at work, and which of its kind it is."""
+        """What is done in which module, and the how manieth of its kind it is there."""
         module = self._stack[-1] if self._stack else "loss"
         self._count[module, kind] += 1
         number = self._count[module, kind]
-        return module if number == 1 else f"{module}#{number}"
+        return f"{kind} in {module}" + (f", no. {number}" if number > 1 else "")
 
     def _pick(self, name: str, given: Any, places: Any) -> None:
         size = _chosen_from(tuple(given.shape), tuple(places.shape))

@@ -10,7 +10,7 @@ from loganalyst.replaying.choices import Choices, Seen
 from loganalyst.replaying.experiment import INCONCLUSIVE
 from loganalyst.replaying.stages import Stage, stages
 
-ROUTER = re.compile(r"rout|gate|expert|moe", re.IGNORECASE)
+ROUTER = re.compile(r"^topk|rout|gate|expert|moe", re.IGNORECASE)  # several at once are no code
 FAULTS = ("few_codes", "idle_experts", "collapsed")
 MOST = 20  # tables whose figures are kept
 
@@ -23,7 +23,7 @@ def run(bench: Bench, seed: int) -> Measured:
     values = {name: value for _, _, named in found for name, value in named.items()}
     for outcome, text, _ in sorted(found, key=lambda f: f[0] not in FAULTS):
         return Measured(outcome, text, outcome in FAULTS, values, start=bench.start)
-    return Measured(INCONCLUSIVE, "the model chooses from no table and draws no latent variable", values=values)
+    return Measured(INCONCLUSIVE, "nothing is chosen from a table, and no latent variable is drawn", values=values)
 
 
 def _seen(bench: Bench, stage: Stage) -> Seen:
@@ -53,12 +53,12 @@ def _table(stage: Stage, name: str, counts: Any, limits: Mapping[str, float]) ->
     few = few or (not router and perplexity < min(limits["codes"], size / 2))
     outcome = ("idle_experts" if few else "experts_busy") if router else "few_codes" if few else "codes_in_use"
     what = "experts" if router else "entries"
-    text = f"{stage.name} {name} uses {int((counts > 0).sum())} of {size} {what} for {total:,} choices"
+    text = f"{stage.name} {int((counts > 0).sum())} of {size} {what} are taken in {total:,} choices ({name})"
     return outcome, f"{text}, with a perplexity of {perplexity:.3g}", {f"perplexity of {name} {stage.name}": perplexity}
 
 
 def _latent(stage: Stage, name: str, kl: Any, limits: Mapping[str, float]) -> Found:
     active, total = int((kl > limits["nats"]).sum()), float(kl.sum())
     outcome = "collapsed" if active < limits["active"] * len(kl) else "latent_in_use"
-    text = f"{stage.name} {active} of {len(kl)} latent dimensions in {name} carry more than {limits['nats']:g} nats"
-    return outcome, f"{text}, all together {total:.3g}", {f"KL in {name} {stage.name}": total}
+    text = f"{stage.name} {active} of {len(kl)} latent dimensions carry more than {limits['nats']:g} nats ({name})"
+    return outcome, f"{text}, all together {total:.3g}", {f"KL of {name} {stage.name}": total}
