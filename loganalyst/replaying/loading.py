@@ -10,6 +10,7 @@ from loganalyst.checkpoint import layouts, torchfile
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.errors import ReplayError, SourceError, nearest
 from loganalyst.replaying.spec import ReplaySpec
+from loganalyst.replaying.together import each
 
 BESIDE = ("optimizer", "scheduler", "scaler", "rng_state", "random_states")  # files of a folder, by their names' start
 SUFFIXES = (".pt", ".bin", ".pth", ".pkl")
@@ -36,9 +37,13 @@ def load(path: Path, spec: ReplaySpec) -> Loaded:
     found = Loaded(step=contents.step)
     _model(path, contents.tensors, spec.model, found)
     parts = list(_parts(path, found))
-    _optimizer(spec.optimizer, [p for p in parts if {"state", "param_groups"} <= p.keys()], found)
+    states = [p for p in parts if {"state", "param_groups"} <= p.keys()]
+    for optimizer in each(spec.optimizer):
+        _optimizer(optimizer, states, found)
     for name, keys in (("scheduler", {"last_epoch"}), ("scaler", {"scale", "growth_factor"})):
-        _part(name, getattr(spec, name), [p for p in parts if keys <= p.keys()], found)
+        fit = [p for p in parts if keys <= p.keys()]
+        for i, part in enumerate(each(getattr(spec, name))):
+            _part(name, part, fit[i:], found)
     return found
 
 
@@ -164,16 +169,17 @@ def _random(data: Any, found: Loaded) -> None:
                 found.cuda_state = state.clone()
 
 
-def _optimizer(optimizer: Any, states: Sequence[Mapping[Any, Any]], found: Loaded) -> None:
-    """The first whose groups have as many parameters each."""
+def _optimizer(optimizer: Any, states: list[Mapping[Any, Any]], found: Loaded) -> None:
+    """The first whose groups have as many parameters each; it is taken out of the `states`."""
     sizes = [len(group["params"]) for group in optimizer.param_groups]
     if not states:
         found.notes.append("the checkpoint has no state of an optimiser: it begins anew, as after a restart")
         return
-    for state in states:
+    for i, state in enumerate(states):
         try:
             if [len(group["params"]) for group in state["param_groups"]] == sizes:
                 optimizer.load_state_dict(state)
+                del states[i]
                 return
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError):
             continue
@@ -182,7 +188,7 @@ def _optimizer(optimizer: Any, states: Sequence[Mapping[Any, Any]], found: Loade
 
 def _part(name: str, part: Any, states: Sequence[Mapping[Any, Any]], found: Loaded) -> None:
     """A scheduler or scaler."""
-    if part is None or not hasattr(part, "load_state_dict"):
+    if not hasattr(part, "load_state_dict"):
         return
     if not states:
         found.notes.append(f"the checkpoint has no state of a {name}: it begins anew")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from loganalyst.errors import ReplayError
+from loganalyst.replaying.together import Optimizers, Together, each
 
 if TYPE_CHECKING:
     import torch
@@ -20,15 +21,16 @@ class ReplaySpec:
     batch)` is a tensor of one number, or a mapping of named components: their sum (each times its factor in `weights`)
     is trained on, unless one is named `loss`, which then is the total. `batches(i)` is the batch that the training read
     in its step i, counted from 0 over the whole training (with `accumulate` above 1: its batch number i); a sequence is
-    gone through in turns from its first. `scheduler` is stepped after each step of the optimiser, `scaler` is a
-    torch.amp.GradScaler, `precision` the type of torch.autocast (float16 or bfloat16), `clip_norm` the norm to which
-    gradients are clipped. `seed` starts the random numbers where the checkpoint has none.
+    gone through in turns from its first. `scheduler` is stepped after each step of the optimiser; of both there may be
+    several, in a list, which all make every step. `scaler` is a torch.amp.GradScaler, `precision` the type of
+    torch.autocast (float16 or bfloat16), `clip_norm` the norm to which gradients are clipped. `seed` starts the random
+    numbers where the checkpoint has none.
 
     Raises ReplayError for what cannot be replayed.
     """
 
     model: "torch.nn.Module"
-    optimizer: "torch.optim.Optimizer"
+    optimizer: "torch.optim.Optimizer | Sequence[torch.optim.Optimizer]"
     loss: Callable[[Any, Any], Any]
     batches: Callable[[int], Any] | Sequence[Any]
     scheduler: Any = None
@@ -40,10 +42,13 @@ class ReplaySpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name, several in (("optimizer", Optimizers), ("scheduler", Together)):
+            if isinstance(parts := getattr(self, name), (list, tuple)) and parts:
+                object.__setattr__(self, name, several(parts))
         for name, needs in (("model", "named_parameters"), ("optimizer", "param_groups"), ("scheduler", "step")):
-            value = getattr(self, name)
-            if not hasattr(value, needs) and not (name == "scheduler" and value is None):
-                raise _fault(name, value, f"something with `{needs}` is needed, as torch's have it")
+            for value in each(getattr(self, name)) or (() if name == "scheduler" else (None,)):
+                if not hasattr(value, needs):
+                    raise _fault(name, value, f"something with `{needs}` is needed, as torch's have it")
         if not callable(self.loss):
             raise _fault("loss", self.loss, "a function of model and batch")
         if not callable(self.batches) and not (hasattr(self.batches, "__getitem__") and len(self.batches)):

@@ -52,6 +52,27 @@ def test_a_replay_repeats_the_training_bit_by_bit(bench):
     assert bench(entries.rate_too_high(), start=30, steps=40).train(0).losses == whole[30:70]
 
 
+def halves(made, *, several):
+    """Two optimisers with a scheduler each, or one with two groups: for the layers apart."""
+    first, last = made.model[0].parameters(), made.model[2].parameters()
+    slow, fast = {"lr": 0.02, "momentum": 0.9}, {"lr": 0.05, "momentum": 0.5}
+    if several:
+        optimizers = [torch.optim.SGD(first, **slow), torch.optim.SGD(last, **fast)]
+    else:
+        optimizers = [torch.optim.SGD([{"params": first, **slow}, {"params": last, **fast}])]
+    schedulers = [torch.optim.lr_scheduler.ExponentialLR(o, 0.95) for o in optimizers]
+    parts = (optimizers, schedulers) if several else (optimizers[0], schedulers[0])
+    return ReplaySpec(made.model, parts[0], made.loss, made.batches, parts[1])
+
+
+@pytest.mark.parametrize("change", [Change(), Change(rate=0.1), Change(clip=0.1)])
+def test_several_optimisers_are_as_one_with_their_groups(bench, change):
+    several, one = (bench(halves(entries.healthy(), several=s), start=10) for s in (True, False))
+
+    assert several.train(0, change).losses == one.train(0, change).losses
+    assert several.train(0).losses == one.train(0).losses
+
+
 def test_a_change_is_gone_afterwards(bench):
     found = bench(adam(), start=5)
     before = found.train(0).losses

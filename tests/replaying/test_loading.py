@@ -181,3 +181,25 @@ def test_random_states_of_cpu_and_gpu_are_told_apart(cuda, trained, tmp_path):
 
     assert torch.equal(found.random_state, cpu)
     assert torch.equal(found.cuda_state, state)
+
+
+def test_several_optimisers_get_a_state_each(tmp_path):
+    """As Lightning writes them, in the other order: each takes the one that fits its parameters."""
+
+    def made(names):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Linear(4, 1, bias=False))
+        parts = {"first": torch.optim.AdamW(model[0].parameters()), "last": torch.optim.Adam(model[1].parameters())}
+        return ReplaySpec(model, [parts[name] for name in names], entries.mse, entries.data())
+
+    written, read = made(["first", "last"]), made(["last", "first"])
+    written.loss(written.model, written.batch(0)).backward()
+    written.optimizer.step()
+    optimizers = [part.state_dict() for part in written.optimizer.parts]
+    torch.save({"state_dict": written.model.state_dict(), "optimizer_states": optimizers}, tmp_path / "x.ckpt")
+
+    found = loading.load(tmp_path / "x.ckpt", read)
+
+    assert found.notes == []
+    for mine, theirs in zip(read.model.parameters(), written.model.parameters(), strict=True):
+        assert torch.equal(read.optimizer.state[mine]["exp_avg"], written.optimizer.state[theirs]["exp_avg"])

@@ -28,12 +28,13 @@ def faster(optimizer: Any, beta2: float) -> None:
     """A lower beta2. The moments so far are scaled to what they stand for under the new correction of their bias:
     else a young mean, corrected as if it were settled, would make the first steps several times too long.
     """
+    states = optimizer.state
     for group in optimizer.param_groups:
         if len(group.get("betas", ())) != 2 or group["betas"][1] <= beta2:
             continue
         before = group["betas"][1]
         group["betas"] = (group["betas"][0], beta2)
-        for state in (optimizer.state[p] for p in group["params"] if p in optimizer.state):
+        for state in (states[p] for p in group["params"] if p in states):
             steps = float(state.get("step", 0))
             if steps and "exp_avg_sq" in state:
                 state["exp_avg_sq"].mul_((1 - beta2**steps) / (1 - before**steps))

@@ -37,4 +37,5 @@ def _forgotten(bench: Bench, seed: int) -> Measured:
 
 
 def _forget(bench: Bench) -> None:
-    bench.optimizer.state.clear()
+    for state in bench.optimizer.state.values():
+        state.clear()
