@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from loganalyst.comparing.corner import corner
 from loganalyst.comparing.sensitivity import sensitivity
@@ -138,3 +140,31 @@ def test_chance_makes_no_corner():
 def test_there_is_no_corner_where_all_or_none_fail():
     assert corners({"lr": [1, 2, 3]}, [True] * 3) is None
     assert corners({"lr": [1, 2, 3]}, [False] * 3) is None
+
+
+COLUMN = st.one_of(
+    st.lists(st.sampled_from([0.0, 1e-4, 1e-3, 0.5, 1e6, -3.0]), min_size=12, max_size=12),
+    st.lists(st.sampled_from(["adam", "sgd", "", "nan", "1e-3"]), min_size=12, max_size=12),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=12, max_size=12),
+)
+
+
+@settings(max_examples=12)
+@given(
+    columns=st.lists(COLUMN, min_size=1, max_size=4),
+    loss=st.lists(st.floats(-1e12, 1e12), min_size=12, max_size=12),
+    bad=st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_whatever_the_settings_and_losses_are_shares_are_shares(columns, loss, bad):
+    """No setting and no loss breaks it; shares, chances and regions stay what they are."""
+    space = spaced({f"k{i}": column for i, column in enumerate(columns)})
+    found = asked(space, loss)
+    corner(space.settings, np.array(bad))
+
+    for i in found.importances:
+        assert 0 <= i.low <= i.high <= 1
+        assert 0 <= i.main <= i.share + 1e-9 <= 1 + 2e-9
+        assert 0 < i.p <= i.q + 1e-12 <= 1 + 2e-12
+        assert all(np.isfinite(point["value"]) for point in i.profile)
+    for region in found.regions:
+        assert region.best in region.levels
