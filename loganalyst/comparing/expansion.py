@@ -22,6 +22,7 @@ CHOICES = 12  # levels of a choice that are told apart; rarer ones share one
 CROSS = ((0, 0), (0, 1), (1, 0), (1, 1))  # degrees (less 1) of products of two numeric settings
 CROSSED = 8  # settings whose products are looked at
 PAIR_PRIOR = 0.3  # prior mean of the variance of a product, against that of a main effect
+SAME = 1e-3  # spread of what a function adds to those before it, below which it adds nothing
 SMALLEST, LARGEST = -14.0, 3.0  # logarithms of a variance, y having one of 1
 
 
@@ -86,14 +87,20 @@ def basis(setting: Setting, codes: NDArray[np.int64], degree: int = DEGREE) -> B
         raw = np.polynomial.chebyshev.chebvander(setting.at, int(degrees.size))[:, 1:].astype(np.float64)
         prior = 1.0 / degrees.astype(np.float64) ** 2
     table = _orthonormal(raw, weights)
+    prior = prior[: table.shape[1]]
     return Basis(table, prior / max(prior.sum(), 1e-300), weights)
 
 
 def _orthonormal(raw: Floats, weights: Floats) -> Floats:
-    """The columns made orthonormal to 1 and each other under the weights, in their order."""
+    """The columns made orthonormal to 1 and each other under the weights, in their order; up to the first one that
+    those before it tell, as where levels lie in two heaps.
+    """
     root = np.sqrt(weights)
     whole = np.column_stack([np.ones(len(raw)), raw])
     _, upper = np.linalg.qr(root[:, None] * whole)
+    told = np.flatnonzero(np.abs(np.diag(upper)) < SAME)
+    kept = int(told[0]) if told.size else whole.shape[1]
+    whole, upper = whole[:, :kept], upper[:kept, :kept]
     sign = np.sign(np.diag(upper))
     table = np.linalg.solve(upper.T, whole.T).T * np.where(sign == 0, 1, sign)
     return np.asarray(table[:, 1:])
