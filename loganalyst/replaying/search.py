@@ -169,6 +169,8 @@ class _Search:
             if found and (found.confidence > SURE or len(refuted) == REFUTED):
                 more = "" if found.confidence > SURE else ", and the next three are refuted"
                 return "decided", f"{found.rule.title} is confirmed{more}"
+            if len(refuted) == REFUTED and (likely := self._undecided()):
+                return "all_tried", f"three others in a row are refuted; what tests {likely} decides nothing"
             if len(refuted) == REFUTED:
                 return "three_refuted", "three hypotheses in a row are refuted: the cause is of another kind"
         return "all_tried", "every experiment that bears on a likely cause was made"
@@ -195,6 +197,11 @@ class _Search:
         roots = (j for j in self.every.values() if j.seen and j.under is None)
         said = ((j, verdicts.verdict(j.rule.id, self.experiments, j.confidence)) for j in roots)
         return next((j for j, verdict in said if verdict == "confirmed"), None)
+
+    def _undecided(self) -> str | None:
+        """A root cause that the logs all but prove, and that its own experiments left open."""
+        tested = (c for c in self.now.causes if c.id in self.tested and c.confidence > SURE)
+        return next((c.issue for c in tested), None)
 
     def _made(self, name: str, ask: _Asker) -> Experiment:
         """An experiment with one seed after another, until two runs agree; with one where nothing is random."""

@@ -1,45 +1,14 @@
 """Real runs: the entries trained, with a log and checkpoints, as a user's training leaves them."""
 
-import csv
-
 import pytest
 import torch
 
 import loganalyst as la
+from fixtures.replays.training import trained
 from loganalyst.replaying.bench import Bench
 from tests.replaying import entries
 
 ENTRIES = entries.__file__
-
-
-def trained(folder, made, *, steps=120, every=25):
-    """Train a spec: metrics.csv, and `checkpoint-<steps done>.pt` with model, optimiser, scheduler and random state."""
-    torch.manual_seed(made.seed)
-    rows = []
-    for step in range(steps):
-        if step % every == 0:
-            state = {
-                "model": made.model.state_dict(),
-                "optimizer": made.optimizer.state_dict(),
-                "scheduler": made.scheduler.state_dict(),
-                "step": step,
-                "rng_state": torch.get_rng_state(),
-            }
-            torch.save(state, folder / f"checkpoint-{step}.pt")
-        loss = made.loss(made.model, made.batch(step))
-        total = sum(loss.values()) if isinstance(loss, dict) else loss
-        made.optimizer.zero_grad()
-        total.backward()
-        norm = torch.nn.utils.get_total_norm([p.grad for p in made.model.parameters()])
-        rate = made.optimizer.param_groups[0]["lr"]
-        made.optimizer.step()
-        made.scheduler.step()
-        rows.append({"step": step, "train/loss": total.item(), "grad_norm": norm.item(), "lr": rate})
-    with (folder / "metrics.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return folder
 
 
 @pytest.fixture(scope="session")
