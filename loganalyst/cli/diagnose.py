@@ -76,7 +76,6 @@ def diagnose(
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
     from loganalyst import contextfile, pipeline
-    from loganalyst.progress import Bar
 
     case = contextfile.read(context) if context else contextfile.Case()
     paths = [*paths, *case.runs, *case.logs]
@@ -85,22 +84,9 @@ def diagnose(
         raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
     format_ = format_ or Format(case.format or Format.TERMINAL)
     other = pipeline.read_run(baseline) if baseline else None
-    bar = Bar()
-    looked = {"checkpoints": checkpoints, "watch": partial(bar.tell, "looking into checkpoints")}
-    try:
-        with within(case.seconds):
-            found = pipeline.diagnose_paths(
-                paths,
-                separate=separate,
-                config=config,
-                rules=rules,
-                symptoms=symptom,
-                baseline=other,
-                case=case,
-                **looked,
-            )
-    finally:
-        bar.clear()
+    options = {"config": config, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
+    with within(case.seconds):
+        found = _diagnosed(paths, checkpoints=checkpoints, separate=separate, **options)
     unread = [d for d in found if d.status == "unreadable"]
     for d in unread:
         complain(d.summary.get("why") or f"{d.run.path}: nothing could be read", USAGE)
@@ -109,6 +95,21 @@ def diagnose(
     emit(_reports(found, format_, top, output, {} if output else screen()), output)
     likely = any(cause.verdict == "likely" for d in found for cause in d.causes)
     raise typer.Exit((NOTHING if exit_zero else FOUND) if likely else USAGE if unread else NOTHING)
+
+
+def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list[Diagnosis]":
+    """With a bar while checkpoints are looked into."""
+    from loganalyst import pipeline
+    from loganalyst.progress import Bar
+
+    if not checkpoints:
+        return pipeline.diagnose_paths(paths, **options)
+    bar = Bar()
+    watch = partial(bar.tell, "looking into checkpoints")
+    try:
+        return pipeline.diagnose_paths(paths, checkpoints=True, watch=watch, **options)
+    finally:
+        bar.clear()
 
 
 def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
