@@ -1,10 +1,10 @@
 """The share of each component in the loss and in its gradient, at the checkpoint and after the replayed steps."""
 
-import io
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from statistics import median
 from typing import Any
+
+import numpy as np
 
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench
@@ -33,15 +33,49 @@ def run(bench: Bench, seed: int) -> Measured:
 
 def _terms(bench: Bench, stage: Stage) -> Terms:
     """The median of what each component shows over some batches."""
-    from loganalyst.scripts.loss_components import loss_components
-
     seen: list[Terms] = []
     for i in range(int(bench.limits["batches"])):
         total, components = bench.forward(bench.batch(stage.step * bench.spec.accumulate + i))
-        with redirect_stdout(io.StringIO()):
-            seen.append(loss_components(bench.model, _parts(bench, total, components))["terms"])
-    everywhere = [name for name in seen[0] if all(name in terms for terms in seen)]  # none where a loss is not finite
-    return {name: {key: median(s[name][key] for s in seen) for key in seen[0][name]} for name in everywhere}
+        seen.append(_shares(bench.model, _parts(bench, total, components)))
+    return {name: {key: median(s[name][key] for s in seen) for key in seen[0][name]} for name in seen[0]}
+
+
+def _shares(model: Any, parts: Mapping[str, Any]) -> Terms:
+    """Of each component: value, share of the sum, norm and share of its gradient, cosine with that of the others."""
+    if not parts:
+        return {}
+    values = np.array([float(part.detach()) for part in parts.values()])
+    products = _products(model, [*parts.values()])  # of every two gradients
+    norms = np.sqrt(products.diagonal())
+    with_all = products.sum(1)
+    rest = np.sqrt(np.maximum(products.sum() - 2 * with_all + norms**2, 0))
+    cosines = (with_all - norms**2) / np.maximum(norms * rest, 1e-30)
+    columns = {
+        "value": values,
+        "share": np.abs(values) / max(np.abs(values).sum(), 1e-30),
+        "gradient": norms,
+        "gradient_share": norms / max(norms.sum(), 1e-30),
+        "cosine": cosines,
+    }
+    return {name: {key: float(column[i]) for key, column in columns.items()} for i, name in enumerate(parts)}
+
+
+def _products(model: Any, parts: list[Any]) -> Any:
+    """The scalar product of the gradients of each two components, over all parameters; 0 where one has none."""
+    import torch
+
+    trained = [p for p in model.parameters() if p.requires_grad]
+    none = [None] * len(trained)
+    found = [
+        torch.autograd.grad(part, trained, retain_graph=True, allow_unused=True) if part.requires_grad else none
+        for part in parts
+    ]
+    products = np.zeros((len(parts), len(parts)))
+    for parameter, gradients in zip(trained, zip(*found, strict=True), strict=True):
+        whole = [torch.zeros_like(parameter) if g is None else g.to_dense() for g in gradients]
+        rows = torch.stack([g.detach().double().flatten() for g in whole])
+        products += (rows @ rows.T).cpu().numpy()
+    return products
 
 
 def _parts(bench: Bench, total: Any, components: Mapping[str, Any]) -> dict[str, Any]:
