@@ -114,6 +114,19 @@ def test_an_accepted_answer_counts_as_the_label_of_the_run() -> None:
     assert set(found) == {"a", "b", "healthy"}
 
 
+def test_a_rival_that_the_report_names_is_one_of_three(judged: Catalogue) -> None:
+    """It fills up to three, is never the first answer, and is told apart from the causes."""
+    row = {"run_kind": "training", "train_loss_points": 400, "train_loss_metric": "loss"}
+    row |= {"train_loss_drop_relative": 0.05, "train_loss_half_drop_relative": 0.03, "train_loss_tail_slope_z": -1.0}
+    row |= {"train_loss_divergence_count": 0}
+    found = answered(judged, runs([(row, ["vanishing_gradients"], "f")])).row(0, named=True)
+
+    assert (found["status"], found["said"], found["first"]) == ("cause_unknown", [], False)
+    assert "vanishing_gradients" in found["rivals"]
+    assert len(found["rivals"]) == 3
+    assert found["three"]
+
+
 def test_figures() -> None:
     """Shares among the runs they are of; a run of which nothing is said has no confidence and is wrong."""
     rows = [

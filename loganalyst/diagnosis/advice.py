@@ -33,10 +33,11 @@ def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
     return " ".join(filter(None, (change, start, goal and f"→ {goal}")))
 
 
-def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue) -> RuledOut:
-    """A rule that is no cause here, and why."""
+def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue, left: float = 0.0) -> RuledOut:
+    """A rule that is no cause here, and why; `left` is its confidence where it is merely less likely than others."""
+    rule = judged.rule
     why = _why(judged, answers, catalogue)
-    return RuledOut(judged.rule.id, judged.rule.title, judged.verdict, why, rival=bool(judged.seen))
+    return RuledOut(rule.id, rule.title, judged.verdict, why, bool(judged.seen), rule.label, left)
 
 
 def _why(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:

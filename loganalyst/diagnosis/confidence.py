@@ -67,8 +67,9 @@ def judge(
     parents = explained(alone)
     shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
-    shared = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
-    return dict(sorted(shared.items(), key=lambda pair: (-pair[1].confidence, pair[0])))
+    sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
+    # several may end at the edge of what their verdict means: their shares still rank them
+    return dict(sorted(sure.items(), key=lambda pair: (-pair[1].confidence, -shared[pair[0]].confidence, pair[0])))
 
 
 def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:
@@ -216,6 +217,7 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
     A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a symptom
     that is core in this kind of run, and could not be looked for, counts with all its probability. Rules about what the
     run does not have (no core symptom, none could be looked for) do not count. Faults are taken as independent.
+    What is no symptom and yet seldom seen in good runs takes from the log-odds (`doubt` of a note).
     """
     core = core_symptoms(catalogue, answers)
     p = harmless
@@ -227,4 +229,5 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
             p *= 1 - MISS * fault
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
-    return calibrate(p, catalogue.healthy)
+    doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
+    return calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.healthy)

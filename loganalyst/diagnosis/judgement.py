@@ -11,7 +11,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
 from loganalyst.diagnosis.told import answered, steering, understood
-from loganalyst.model import Cause, Decider, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Witness
+from loganalyst.model import Cause, Decider, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Verdict, Witness
 
 MAX_CAUSES = 5
 
@@ -63,6 +63,8 @@ def _judgement(
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
     sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
+    if status == "healthy":  # as with causes, the status says that it is at least likely
+        sure = max(sure, confidence.LIKELY)
     shown = roots[:MAX_CAUSES]
     unsure = status == "cause_unknown" or band(sure) == "low"  # how sure a cause is that nobody names says nothing
     return Judgement(
@@ -70,8 +72,8 @@ def _judgement(
         confidence=sure,
         symptoms=tuple(symptom(catalogue.symptoms[s], answers) for s in seen),
         causes=tuple(_cause(j, catalogue, answers, judged, (measured or {}).get(j.rule.id, ())) for j in shown),
-        ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable")),
-        unknown=_others(catalogue, answers, judged, ("unknown",)),
+        ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable"), seen),
+        unknown=_others(catalogue, answers, judged, ("unknown",), ()),
         notes=notes(catalogue, answers),
         told=answered(told, catalogue, answers),
         sure=judged,
@@ -132,10 +134,16 @@ def _unnamed(
 
 
 def _others(
-    catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], verdicts: Sequence[str]
+    catalogue: Catalogue,
+    answers: Answers,
+    judged: Mapping[str, Judged],
+    verdicts: Sequence[Verdict],
+    seen: Sequence[str],
 ) -> tuple[RuledOut, ...]:
+    """Those that are no cause, the likeliest first; one that explains a symptom `seen` keeps what is left for it."""
     chosen = (j for j in judged.values() if j.verdict in verdicts and not j.rule.benign)
-    return tuple(advice.ruled_out(j, answers, catalogue) for j in chosen)
+    rivals = ((j, j.verdict == "unlikely" and not set(seen).isdisjoint(j.seen)) for j in chosen)
+    return tuple(advice.ruled_out(j, answers, catalogue, j.confidence if rival else 0.0) for j, rival in rivals)
 
 
 def _cause(

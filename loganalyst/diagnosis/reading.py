@@ -204,7 +204,7 @@ def symptoms(reader: Reader) -> dict[str, SymptomRule]:
 
 def notes(reader: Reader) -> dict[str, NoteRule]:
     """The sound notes of a notes.yaml, by id."""
-    return _by_id(reader, _note, NOTE, ())
+    return _by_id(reader, _note, NOTE, ("doubt",))
 
 
 def experiments(reader: Reader) -> dict[str, ExperimentRule]:
@@ -264,6 +264,7 @@ def _note(reader: Reader, id_: str) -> NoteRule:
         says=reader.template((id_, "says")) or _EMPTY,
         change=reader.template((id_, "change")) or _EMPTY,
         tests=tuple(filter(None, (_note_test(reader, at) for at in reader.items((id_, "tests"))))),
+        doubt=reader.number((id_, "doubt"), 0.0, MAX_WEIGHT) if reader.value((id_, "doubt")) is not None else 0.0,
     )
 
 

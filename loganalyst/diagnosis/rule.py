@@ -147,7 +147,9 @@ class NoteTest:
 
 @dataclass(frozen=True)
 class NoteRule:
-    """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown."""
+    """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown; `doubt` is the log-odds that it
+    takes from "healthy".
+    """
 
     id: str
     title: str
@@ -155,6 +157,7 @@ class NoteRule:
     says: Template
     change: Template
     tests: tuple[NoteTest, ...]
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ import polars as pl
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.judgement import Judgement, judge
 from loganalyst.evaluate.labelled import Labelled
+from loganalyst.report.document import LEFT
 
 NAMED = 3  # causes that are looked at
 SAID: Mapping[str, pl.DataType] = {
     "status": pl.String(),
     "kind": pl.String(),
     "said": pl.List(pl.String),
+    "rivals": pl.List(pl.String),
     "ids": pl.List(pl.String),
     "confidence": pl.Float64(),
     "onset": pl.Int64(),
@@ -22,26 +24,36 @@ SAID: Mapping[str, pl.DataType] = {
 
 def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     """The truths with what was answered: `status`; `said`, the labels of the first three causes (`healthy` where there
-    is none), and their `ids`; `confidence` and `kind` of the first (`causes` where direct evidence speaks for it,
-    `circumstantial`, `healthy`; `none` and NULL where nothing was named); whether it (`first`), or one of three
-    (`three`), is right; `onset`, the step told for the first cause; `steps`, the last step of the run.
+    is none), and their `ids`; `rivals`, the labels of the likeliest others that the report names, up to three in all;
+    `confidence` and `kind` of the first (`causes` where direct evidence speaks for it, `circumstantial`, `healthy`;
+    `none` and NULL where nothing was named); whether it (`first`), or one of three (`three`), is right; `onset`, the
+    step told for the first cause; `steps`, the last step of the run.
     """
     said = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=SAID)
-    pairs = list(zip(said["said"].to_list(), runs.truths["labels"].to_list(), strict=True))
-    first = pl.Series("first", [bool(named) and named[0] in right for named, right in pairs], pl.Boolean)
-    three = pl.Series("three", [not set(named).isdisjoint(right) for named, right in pairs], pl.Boolean)
+    rows = list(zip(said["said"].to_list(), said["rivals"].to_list(), runs.truths["labels"].to_list(), strict=True))
+    first = pl.Series("first", [bool(named) and named[0] in right for named, _, right in rows], pl.Boolean)
+    three = pl.Series("three", [not {*named, *also}.isdisjoint(right) for named, also, right in rows], pl.Boolean)
     steps = runs.features["run_last_step"].alias("steps")
     return pl.concat([runs.truths, said], how="horizontal").with_columns(first, three, steps)
 
 
 def _row(found: Judgement) -> dict[str, Any]:
     causes = found.causes[:NAMED]
+    rivals = [r.label for r in found.ruled_out if r.confidence >= LEFT][: NAMED - len(causes)]
     if causes:
         first = causes[0]
         direct = any(e.kind == "direct" and e.holds and e.weight > 0 for e in first.evidence)
         kind = "causes" if direct else "circumstantial"
         said = {"kind": kind, "confidence": first.confidence, "onset": first.onset_step}
-        return {"status": found.status, "said": [c.label for c in causes], "ids": [c.id for c in causes], **said}
+        ids, labels = [c.id for c in causes], [c.label for c in causes]
+        return {"status": found.status, "said": labels, "rivals": rivals, "ids": ids, **said}
     if found.status == "healthy":
-        return {"status": "healthy", "kind": "healthy", "said": ["healthy"], "ids": [], "confidence": found.confidence}
-    return {"status": found.status, "kind": "none", "said": [], "ids": []}
+        return {
+            "status": "healthy",
+            "kind": "healthy",
+            "said": ["healthy"],
+            "rivals": [],
+            "ids": [],
+            "confidence": found.confidence,
+        }
+    return {"status": found.status, "kind": "none", "said": [], "rivals": rivals, "ids": []}

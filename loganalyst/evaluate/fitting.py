@@ -15,6 +15,7 @@ from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
 
 OUTER, INNER = 8, 4  # parts of the families: those judged by weights of the others, and within these for calibration
+LEAST = 0.05  # a slope: what is likelier is never less sure
 RIDGE = 1.0  # holds the slope near 1 and the offset near 0 where answers are few
 Taken = NDArray[np.bool_]  # of the runs
 
@@ -72,4 +73,5 @@ def platt(answers: pl.DataFrame) -> Calibration:
         p = 1 / (1 + np.exp(-design @ found))
         slope = design.T @ (p - right) + RIDGE * (found - start)
         found = found - np.linalg.solve((design.T * (p * (1 - p))) @ design + RIDGE * np.eye(2), slope)
+        found[0] = max(found[0], LEAST)
     return Calibration(float(found[0]), float(found[1]))

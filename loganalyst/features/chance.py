@@ -10,6 +10,7 @@ FEATURES = (
     Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
     Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20, 100, 1000, or as told by the config); 0 if not", "train_loss"),
     Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the only loss against ln K, K from the config", "train_loss"),
+    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of it against that", "train_loss"),
     Feature("train_loss_floor", "float", "loss", "the least a cross-entropy can be with the label smoothing and the classes of the config", "config"),
     Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss against that", "train_loss"),
     Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
@@ -65,6 +66,7 @@ def _loss(context: Context, told: list[int]) -> Computed:
     if told and not context.of("loss_component"):  # a sum of terms is no cross-entropy
         chance = float(np.log(max(told)))
         out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), seen(curves[0]))
+        out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), seen(curves[0]))
     return out
 
 

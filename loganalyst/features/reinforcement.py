@@ -31,6 +31,7 @@ FEATURES = (
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
     Feature("success_loss_from_best", "float", "share", "fall of the share of solved tasks from its highest level, against that", "success_rate"),
+    Feature("success_rate_last", "float", "share", "last level of that share", "success_rate"),
     Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
@@ -80,6 +81,7 @@ def _values(context: Context) -> Computed:
         if shape.best is not None and shape.last is not None:
             fall = ratio(shape.last - shape.best, -shape.best)  # of negated values
             out["success_loss_from_best"] = (fall, seen(curve, shape.best_index))
+            out["success_rate_last"] = (-shape.last, seen(curve))
     return out
 
 

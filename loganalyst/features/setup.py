@@ -21,6 +21,7 @@ FEATURES = (
     Feature("config_dpo_beta", "float", "", "weight of the reference in learning from preferences", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
     Feature("config_parameters", "float", "parameters", "parameters of the model", "config"),
+    Feature("config_trainable_share", "float", "share", "part of the parameters that is trained; not known where adapters are, which are few on purpose", "config"),
     Feature("embedding_parameter_share", "float", "share", "part of the parameters that lies in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
 
@@ -37,6 +38,7 @@ _NUMBERS = {
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
+_TRAINED = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
 _ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
@@ -60,6 +62,7 @@ def compute(context: Context) -> Computed:
             "config_lora_scale": ratio(alpha, rank),
             "config_batch": _batch(context),
             "lr_for_batch": _usual(_batch(context)),
+            "config_trainable_share": _share(context.number(*_TRAINED), size) if rank is None else None,
         }
         | _data(context)
         | _embedding(context, size)
@@ -87,7 +90,12 @@ def _data(context: Context) -> Computed:
 
 
 def _embedding(context: Context, size: float | None) -> Computed:
-    """The share of one token embedding; above 1 the numbers do not belong together."""
+    """The share of one token embedding."""
     words, width = context.number(*_VOCABULARY), context.number(*_WIDTH)
-    share = None if words is None or width is None else ratio(words * width, size)
-    return {"embedding_parameter_share": share if share is not None and share <= 1 else None}
+    return {"embedding_parameter_share": _share(None if words is None or width is None else words * width, size)}
+
+
+def _share(part: float | None, size: float | None) -> float | None:
+    """A part of the parameters; above 1 the numbers do not belong together."""
+    share = ratio(part, size)
+    return share if share is not None and share <= 1 else None

@@ -142,7 +142,8 @@ class Note:
 @dataclass(frozen=True)
 class RuledOut:
     """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
-    `rival` is True where a symptom it could cause is seen.
+    `rival` is True where a symptom it could cause is seen; `confidence` is what such a rival that is unlikely has left
+    beside the others (0 for all others).
     """
 
     id: str
@@ -150,3 +151,5 @@ class RuledOut:
     verdict: Verdict
     why: str
     rival: bool = False
+    label: str = ""
+    confidence: float = 0.0

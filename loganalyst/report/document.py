@@ -16,6 +16,7 @@ from loganalyst.model import (
     Fix,
     Place,
     QuickFix,
+    RuledOut,
     SessionSummary,
     TimelineEvent,
 )
@@ -30,6 +31,7 @@ from loganalyst.report.watch import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]
 
+LEFT = 0.01  # from here on a rival is less likely rather than ruled out
 STATES = {
     "finished": "FINISHED",
     "stopped_early": "STOPPED EARLY",
@@ -94,7 +96,9 @@ class CauseText:
 
 @dataclass(frozen=True)
 class Document:
-    """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour."""
+    """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour,
+    `less_likely` rivals that were not named as causes, with what is left for them.
+    """
 
     name: str
     path: str
@@ -110,6 +114,7 @@ class Document:
     series: tuple[Series, ...]
     onset: str
     timeline: tuple[Row, ...]
+    less_likely: tuple[Row, ...]
     ruled_out: tuple[Not, ...]
     not_applicable: tuple[str, ...]
     not_judged: tuple[Not, ...]
@@ -152,7 +157,10 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
         timeline=tuple(Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(HEAD)),
-        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable"),
+        less_likely=tuple(
+            Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200)) for r in d.ruled_out if _left(r)
+        ),
+        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _left(r)),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=grouped(d.unknown),
         not_logged=not_logged(d),
@@ -349,6 +357,11 @@ def shown_curves(d: Diagnosis) -> list[Curve]:
 
 def _told(item: Mapping[str, Any]) -> Row:
     return Row(clean(item["text"]), clean(item["answer"]))
+
+
+def _left(rule: RuledOut) -> bool:
+    """Whether so much is left for it that it is less likely rather than ruled out."""
+    return rule.confidence >= LEFT
 
 
 def _best(d: Diagnosis) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "sessions": [asdict(s) for s in d.sessions],
         "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
         "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
-        "ruled_out": [{"id": r.id, "why": r.why} for r in d.ruled_out],
+        "ruled_out": [{"id": r.id, "label": r.label, "confidence": r.confidence, "why": r.why} for r in d.ruled_out],
         "timeline": [asdict(e) for e in d.timeline],
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [asdict(n) for n in d.notes],

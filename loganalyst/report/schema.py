@@ -39,7 +39,16 @@ def schema() -> Json:
             root_causes=listed(
                 _cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5
             ),
-            ruled_out=listed(object_(id=TEXT, why=TEXT), "Causes that were considered and are not likely."),
+            ruled_out=listed(
+                object_(
+                    optional=("label", "confidence"),  # younger than the schema
+                    id=TEXT,
+                    label=TEXT,
+                    confidence={**SHARE, "description": "What is left for it, where it would fit what was seen."},
+                    why=TEXT,
+                ),
+                "Causes that were considered and are neither likely nor possible, the likeliest first.",
+            ),
             timeline=_timeline(),
             quick_fixes=listed(
                 object_(

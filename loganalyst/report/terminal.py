@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 TONE = {"good": ("✓", "bold green"), "bad": ("✗", "bold red"), "unsure": ("?", "bold yellow")}
 MARK = {True: ("✓", "green"), False: ("✗", "dim"), None: ("?", "yellow")}
 SAID = {"Error": "{}", "Frame": "at {}", "Rank": "by rank {}", "Ranks": "by ranks {}", "Printed": "printed {}"}
+RIVALS = 2  # beside the first cause
 SHOWN = {True: 5, False: 2, None: 2}  # items of evidence on the first screen
 
 
@@ -141,8 +142,9 @@ def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
 
 
 def _instead(doc: Document, width: int) -> "list[Text]":
-    """Rivals: possible causes with their share, then what was ruled out and why."""
+    """Rivals: possible causes with their share, the likeliest of the others, then what was ruled out and why."""
     rivals = [f"{c.title} {c.sure}" for c in doc.causes if not c.likely]
+    rivals += [row.label for row in doc.less_likely[: max(RIVALS - len(rivals), 0)]]
     out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
     label = "Instead?" if _lead(doc) else "Perhaps"
     return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []

@@ -14,7 +14,7 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.fence import ask
-from loganalyst.diagnosis.rule import Calibration, Item, Rule, SymptomRule
+from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule
 from loganalyst.diagnosis.template import template
 from loganalyst.model import Feature, Verdict
 
@@ -257,6 +257,31 @@ def test_healthy_counts_what_could_be_asked() -> None:
     assert found == pytest.approx((1 - MISS * 0.2) * (1 - 0.1))
     settled = replace(given_, symptoms={"s": False, "c": False, "f": False})
     assert healthy(catalogue, settled, confidence.judge(catalogue, settled)) > found
+
+
+def test_what_is_seldom_seen_in_good_runs_makes_healthy_less_sure() -> None:
+    """A note takes its doubt from the log-odds where it is shown, and nothing where it is not, or not known."""
+    base = catalogue_of(rule("a", 0.2, item("a", 1.0, -1.0)))
+    catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), doubt=2.0)})
+    given_ = answers({"s": False}, {"a": (None,)})
+    judged_ = confidence.judge(catalogue, given_)
+    shown, hidden, unknown = (
+        healthy(catalogue, replace(given_, notes={"n": holds}), judged_) for holds in (True, False, None)
+    )
+
+    assert hidden == unknown == pytest.approx(1 - MISS * 0.2)
+    assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - MISS * 0.2) - 2.0))
+
+
+def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:
+    """Both are calibrated to just below possible; the one with the larger share comes first, whatever its name."""
+    generous = replace(
+        catalogue_of(rule("a", 0.1, item("x", 0.1, 0.0)), rule("b", 0.15, item("y", 0.1, 0.0))),
+        calibration=Calibration(1.0, 9.0),
+        circumstantial=Calibration(1.0, 9.0),
+    )
+
+    assert list(judged(generous, {"s": True})) == ["b", "a"]
 
 
 answer_lists = st.lists(st.sampled_from([True, False, None]), min_size=4, max_size=4)

@@ -1,11 +1,14 @@
 """The judgement of a run: its status, its causes ranked with their place, and what else was considered."""
 
+from dataclasses import replace
+
 import pytest
 
 from loganalyst.diagnosis import diagnose
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers
 from loganalyst.diagnosis.judgement import band
+from loganalyst.diagnosis.rule import Calibration
 from loganalyst.model import Features, FeatureValue, Witness
 
 DIVERGED: dict[str, FeatureValue] = {
@@ -59,6 +62,25 @@ def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> N
     ]
     assert found.causes[0].confidence == pytest.approx(0.451, abs=0.001)
     assert found.confidence == pytest.approx(0.460, abs=0.001)
+
+
+def test_a_rival_that_is_less_likely_keeps_what_is_left_for_it(catalogue: Catalogue) -> None:
+    """With its label; one that explains nothing seen has nothing left, nor has any rule of a healthy run."""
+    row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.001}
+    found = diagnose(catalogue, Features(row))
+    rivals = [r for r in found.ruled_out if r.verdict == "unlikely"]
+    good = diagnose(catalogue, Features({"run_kind": "training", "train_loss_nonfinite_count": 0}))
+
+    assert [(r.id, r.label, 0 < r.confidence < 0.2) for r in rivals] == [("lr-too-high", "lr_too_high", True)]
+    assert all(r.confidence == 0 for r in good.ruled_out)
+
+
+def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
+    """Whatever the calibration takes from it: the status says no less."""
+    row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_nonfinite_count": 0}
+    found = diagnose(replace(catalogue, healthy=Calibration(1.0, -9.0)), Features(row))
+
+    assert (found.status, found.confidence, found.causes) == ("healthy", 0.5, ())
 
 
 def test_symptom_without_any_cause(catalogue: Catalogue) -> None:

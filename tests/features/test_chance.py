@@ -54,6 +54,7 @@ def test_the_first_loss_beside_that_of_guessing(features_of: FeaturesOf) -> None
     row = features_of({"loss": loss}, {"num_classes": 100})
 
     assert row.values["train_loss_first_chance_ratio"] == pytest.approx(3.0, rel=0.06)
+    assert row.values["train_loss_last_chance_ratio"] == pytest.approx(1 / np.log(100), rel=0.15)
     assert features_of({"loss": loss}).values["train_loss_first_chance_ratio"] is None
     terms = features_of({"loss": loss, "loss_box": loss, "loss_cls": loss}, {"num_classes": 100})
     assert terms.values["train_loss_first_chance_ratio"] is None

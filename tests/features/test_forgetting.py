@@ -79,4 +79,5 @@ def test_solved_tasks_lost_again(features_of: FeaturesOf) -> None:
                        "value_loss": [*np.linspace(2, 1, 30), *[10.0] * 30]}).values  # fmt: skip
 
     assert row["success_loss_from_best"] == pytest.approx(0.25, abs=0.03)
+    assert row["success_rate_last"] == pytest.approx(0.6)
     assert row["value_loss_rise_ratio"] == pytest.approx(10, rel=0.1)

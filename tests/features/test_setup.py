@@ -26,6 +26,15 @@ def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None
     assert features_of({"loss": [1.0]}, {"lora_alpha": 64}).values["config_lora_scale"] is None
 
 
+def test_the_part_of_a_model_that_is_trained(features_of: FeaturesOf) -> None:
+    """400 of 16,000 parameters; not known beside adapters, which are few on purpose, and where numbers do not fit."""
+    told = {"num_parameters": 16_000, "trainable_parameters": 400}
+
+    assert features_of({"loss": [1.0]}, told).values["config_trainable_share"] == pytest.approx(0.025)
+    for more in ({"lora_r": 8}, {"num_parameters": 100}):
+        assert features_of({"loss": [1.0]}, told | more).values["config_trainable_share"] is None
+
+
 def test_the_embedding_may_be_most_of_a_model(features_of: FeaturesOf) -> None:
     """50,000 words of width 256 are 12.8 of 16.2 million parameters; numbers that do not fit together say nothing."""
     told = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}

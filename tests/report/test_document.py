@@ -5,7 +5,8 @@ import pytest
 
 from loganalyst import model
 from loganalyst.model import RuledOut
-from loganalyst.report.document import Not, document
+from loganalyst.report import terminal
+from loganalyst.report.document import Not, Row, document
 
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 
@@ -119,6 +120,17 @@ def test_reasons_are_told_once(failed):
     ) == doc.not_judged
     assert [t for n in doc.ruled_out for t in n.titles] == ["fp16 overflow", "Log of zero"]
     assert doc.not_applicable == ("Entropy collapse",)
+
+
+def test_a_rival_with_something_left_is_less_likely_and_not_ruled_out(failed):
+    """From one in a hundred on, with its share and the reason; on the first screen it stands beside the causes."""
+    first, *rest = failed.ruled_out
+    doc = document(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest)))
+
+    assert doc.less_likely == (Row("fp16 overflow 4 %", "the run is in bf16"),)
+    assert [t for n in doc.ruled_out for t in n.titles] == ["Log of zero"]
+    shown = " ".join(terminal.render(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest))).split())
+    assert "fp16 overflow 4 % · Log of zero ruled out" in shown
 
 
 def test_sources_that_say_nothing_are_named_by_their_tracker(failed):
