@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,9 @@ def replay(
     Raises ReplayError where the entry or the checkpoint cannot be used, SourceError or RuleError as `diagnose` does.
     """
     began = time.monotonic()
+    name = None if entry is None else named(entry)
+    if name is not None and find_spec("torch") is None:
+        raise ReplayError("replay", "needs PyTorch", "pip install 'loganalyst[replay]'")
     if device not in DEVICES:
         raise ReplayError(device, "is no device", nearest(device, DEVICES) or f"allowed are {', '.join(DEVICES)}")
     found = run if isinstance(run, Diagnosis) else pipeline.diagnose(run, config=config, rules=rules)
@@ -57,7 +61,6 @@ def replay(
     picked = choosing.chosen(found, search.onset, Path(checkpoint) if checkpoint else None)
     inspection = forensics.inspected(picked.path, picked.last)
     search.add(forensics.experiments(inspection, search.stated[forensics.NAME]))
-    name = None if entry is None else named(entry)
     ready: dict[str, Any] = {}
     if not search.plan:
         what = f"no rule names an experiment for {search.cause}" if search.cause else "no cause has an experiment"
