@@ -1,6 +1,7 @@
 """What the job log says: the line that states the root cause, and how much else there is."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -17,6 +18,8 @@ __all__ = ["FEATURES", "compute", "session_labels"]
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
+ENDING = 60  # of its end where it is longer
+_BAR = re.compile(r"^.*\|.*\b(?:it/s|s/it)\b[^\]]*\]")  # a progress bar before the fault, on the same line
 _ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that claims the root-cause line (`none`: no fault found)"),
@@ -58,6 +61,9 @@ _SIGNALS = {
     "child-aborted": "SIGABRT", "closing-others": "SIGTERM", "slurm-task-terminated": "SIGTERM",
     "exit-terminated": "SIGTERM", "signal-bypassed": "SIGTERM",
 }  # fmt: skip
+_MODULES = (
+    "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",
+)  # fmt: skip
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "B": 2.0**-30}
 
 
@@ -99,15 +105,14 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
     values = {
         "log_root_label": row["label"] or "other",
         "log_root_pattern": row["pattern"],
-        # a progress bar may stand before the fault on the same line: of a long line the end tells
-        "log_root_message": (told.get("message", "").strip()[:SHORT] or row["text"].strip()[-SHORT:]),
+        "log_root_message": _short(told.get("message", "").strip() or _BAR.sub("", row["text"]).strip()),
         "log_root_exception": told.get("exception"),
         "log_root_frame": told.get("frame"),
         "log_root_rank": rank,
         "log_root_teller": row["rank"],
         "log_root_node": node,
         "log_root_ranks": len(block.get("ranks") or ()) or None,
-        "log_root_module": _first(said, "module", "old_module", "run_module", "library"),
+        "log_root_module": _first(said, *_MODULES),
         "log_root_path": _first(said, "path", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
         "log_root_parameter": said.get("key"),
         "log_root_operation": _first(said, "op", "operation"),
@@ -118,6 +123,11 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _short(text: str) -> str:
+    """The text, or its head and its end: a command says last how it ended."""
+    return text if len(text) <= SHORT else f"{text[: SHORT - ENDING - 3]} … {text[-ENDING:]}"
 
 
 def _quantities(said: Mapping[str, str]) -> dict[str, FeatureValue]:

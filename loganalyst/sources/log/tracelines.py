@@ -10,7 +10,10 @@ import polars as pl
 HEADER = "Traceback (most recent call last)"
 REMOTE = "() (pid="  # in Ray's header of what a task printed: `ray::f() (pid=7, ip=10.0.0.1)`
 LONGEST = 400  # rows of one printer between a header and its exception
-LIBRARY = r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/]Lib[\\/]|^<string>|[\\/]bin[\\/][\w-]+$"
+LIBRARY = (
+    r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/][Ll]ib[\\/]runpy\.py|[\\/]Lib[\\/]"
+    r"|[\\/]Python\d+[\\/]lib[\\/]|^<string>|[\\/]bin[\\/][\w-]+$"
+)
 FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'  # faulthandler leaves the second comma out
 
 # Python's engine goes back: what could be taken in several ways is possessive, so that time stays linear.
