@@ -203,8 +203,8 @@ class _Search:
 
     def _undecided(self) -> str | None:
         """A root cause that the logs all but prove, and that its own experiments left open."""
-        tested = (c for c in self.now.causes if c.id in self.tested and c.confidence > SURE)
-        return next((c.issue for c in tested), None)
+        tested = (c for c in self.now.causes if c.id in self.tested)
+        return next((c.issue for c in tested if min(c.confidence, self.first[c.id].confidence) > SURE), None)
 
     def _made(self, name: str, ask: _Asker) -> Experiment:
         """An experiment with one seed after another, until two runs agree; with one where nothing is random."""
