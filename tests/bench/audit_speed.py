@@ -7,10 +7,14 @@
 TensorBoard's writer and copied under other names): audited once, then unchanged. The peer is what one does without this
 tool: tbparse, for the first runs of the tree. `--growth`: trees of that many small runs (a table of 50 rows and a
 configuration): the cost of a run, read and judged for the first time, then unchanged. `--small`: the same tree with so
-many runs, audited again unchanged. `--files`: a scan of an unchanged tree of that many files, beside what `find` takes
-to look at each of them. Each command is a process of its own. Its seconds are on the wall and of the processors, its
-memory the highest sum over all its processes of what they hold (RSS: shared pages count in each). Nothing is run of a
-part whose number is 0. Linux only.
+many runs, audited again unchanged; `--files`: a scan of an unchanged tree of that many files, beside what `find` takes
+to look at each of them. To read and judge so many would take hours: for these two the store is filled with copies of
+what one run gives, under the ids and with the prints of all.
+
+Each command is a process of its own. Its seconds are on the wall and of the processors, its memory the highest sum over
+all its processes of what they hold (RSS: shared pages count in each). Processors that others use too are slower: what a
+million squares take is told beside (a quiet machine: some 0.06 s). Nothing is run of a part whose number is 0. Linux
+only.
 """
 
 import argparse
@@ -27,6 +31,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+
+from loganalyst import Store, __version__
+from loganalyst.sources.assemble import run_id
+from loganalyst.sources.discover import runs
+from loganalyst.sources.joining import Joiner
+from loganalyst.store.reading import prints
+from loganalyst.store.state import Joined, Note
+from loganalyst.store.tables import JUDGED, READ
 
 STEPS = 5_000
 LAYERS = 11
@@ -53,7 +66,7 @@ def main() -> None:
         for count in [int(n) for n in args.growth.split(",") if int(n)]:
             growth(folder, count, args.jobs)
         if args.small:
-            growth(folder, args.small, args.jobs)
+            unchanged(folder, args.small, args.jobs)
         if args.files:
             scanned(folder, args.files, args.jobs)
 
@@ -72,9 +85,16 @@ class Cost:
         return f"{self.wall:8.1f} s   {self.cpu:8.1f} s of processors   {memory}"
 
 
+def squares() -> float:
+    """How slow the processors are just now: the seconds of a million squares."""
+    began = time.process_time()
+    sum(i * i for i in range(1_000_000))
+    return time.process_time() - began
+
+
 def say(what: str, cost: object, runs: int = 0) -> None:
     each = f"   {1e3 * cost.cpu / runs:.2f} ms of processors a run" if runs and isinstance(cost, Cost) else ""
-    print(f"{what:52} {cost}{each}", flush=True)
+    print(f"{what:40} {cost}{each}   (squares {squares():.2f} s)", flush=True)
 
 
 def measured(*command: object) -> Cost:
@@ -205,6 +225,41 @@ def small_run(run: Path, number: int, rng: random.Random) -> None:
     (run / "config.json").write_text(f'{{"lr": {rate}, "seed": {number}, "batch_size": {rng.choice([16, 64])}}}')
 
 
+def unchanged(folder: Path, count: int, jobs: int) -> None:
+    """Runs of 50 rows, which the store knows."""
+    root, store = folder / "small", folder / "store"
+    rng = random.Random(0)
+    for i in range(count):
+        small_run(root / f"sweep{i // 1000:03}" / f"run{i:06}", i, rng)
+    filled(root, store)
+    say(f"{count:,} small runs, unchanged", audit(root, store, jobs), count)
+    shutil.rmtree(root)
+    shutil.rmtree(store)
+
+
+def filled(root: Path, store: Path) -> None:
+    """Let the store know all runs below `root` as it knows the first, its big tables left out."""
+    kept, every = Store(store), [found for found in runs(root) if found.files]
+    kept.ingest([every[0].root])
+    kept.diagnose()
+    joiner, tables = Joiner(), {name: kept.table(name).collect() for name in (*READ, *JUDGED)}
+    for start in range(1, len(every), 5000):
+        some = every[start : start + 5000]
+        own = pl.DataFrame({"run_id": [run_id(f.root) for f in some], "path": [str(f.root) for f in some]})
+        copies = {
+            name: own.join(rows.drop("run_id", "path", strict=False), how="cross") for name, rows in tables.items()
+        }
+        copies = {name: rows.select(tables[name].columns) for name, rows in copies.items()}
+        with kept._writing() as state:
+            kept._folder.append(READ, {name: [copies[name]] for name in READ})
+            notes = [Note(run_id(f.root), __version__, prints(f), Joined(joiner.near(f.root, ()))) for f in some]
+            state.note(notes)
+            stamps = kept._folder.counting("runs").rename({"newest": "reading"})
+            copies["diagnoses"] = copies["diagnoses"].drop("reading").join(stamps, on="run_id")
+            copies["diagnoses"] = copies["diagnoses"].select(tables["diagnoses"].columns)
+            kept._folder.append(JUDGED, {name: [copies[name]] for name in JUDGED})
+
+
 def scanned(folder: Path, count: int, jobs: int) -> None:
     """A tree as a cluster's: half of the files are job logs side by side, half are runs of ten files."""
     root, store = folder / "files", folder / "store"
@@ -217,8 +272,9 @@ def scanned(folder: Path, count: int, jobs: int) -> None:
         for k in range(8):
             (run / f"checkpoint-{k}.pt").write_bytes(b"")
     command = [sys.executable, "-m", "loganalyst.cli", "scan", root, "--store", store, "--jobs", jobs, "--exit-zero"]
-    say(f"scan of {count:,} files, all new", measured(*command))
-    say("  the same, unchanged", measured(*command))
+    filled(root, store)
+    measured(*command)  # tells what is likely
+    say(f"scan of {count:,} files, unchanged", measured(*command))
     say("  peer: find looks at each", measured("find", root, "-type", "f", "-newermt", "2100-01-01"))
     shutil.rmtree(root)
     shutil.rmtree(store)
