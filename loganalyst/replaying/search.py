@@ -192,7 +192,7 @@ class _Search:
             experiments=tuple(self.experiments),
             onset=self.onset,
             learned=verdicts.learned(self.experiments, every),
-            next_steps=() if any(j.confidence > SURE for j in every.values() if j.seen) else more,
+            next_steps=() if self._confirmed() else more,
         )
 
     def _confirmed(self) -> "Judged | None":
