@@ -216,7 +216,10 @@ class Folder:
     def _write(self, rows: pl.DataFrame, name: str, file: str) -> tuple[Path, Path]:
         """A segment as a temporary file, and its place: there it is whole or not at all, if it is synced before."""
         temporary = self.temporary / f"{name}-{file}"
-        rows.write_parquet(temporary, compression="zstd", compression_level=3)
+        try:
+            rows.write_parquet(temporary, compression="zstd", compression_level=3)
+        except pl.exceptions.PolarsError as error:  # a full disk may show in the file's own format
+            raise OSError(f"{temporary} cannot be written: {error}") from None
         return temporary, self.path / "tables" / name / file
 
     @property
