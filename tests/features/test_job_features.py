@@ -45,7 +45,8 @@ def test_exact_values(tmp_path):
         "47.0|python|CANCELLED|0:15|01:30:02|||3G|n[1-2]",
     )
     assert found == {
-        "run_job": "47", "job_id": "47", "job_state": "timeout", "job_end": "timeout", "job_exit_code": 0, "job_signal": 15,
+        "run_job": "47", "job_id": "47", "job_state": "timeout", "job_end": "timeout", "job_exit_code": 0,
+        "job_signal": 15,
         "job_elapsed_s": 5400.0, "job_limit_s": 3600.0, "job_elapsed_share": 1.5, "job_memory_used_gib": 3.0,
         "job_memory_limit_gib": 4.0, "job_memory_share": 0.75, "job_nodes": "n[1-2]",
     }  # fmt: skip
