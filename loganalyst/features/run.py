@@ -11,6 +11,7 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
     Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
+    Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler tells how the run ended, or that it goes on", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
     Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended", "run"),
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
@@ -60,6 +61,7 @@ def compute(context: Context) -> Computed:
     out: Computed = {
         "run_status": None if run.status == "unknown" else run.status,
         "run_status_otherwise": _otherwise(run),
+        "run_end_told": run.status != "unknown",
         "run_kind": _kind(context),
         "run_is_running": run.status == "running",
         "run_longest_metric": max((len(c.values) for c in kept), default=0),
