@@ -29,22 +29,26 @@ class Device(StrEnum):
     CPU = "cpu"
 
 
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        "--entry",
+        metavar="MODULE:FUNCTION",
+        help="Returns the training as a ReplaySpec; also FILE.py:FUNCTION. Without: checkpoints are looked at.",
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option("--checkpoint", metavar="FILE", help="Start from here, not from the last one before the fault."),
+]
+
+
 @app.command()
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with a fault.", show_default=False)],
     *,
-    entry: Annotated[
-        str | None,
-        typer.Option(
-            "--entry",
-            metavar="MODULE:FUNCTION",
-            help="Returns the training as a ReplaySpec; also FILE.py:FUNCTION. Without: checkpoints are looked at.",
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", metavar="FILE", help="Start from here, not from the last one before the fault."),
-    ] = None,
+    entry: Entry = None,
+    checkpoint: CheckpointFile = None,
     device: Annotated[
         Device, typer.Option("--device", metavar="auto|cuda|cpu", help="Where it runs (auto: CUDA where there is one).")
     ] = Device.AUTO,

@@ -21,11 +21,12 @@ from loganalyst.model import (
     TimelineEvent,
 )
 from loganalyst.report.beside import rows as beside
-from loganalyst.report.overview import Row, advice, checkpoints, coverage, gaps, pace
+from loganalyst.report.facts import best, facts
+from loganalyst.report.overview import Row, advice, gaps
 from loganalyst.report.raised import raised
 from loganalyst.report.series import Series, chart
 from loganalyst.report.setup import setup
-from loganalyst.report.text import clean, count, duration, number, percent, span, step
+from loganalyst.report.text import clean, count, duration, percent, span, step
 from loganalyst.report.unseen import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
 from loganalyst.report.watch import watch
 
@@ -167,11 +168,11 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         to_log=to_log(d),
         decide=tuple(map(_decides, d.decide)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
-        best=_best(d),
+        best=best(d),
         advice=advice(d),
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
-        facts=tuple(_facts(d)),
+        facts=tuple(facts(d)),
         sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
         gaps=tuple(gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
@@ -362,41 +363,6 @@ def _told(item: Mapping[str, Any]) -> Row:
 def _left(rule: RuledOut) -> bool:
     """Whether so much is left for it that it is less likely rather than ruled out."""
     return rule.confidence >= LEFT
-
-
-def _best(d: Diagnosis) -> tuple[str, ...]:
-    """The best value of each headline metric, held-out ones first."""
-    held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
-    return tuple(
-        f"best {clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}" for m in held_out_first
-    )
-
-
-def _facts(d: Diagnosis) -> Iterable[Row]:
-    """The run in numbers, healthy or not."""
-    yield Row("Path", clean(d.run.path))
-    yield Row("Run id", clean(d.run.id))
-    if d.run.framework or d.run.host:
-        yield Row("Made by", clean(", on ".join(t for t in (d.run.framework, d.run.host) if t)))
-    for label, key, say in (
-        ("Duration", "duration_s", duration),
-        ("Last step", "last_step", step),
-        ("Epochs", "epochs", number),
-        ("Speed", "steps_per_second", pace),
-    ):
-        if d.summary.get(key) is not None:
-            yield Row(label, say(d.summary[key]))
-    yield Row("Read", f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}")
-    for m in d.summary.get("metrics", ()):
-        ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
-        yield Row(clean(m["metric"], 80), f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}")
-    yield from (Row("Checkpoints", text) for text in checkpoints(d))
-    if judged := coverage(d):
-        yield Row("Coverage", judged)
-    yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
-    for log in d.run.suggested:
-        yield Row("Not joined", clean(f"may belong to this run: {log}; name it after the run to join it"))
-    yield from (Row("Left out", clean(ignored)) for ignored in d.run.ignored)
 
 
 def _session(s: SessionSummary) -> Row:
