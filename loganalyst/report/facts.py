@@ -16,7 +16,7 @@ def best(d: Diagnosis) -> tuple[str, ...]:
 
 
 def facts(d: Diagnosis) -> Iterable[Row]:
-    """The rows: where the run is, how far and how fast it came, what was read, each headline metric, what was left out."""
+    """Where the run is, how far and how fast it came, what was read, each headline metric, what was left out."""
     yield Row("Path", clean(d.run.path))
     yield Row("Run id", clean(d.run.id))
     if d.run.framework or d.run.host:
