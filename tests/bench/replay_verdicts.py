@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=cases.CASES)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{'case':20}{'before':>8}{'after':>7}  {'verdict':11}{'rivals refuted':>15}{'s':>6}  ended")
+    print(f"{'case':28}{'before':>8}{'after':>7}  {'verdict':11}{'rivals refuted':>15}{'s':>6}  ended")
     scores = []
     for name in asked.only or cases.CASES:
         with tempfile.TemporaryDirectory(prefix="loganalyst-replay-") as folder:
@@ -35,7 +35,7 @@ def main() -> None:
             run = trained(Path(folder), case.entry(), extra=case.extra)
             found = la.replay(run, f"{cases.__file__}:{name}", device=asked.device)
         scores.append((brier(case, found, "before"), brier(case, found, "after")))
-        print(f"{name:20}{row(case, found)}", flush=True)
+        print(f"{name:28}{row(case, found)}", flush=True)
     before, after = (sum(column) / len(scores) for column in zip(*scores, strict=True))
     print(f"\nBrier score {before:.3f} from the logs, {after:.3f} after the replay: {1 - after / before:+.0%} better")
 
