@@ -65,7 +65,7 @@ def _within(value: Any, at: str, limits: Mapping[str, int], left_out: dict[str, 
 def _cut(value: Any, at: str, limits: Mapping[str, int], left_out: dict[str, int]) -> Any:
     """The list or object at the place `at` with as many entries as it may have."""
     most = limits.get(at)
-    if most is None or not isinstance(value, Sequence | Mapping) or len(value) <= abs(most):
+    if most is None or isinstance(value, str) or not isinstance(value, Sequence | Mapping) or len(value) <= abs(most):
         return value
     left_out[at] = left_out.get(at, 0) + len(value) - abs(most)
     if isinstance(value, Mapping):
