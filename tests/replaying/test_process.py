@@ -91,7 +91,7 @@ def test_an_entry_that_is_none_is_told(function, message):
 
 
 def test_what_answers_with_nonsense_is_ended(monkeypatch):
-    monkeypatch.setattr("loganalyst.replaying.process._START", "print('{'); import time; time.sleep(60)")
+    monkeypatch.setattr("loganalyst.replaying.process._START", "print('{', flush=True); import time; time.sleep(60)")
 
     with pytest.raises(EndedError, match="it said what is no answer"):
         asked("hangs")
