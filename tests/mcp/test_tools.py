@@ -175,8 +175,11 @@ def test_a_fix_is_verified(talk: Talk) -> None:
 
 
 def test_a_script_is_handed_out(talk: Talk) -> None:
-    """Its text, to be written by whoever asks."""
-    compile(talk.text("script"), "gradient_norms.py", "exec")
+    """Its text as the package has it, to be written by whoever asks."""
+    text = talk.text("script")
+
+    assert "def gradient_norms(" in text
+    compile(text, "gradient_norms.py", "exec")
 
 
 @pytest.mark.parametrize(
