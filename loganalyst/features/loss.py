@@ -149,7 +149,8 @@ def _levels(curve: Curve) -> Computed:
     n = x.size
     first, middle = float(np.median(x[: max(3, n // 20)])), float(np.median(x[int(0.4 * n) : int(0.6 * n)]))
     last = float(np.median(x[int(0.8 * n) :]))
-    early = int(np.argmax(x[: max(3, n // 5)]))
+    fifth = np.searchsorted(finite, len(curve.values) // 5)  # of the run: where most is NaN, not of what is left
+    early = int(np.argmax(x[: max(3, fifth)]))
     witness = seen(curve, int(finite[early]))
     return {
         "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),

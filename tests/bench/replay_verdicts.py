@@ -32,7 +32,7 @@ def main() -> None:
     for name in asked.only or cases.CASES:
         with tempfile.TemporaryDirectory(prefix="loganalyst-replay-") as folder:
             case = cases.CASES[name]
-            run = trained(Path(folder), case.entry(), extra=case.extra)
+            run = trained(Path(folder), case.entry(), extra=case.extra, ended=case.ended)
             found = la.replay(run, f"{cases.__file__}:{name}", device=asked.device)
         scores.append((brier(case, found, "before"), brier(case, found, "after")))
         print(f"{name:28}{row(case, found)}", flush=True)
