@@ -11,7 +11,7 @@ from loganalyst import pipeline
 from loganalyst.errors import ReplayError, nearest
 from loganalyst.model import Diagnosis, Experiment, Measured, Replay, ReplayEnd, Run
 from loganalyst.progress import Bar
-from loganalyst.replaying import choosing, forensics, process, verdicts
+from loganalyst.replaying import choosing, forensics, process, rivals, verdicts
 from loganalyst.replaying.child import Job
 from loganalyst.replaying.entry import named
 from loganalyst.replaying.experiment import INCONCLUSIVE
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BUDGET = 300.0  # seconds
 SEEDS = 3
 REFUTED = 3  # hypotheses in a row that end the search
+MORE = 4  # experiments that decide something, made after a cause is confirmed, against its rivals
 SURE = 0.9
 FREE = 0.9  # share of the free memory that the other process may hold
 DEVICES = ("auto", "cuda", "cpu")
@@ -166,22 +167,39 @@ class _Search:
             except process.EndedError as error:
                 return ("budget" if "budget" in error.what else "failed"), str(error)
             self.tested.append(rule.id)
-            verdict = verdicts.verdict(rule.id, self.experiments, self.every[rule.id].confidence)
+            verdict = verdicts.verdict(self.every[rule.id], self.experiments)
             refuted = [*refuted, rule.id] if verdict == "refuted" else [] if verdict == "confirmed" else refuted
             found = self._confirmed()
             if found and (found.confidence > SURE or len(refuted) == REFUTED):
-                more = "" if found.confidence > SURE else ", and the next three are refuted"
-                return "decided", f"{found.rule.title} is confirmed{more}"
+                late = self._against_rivals(ask)
+                if (after := self._confirmed()) and (late or after.rule.id == found.rule.id):
+                    return "decided", f"{after.rule.title} is confirmed{late}"
+                refuted = []  # a rival has taken its place, or it is likely no longer
+                continue
             if len(refuted) == REFUTED and (likely := self._undecided()):
                 return "all_tried", f"three others in a row are refuted; what tests {likely} decides nothing"
             if len(refuted) == REFUTED:
                 return "three_refuted", "three hypotheses in a row are refuted: the cause is of another kind"
         return "all_tried", "every experiment that bears on a likely cause was made"
 
+    def _against_rivals(self, ask: _Asker) -> str:
+        """Test what else may be behind the symptoms of a confirmed cause; in words if that could not be done."""
+        telling = 0
+        while telling < MORE and self.cause is None and (found := self._confirmed()):
+            name = rivals.telling(found, self.every, self.experiments, self.stated)
+            if name is None:
+                break
+            try:
+                self.add([self._made(name, ask)])
+            except process.EndedError as error:
+                return f"; not all its rivals were tested: {error}"
+            telling += self.experiments[-1].outcome != INCONCLUSIVE
+        return ""
+
     def result(self, ended: ReplayEnd, why: str) -> Replay:
         """All that came of it."""
         after, every = self.now, self.every
-        refuted = [t for t in self.tested if verdicts.verdict(t, self.experiments, every[t].confidence) == "refuted"]
+        refuted = [t for t in self.tested if verdicts.verdict(every[t], self.experiments) == "refuted"]
         more = verdicts.different(refuted, every, after) if ended in ("three_refuted", "all_tried") and refuted else ()
         return Replay(
             before=self.before,
@@ -198,7 +216,7 @@ class _Search:
     def _confirmed(self) -> "Judged | None":
         """The likeliest root cause that the experiments speak for, whether it was its turn or not."""
         roots = (j for j in self.every.values() if j.seen and j.under is None)
-        said = ((j, verdicts.verdict(j.rule.id, self.experiments, j.confidence)) for j in roots)
+        said = ((j, verdicts.verdict(j, self.experiments)) for j in roots)
         return next((j for j, verdict in said if verdict == "confirmed"), None)
 
     def _undecided(self) -> str | None:

@@ -97,10 +97,17 @@ def _step(run: Measured) -> int | None:
     return step if isinstance(step, int) else None
 
 
-def verdict(rule: str, experiments: Iterable[Experiment], sure: float) -> HypothesisVerdict:
-    """Whether the experiments, all together, speak for a cause that is likely now (`sure`), or against it."""
-    weight = sum(e.weights.get(rule, 0.0) for e in experiments)
-    return "refuted" if weight <= -SAYS else "confirmed" if weight >= SAYS and sure >= LIKELY else "open"
+def said(rule: str, experiments: Iterable[Experiment]) -> float:
+    """What the experiments, all together, say of a rule: a log-likelihood ratio."""
+    return sum(e.weights.get(rule, 0.0) for e in experiments)
+
+
+def verdict(judged: "Judged", experiments: Iterable[Experiment]) -> HypothesisVerdict:
+    """Whether the experiments speak for a cause that is likely now, or against it. Where the logs do not tell whether a
+    rule applies, it is no cause yet.
+    """
+    weight, likely = said(judged.rule.id, experiments), judged.candidate and judged.confidence >= LIKELY
+    return "refuted" if weight <= -SAYS else "confirmed" if weight >= SAYS and likely else "open"
 
 
 def hypotheses(
@@ -122,7 +129,7 @@ def _hypothesis(id_: str, experiments: Sequence[Experiment], before: Every, afte
         before=before[id_].confidence,
         after=sure,
         band=pipeline.band(sure),
-        verdict=verdict(id_, experiments, sure),
+        verdict=verdict(after[id_], experiments),
         under=after[id_].under,
         experiments=tuple(dict.fromkeys(e.name for e in experiments if id_ in e.weights)),
     )

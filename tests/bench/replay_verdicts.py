@@ -4,12 +4,14 @@
 
 Each case of `fixtures/replays` is trained (metrics.csv and checkpoints), diagnosed from its logs alone, and replayed.
 Printed are the confidence of the true cause before and after, whether the replay confirms it, how many of the rivals
-named beforehand it refutes, how it ended, and the seconds of the replay. Below stands the Brier score, of the logs
+named beforehand it refutes, how it ended, and the seconds of the replay (of the processor's, for on a busy machine the
+clock tells little). Below stands the Brier score, of the logs
 alone and after the replay: the squared distance of each confidence from the truth (1 for the cause, of several that are
 right for the likeliest; 0 for any other hypothesis), added up over a case's hypotheses, its mean over the cases.
 """
 
 import argparse
+import resource
 import tempfile
 from pathlib import Path
 
@@ -33,14 +35,21 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="loganalyst-replay-") as folder:
             case = cases.CASES[name]
             run = trained(Path(folder), case.entry(), extra=case.extra, ended=case.ended)
+            began = processor()
             found = la.replay(run, f"{cases.__file__}:{name}", device=asked.device)
         scores.append((brier(case, found, "before"), brier(case, found, "after")))
-        print(f"{name:28}{row(case, found)}", flush=True)
+        print(f"{name:28}{row(case, found, processor() - began)}", flush=True)
     before, after = (sum(column) / len(scores) for column in zip(*scores, strict=True))
     print(f"\nBrier score {before:.3f} from the logs, {after:.3f} after the replay: {1 - after / before:+.0%} better")
 
 
-def row(case: cases.Case, found: Replay) -> str:
+def processor() -> float:
+    """Seconds of the processor that this process and those it started have had."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(of.ru_utime + of.ru_stime for of in used)
+
+
+def row(case: cases.Case, found: Replay, seconds: float) -> str:
     right = [h for h in found.hypotheses if h.id in case.causes]
     verdicts = {h.id: h.verdict for h in found.hypotheses}
     wrong = [h.id for h in found.hypotheses if h.verdict == "confirmed" and not h.under and h.id not in case.causes]
@@ -48,7 +57,7 @@ def row(case: cases.Case, found: Replay) -> str:
     before, after = (max((getattr(h, when) for h in right), default=0.0) for when in ("before", "after"))
     refuted = f"{sum(verdicts.get(rival) == 'refuted' for rival in case.rivals)} of {len(case.rivals)}"
     told = f"{found.ended}{', wrongly confirmed: ' + ' '.join(wrong) if wrong else ''}"
-    return f"{before:8.2f}{after:7.2f}  {said:11}{refuted:>15}{found.seconds:6.1f}  {told}"
+    return f"{before:8.2f}{after:7.2f}  {said:11}{refuted:>15}{seconds:6.1f}  {told}"
 
 
 def brier(case: cases.Case, found: Replay, when: str) -> float:

@@ -30,6 +30,9 @@ def test_a_rate_too_high_is_confirmed(replays):
         ("lr_counterfactual", "vanished", True),
         ("first_nonfinite", "ran_up", True),
         ("sharpness", "beyond", True),
+        ("batch_swap", "stayed", True),  # from here on against rivals, those first that may rule out most of them
+        ("warmup_restart", "stayed", True),
+        ("loss_components", "inconclusive", None),
     ]
     confirmed = hypothesis(found, "lr-too-high")
     assert (confirmed.verdict, confirmed.band) == ("confirmed", "high")

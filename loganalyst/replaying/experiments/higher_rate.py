@@ -1,14 +1,12 @@
 """The same steps at three and ten times the rate, or at the highest of a schedule that ran out: a faster fall?"""
 
-import math
-from dataclasses import dataclass
-from statistics import fmean, stdev
 from typing import Any
 
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.counterfactual import risen
 from loganalyst.replaying.experiment import INCONCLUSIVE
+from loganalyst.replaying.fall import Fall
 from loganalyst.replaying.trajectory import Trajectory
 
 FACTORS = {f"rate x {by}": Change(rate=by) for by in (3, 10)}
@@ -28,7 +26,7 @@ def run(bench: Bench, seed: int) -> Measured:
     still = bench.train(seed, Change(rate=0.0), steps)
     highest = bench.limits["stable"] * bench.rise(still)  # batches differ, and some stand out of themselves
     stable = {n: t for n, t in found.items() if bench.rise(t) < highest}
-    falls = {n: _Fall.of(still, t) for n, t in {"unchanged": unchanged, **stable}.items()}
+    falls = {n: Fall.of(still, t) for n, t in {"unchanged": unchanged, **stable}.items()}
     words = {n: f"{falls[n].mean:.3g}" if n in falls else risen(bench.rise(t)) for n, t in found.items()}
     told = ", ".join(f"{name}: {word}" for name, word in words.items())
     usual, level = falls.pop("unchanged").mean, bench.level().loss
@@ -40,21 +38,7 @@ def run(bench: Bench, seed: int) -> Measured:
     return Measured(outcome, text, values=values, series=series, start=bench.start)
 
 
-@dataclass(frozen=True)
-class _Fall:
-    """How far the loss falls, with its standard error over the batches."""
-
-    mean: float
-    error: float
-
-    @classmethod
-    def of(cls, still: Trajectory, found: Trajectory) -> "_Fall":
-        half = len(still.losses) // 2
-        falls = [a - b for a, b in zip(still.losses[half:], found.losses[half:], strict=True)]
-        return cls(fmean(falls), stdev(falls) / math.sqrt(len(falls)))
-
-
-def _outcome(bench: Bench, falls: list[_Fall], usual: float) -> str:
+def _outcome(bench: Bench, falls: list[Fall], usual: float) -> str:
     """Of the falls at higher rates that are stable."""
     if not falls:
         return "unstable"
