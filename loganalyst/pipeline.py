@@ -200,6 +200,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         ignored_findings=ignored,
         notes=notes,
         decide=judged.decide,
+        rivals=judged.rivals,
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
     )
@@ -228,6 +229,7 @@ def rejudged(
         ruled_out=judged.ruled_out,
         unknown=judged.unknown,
         decide=judged.decide,
+        rivals=judged.rivals,
         ignored_findings=ignored,
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(found.run, [(c.file, c.line) for c in kept]),

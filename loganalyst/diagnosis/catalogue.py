@@ -77,7 +77,7 @@ class _Load:
             faults += own
             if rule is not None and not own:
                 self.rules[rule.id] = rule
-        return faults
+        return [*faults, *self.unknown_causes(folder / "notes.yaml")]
 
     def read_several(
         self, path: Path, kind: str, read: Callable[[Reader], dict[str, T]], known: dict[str, T]
@@ -129,6 +129,16 @@ class _Load:
                 where = self.files[rule.path].where("replay", i)
                 hint = f"rules/replay.yaml gives its weights by rule id, or by label ({rule.label})"
                 yield RuleError(where, f"no outcome of {name!r} has a weight for this rule", hint)
+
+    def unknown_causes(self, path: Path) -> Iterator[RuleError]:
+        """Rules that the notes of a file name in `perhaps` and that do not exist; such a note is left out."""
+        for id_, name in [(id_, name) for id_, note in self.notes.items() for name in note.perhaps]:
+            if name not in self.ids:
+                where = self.files[path].where(id_, "perhaps")
+                yield RuleError(
+                    where, f"perhaps names {name!r}", nearest(name, self.ids) or "the id of a rule is needed"
+                )
+                self.notes.pop(id_, None)
 
 
 def rule_files(folder: Path) -> list[Path]:

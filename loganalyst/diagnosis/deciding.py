@@ -14,7 +14,7 @@ from loganalyst.diagnosis.evidence import Answers, first_known
 from loganalyst.diagnosis.rule import Item
 from loganalyst.model import Decider, Feature
 
-__all__ = ["between", "healthy", "missing", "unnamed"]
+__all__ = ["alone", "between", "healthy", "missing", "unnamed"]
 
 RIVALS = 4  # the leading ones
 LOGGED = 2  # measurements named
@@ -32,6 +32,15 @@ def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue)
     return _logged(leading, answers, catalogue) + (_experiment(leading[0], answers) if leading else ())
 
 
+def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
+    """What would tell whether a cause of which nothing is seen is there: what the weightiest question needs that one
+    measurement more would answer, else the experiment that its fix is.
+    """
+    needs = (answers.to_log(answers.missing([item.ask]), catalogue.declared) for item in _ranked(judged, answers))
+    first = next((need[0] for need in needs if len(need) == 1), None)
+    return (Decider("log", first),) if first else _experiment(judged, answers)
+
+
 def healthy(answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
     """What would have to be logged to look for the symptoms that matter in a run of this kind."""
     asks = {s: catalogue.symptoms[s].ask for s in core_symptoms(catalogue, answers) if answers.symptoms[s] is None}
@@ -45,8 +54,7 @@ def healthy(answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
 
 def missing(judged: Judged, answers: Answers, declared: Mapping[str, Feature]) -> tuple[str, ...]:
     """What would have to be logged to answer the rule's open questions, the weightiest first."""
-    ranked = sorted(_open_items(judged, answers), key=lambda item: -max(abs(item.if_true), abs(item.if_false)))
-    return answers.to_log(answers.missing(item.ask for item in ranked), declared)
+    return answers.to_log(answers.missing(item.ask for item in _ranked(judged, answers)), declared)
 
 
 def _rivals(judged: Judged, every: Mapping[str, Judged]) -> list[Judged]:
@@ -78,6 +86,11 @@ def _logged(rivals: Sequence[Judged], answers: Answers, catalogue: Catalogue) ->
 def _open_items(judged: Judged, answers: Answers) -> list[Item]:
     pairs = zip(judged.rule.evidence, answers.items[judged.rule.id], strict=True)
     return [item for item, holds in pairs if holds is None]
+
+
+def _ranked(judged: Judged, answers: Answers) -> list[Item]:
+    """The open items, the weightiest first."""
+    return sorted(_open_items(judged, answers), key=lambda item: -max(abs(item.if_true), abs(item.if_false)))
 
 
 def _experiment(judged: Judged, answers: Answers) -> tuple[Decider, ...]:

@@ -6,12 +6,25 @@ from typing import Literal
 
 import polars as pl
 
-from loganalyst.diagnosis import advice, confidence, deciding
+from loganalyst.diagnosis import advice, confidence, deciding, doubted
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
 from loganalyst.diagnosis.told import answered, steering, understood
-from loganalyst.model import Cause, Decider, Evidence, Features, Note, RuledOut, Status, Symptom, Told, Verdict, Witness
+from loganalyst.model import (
+    Cause,
+    Decider,
+    Evidence,
+    Features,
+    Note,
+    Rival,
+    RuledOut,
+    Status,
+    Symptom,
+    Told,
+    Verdict,
+    Witness,
+)
 
 MAX_CAUSES = 5
 
@@ -19,7 +32,8 @@ MAX_CAUSES = 5
 @dataclass(frozen=True)
 class Judgement:
     """What the rules say of one run. `confidence` is that of the status: of the first cause, of there being none
-    (healthy), of a cause that no rule names (cause_unknown), 0 where nothing could be judged.
+    (healthy), of a cause that no rule names (cause_unknown), 0 where nothing could be judged. `rivals` of a "healthy"
+    that is doubted.
     """
 
     status: Status
@@ -31,6 +45,7 @@ class Judgement:
     notes: tuple[Note, ...] = ()
     told: tuple[Told, ...] = ()
     decide: tuple[Decider, ...] = ()
+    rivals: tuple[Rival, ...] = ()
     sure: Mapping[str, Judged] = field(default_factory=dict)  # every rule, the likeliest first
 
 
@@ -78,6 +93,7 @@ def _judgement(
         told=answered(told, catalogue, answers),
         sure=judged,
         decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
+        rivals=doubted.rivals(catalogue, answers, judged, sure) if status == "healthy" else (),
     )
 
 

@@ -56,6 +56,7 @@ SYMPTOM_OPTIONAL = ("at", "metric", "core", "told")
 EXPERIMENT = ("question", "outcomes")
 EXPERIMENT_OPTIONAL = ("group", "limits")
 NOTE = ("title", "ask", "says", "change", "tests")
+NOTE_OPTIONAL = ("doubt", "perhaps")
 NOTE_TEST = ("name", "shown", "features")
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
@@ -204,7 +205,7 @@ def symptoms(reader: Reader) -> dict[str, SymptomRule]:
 
 def notes(reader: Reader) -> dict[str, NoteRule]:
     """The sound notes of a notes.yaml, by id."""
-    return _by_id(reader, _note, NOTE, ("doubt",))
+    return _by_id(reader, _note, NOTE, NOTE_OPTIONAL)
 
 
 def experiments(reader: Reader) -> dict[str, ExperimentRule]:
@@ -265,6 +266,7 @@ def _note(reader: Reader, id_: str) -> NoteRule:
         change=reader.template((id_, "change")) or _EMPTY,
         tests=tuple(filter(None, (_note_test(reader, at) for at in reader.items((id_, "tests"))))),
         doubt=reader.number((id_, "doubt"), 0.0, MAX_WEIGHT) if reader.value((id_, "doubt")) is not None else 0.0,
+        perhaps=reader.texts((id_, "perhaps")),
     )
 
 

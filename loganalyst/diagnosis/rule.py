@@ -148,7 +148,7 @@ class NoteTest:
 @dataclass(frozen=True)
 class NoteRule:
     """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown; `doubt` is the log-odds that it
-    takes from "healthy".
+    takes from "healthy", and `perhaps` the rules whose causes may look just so.
     """
 
     id: str
@@ -158,6 +158,7 @@ class NoteRule:
     change: Template
     tests: tuple[NoteTest, ...]
     doubt: float = 0.0
+    perhaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _row(found: Judgement) -> dict[str, Any]:
             "status": "healthy",
             "kind": "healthy",
             "said": ["healthy"],
-            "rivals": [],
+            "rivals": [r.label for r in found.rivals if r.confidence >= LEFT][: NAMED - 1],
             "ids": [],
             "confidence": found.confidence,
         }

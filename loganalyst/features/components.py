@@ -12,11 +12,11 @@ FEATURES = (
     Feature("component_count", "int", "terms", "loss terms logged over the same steps", "loss_component"),
     Feature("component_top_metric", "text", "", "the term that is largest at the end", "loss_component"),
     Feature("component_top_share", "float", "share", "its share of the sum at the end", "loss_component"),
-    Feature("component_stuck_metric", "text", "", "the largest term at the end that is still above 30 % of its first level (stuck)", "loss_component"),
+    Feature("component_stuck_metric", "text", "", "the largest term at the end that never fell below 30 % of its first level (stuck)", "loss_component"),
     Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
     Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
     Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
-    Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum at the end that did not fall", "loss_component"),
+    Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
     Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
     Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 over the last half", "loss_component"),
     Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
@@ -38,11 +38,12 @@ def compute(context: Context) -> Computed:
     out = _unexplained(context, terms) | _still(context.of(*ROLES))
     if len(terms) < 2:
         return out
-    first = np.array([c.weight * (first_level(np.abs(c.values)) or 0.0) for c in terms])
-    last = np.array([c.weight * (last_level(np.abs(c.values)) or 0.0) for c in terms])
+    sizes = np.array([c.weight * np.abs(c.values) for c in terms])
+    first = np.array([first_level(x) or 0.0 for x in sizes])
+    last = np.array([last_level(x) or 0.0 for x in sizes])
     out["component_count"] = len(terms)
     if last.sum() > 0 and (first > 0).any():
-        out |= _shares(terms, first, last)
+        out |= _shares(terms, first, last, sizes)
     return out
 
 
@@ -64,10 +65,12 @@ def _shares(
     terms: list[Curve],
     first: NDArray[np.float64],
     last: NDArray[np.float64],
+    sizes: NDArray[np.float64],
 ) -> Computed:
+    """Of terms with these levels; `sizes` are their values (terms by points)."""
     moved = np.divide(last, first, out=np.full_like(last, np.inf), where=first > 0)
     moved[(first == 0) & (last == 0)] = np.nan
-    stuck = (moved > STUCK) & (last > 0)
+    stuck = (moved > STUCK) & (last > 0) & (_lowest(sizes) > STUCK * first)
     top = int(np.argmax(last))
     out: Computed = {
         "component_top_metric": terms[top].metric,
@@ -76,7 +79,7 @@ def _shares(
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
     plain = np.array([c.role.name == "loss_component" for c in terms])  # a divergence term rises by nature
-    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (last < DROWNED * last.sum()) & plain)
+    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (_usual(sizes) < DROWNED) & plain)
     out["component_drowned_count"] = int(drowned.size)
     out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():
@@ -85,6 +88,19 @@ def _shares(
         out["component_stuck_metric"] = terms[worst].metric
         out["component_stuck_ratio"] = (float(moved[worst]) if np.isfinite(moved[worst]) else None, witness)
     return out
+
+
+def _lowest(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lowest level of each term: of the medians of its tenths the least."""
+    finite = [x[np.isfinite(x)] for x in sizes]
+    return np.array([min(float(np.median(part)) for part in np.array_split(x, min(10, x.size))) for x in finite])
+
+
+def _usual(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The usual share of each term in the sum: its median over the points where all are finite; 1 where none is."""
+    whole = sizes[:, np.isfinite(sizes).all(axis=0)]
+    whole = whole[:, whole.sum(axis=0) > 0]
+    return np.median(whole / whole.sum(axis=0), axis=1) if whole.size else np.ones(len(sizes))
 
 
 def _one_axis(curves: list[Curve]) -> list[Curve]:

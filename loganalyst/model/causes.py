@@ -140,6 +140,20 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """A cause that would look just like a run that seems healthy and is doubted: `why` it is doubted, the probability
+    that is left for it, and what would `decide`.
+    """
+
+    id: str
+    title: str
+    label: str
+    confidence: float
+    why: str
+    decide: tuple[Decider, ...] = ()
+
+
+@dataclass(frozen=True)
 class RuledOut:
     """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
     `rival` is True where a symptom it could cause is seen; `confidence` is what such a rival that is unlikely has left

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from loganalyst.model.baseline import Baseline
-from loganalyst.model.causes import Cause, Decider, Note, QuickFix, RuledOut, Symptom
+from loganalyst.model.causes import Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
 from loganalyst.model.run import Run
 from loganalyst.model.signals import Curve, Metric
@@ -97,7 +97,7 @@ class Excerpt:
 @dataclass(frozen=True)
 class Diagnosis:
     """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
-    settle it where it is not sure (below 0.70).
+    settle it where it is not sure (below 0.70), `rivals` what a run may have that seems healthy and is doubted.
     """
 
     run: Run
@@ -121,6 +121,7 @@ class Diagnosis:
     excerpts: tuple[Excerpt, ...] = ()
     decide: tuple[Decider, ...] = ()
     quick_fixes: tuple[QuickFix, ...] = ()
+    rivals: tuple[Rival, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The JSON of the contract (schema loganalyst/diagnosis/1)."""

@@ -16,6 +16,7 @@ from loganalyst.model import (
     Fix,
     Place,
     QuickFix,
+    Rival,
     RuledOut,
     SessionSummary,
     TimelineEvent,
@@ -98,7 +99,8 @@ class CauseText:
 @dataclass(frozen=True)
 class Document:
     """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour,
-    `less_likely` rivals that were not named as causes, with what is left for them.
+    `less_likely` rivals that were not named as causes, with what is left for them, `perhaps` those of a healthy run
+    that is doubted, with what would decide.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Document:
     onset: str
     timeline: tuple[Row, ...]
     less_likely: tuple[Row, ...]
+    perhaps: tuple[Row, ...]
     ruled_out: tuple[Not, ...]
     not_applicable: tuple[str, ...]
     not_judged: tuple[Not, ...]
@@ -161,6 +164,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         less_likely=tuple(
             Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200)) for r in d.ruled_out if _left(r)
         ),
+        perhaps=tuple(map(_perhaps, d.rivals)),
         ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _left(r)),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=grouped(d.unknown),
@@ -358,6 +362,11 @@ def shown_curves(d: Diagnosis) -> list[Curve]:
 
 def _told(item: Mapping[str, Any]) -> Row:
     return Row(clean(item["text"]), clean(item["answer"]))
+
+
+def _perhaps(rival: Rival) -> Row:
+    """What a healthy run may have after all, and what would decide."""
+    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decides, rival.decide)))
 
 
 def _left(rule: RuledOut) -> bool:

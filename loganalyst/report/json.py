@@ -39,6 +39,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
         "notes": [asdict(n) for n in d.notes],
         "decide": [asdict(decider) for decider in d.decide],
+        "rivals": [asdict(rival) for rival in d.rivals],
         "summary": d.summary,
         "baseline": beside.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),

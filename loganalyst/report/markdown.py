@@ -107,6 +107,9 @@ def _others(doc: Document) -> Iterator[str]:
     yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
     yield from _rows("What to watch after the fix", doc.watch)
     yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
+    yield from _table(
+        "What it may be instead", ("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps]
+    )
     yield from _table("Less likely", ("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])
     yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
     yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)

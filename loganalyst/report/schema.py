@@ -29,7 +29,7 @@ def schema() -> Json:
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("notes", "decide", "baseline", "left_out"),  # younger than the schema
+            optional=("notes", "decide", "rivals", "baseline", "left_out"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             status=one_of(Status),
             confidence=SHARE,
@@ -67,6 +67,11 @@ def schema() -> Json:
                 "What is worth knowing and is no fault, such as time asked for and not used.",
             ),
             decide=_decide(),
+            rivals=listed(
+                object_(id=TEXT, title=TEXT, label=TEXT, confidence=SHARE, why=TEXT, decide=_decide()),
+                'Where "healthy" is doubted: causes that would look just so, with what is left for each of them.',
+                3,
+            ),
             baseline=or_null(_baseline()),
             summary=_summary(),
             gaps=listed(

@@ -34,6 +34,8 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
     )
     lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
     lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
+    instead = [f"{row.label} ({row.text})" if row.text else row.label for row in doc.perhaps]
+    lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
     lines += _baseline(doc, width, 2)
     lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
     return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)

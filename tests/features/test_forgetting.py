@@ -81,3 +81,27 @@ def test_solved_tasks_lost_again(features_of: FeaturesOf) -> None:
     assert row["success_loss_from_best"] == pytest.approx(0.25, abs=0.03)
     assert row["success_rate_last"] == pytest.approx(0.6)
     assert row["value_loss_rise_ratio"] == pytest.approx(10, rel=0.1)
+
+
+def test_a_term_that_fell_and_came_back_is_not_stuck(features_of: FeaturesOf) -> None:
+    """It was learned once; one that never fell was not."""
+    falling = np.geomspace(2.0, 0.02, 100)
+    lost = np.concatenate([np.geomspace(2.0, 0.1, 80), np.full(20, 1.8)])
+    row = features_of({"loss_a": falling, "loss_b": lost}).values
+
+    assert row["component_stuck_share"] == 0.0
+    never = features_of({"loss_a": falling, "loss_b": np.full(100, 1.8)}).values
+    assert (never["component_stuck_metric"], never["component_stuck_ratio"]) == ("loss_b", 1.0)
+
+
+def test_a_term_is_drowned_by_what_it_was_for_most_of_the_run(features_of: FeaturesOf) -> None:
+    """Though it is more of the sum at the end, when the other has fallen."""
+    large = np.concatenate([np.full(90, 1000.0), np.full(10, 30.0)])
+    row = features_of({"loss_a": large, "loss_b": np.full(100, 2.0)}).values
+
+    assert (row["component_drowned_count"], row["component_drowned_metric"]) == (1, "loss_b")
+    assert row["component_top_share"] == 30 / 32
+    assert features_of({"loss_a": large[::-1], "loss_b": np.full(100, 20.0)}).values["component_drowned_count"] == 1
+    assert (
+        features_of({"loss_a": np.full(100, 30.0), "loss_b": np.full(100, 2.0)}).values["component_drowned_count"] == 0
+    )

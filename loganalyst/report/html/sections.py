@@ -170,6 +170,9 @@ def alternatives(doc: Document) -> list[Html]:
     others = [(", ".join(n.titles), n.why) for n in doc.ruled_out if not n.rival]
     judged = [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     return blocks.present(
+        blocks.headed(
+            "Would look just so", blocks.table(("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps])
+        ),
         blocks.headed("Less likely", blocks.table(("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])),
         blocks.headed("Would fit what was seen, but ruled out", blocks.table(("Cause", "Why"), rivals)),
         blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), others)),
