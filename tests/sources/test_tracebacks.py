@@ -1,7 +1,12 @@
+import io
+import runpy
 import traceback
+from pathlib import Path
 
 import polars as pl
 import pytest
+from rich import traceback as boxes
+from rich.console import Console
 
 from loganalyst.sources.log import tracebacks
 from loganalyst.sources.log.tracelines import HEADER, Printer, printers
@@ -134,6 +139,21 @@ def test_rich_traceback() -> None:
     )
 
     assert [(one.exception, one.frame) for one in found] == [("ValueError", "/home/me/train.py:7 in main")]
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_a_box_cuts_a_place_anywhere(width: int, tmp_path: Path) -> None:
+    """Rich breaks a line within the path, between it and the number, within the number, and before the function."""
+    out, script = io.StringIO(), tmp_path / "train.py"
+    script.write_text("\n" * 1233 + "def fit(): {}['late']\nfit()")
+    try:
+        runpy.run_path(str(script))
+    except KeyError as error:
+        Console(file=out, width=width).print(boxes.Traceback.from_exception(KeyError, error, error.__traceback__))
+
+    (found,) = tracebacks.find(rows(*out.getvalue().splitlines()))
+
+    assert (found.exception, found.frame) == ("KeyError", f"{script}:1234 in fit")
 
 
 FRAME = '  File "/a.py", line {}, in {}'

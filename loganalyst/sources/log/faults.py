@@ -4,31 +4,37 @@ import polars as pl
 
 from loganalyst.sources.log.stacks import FOUND
 
-WORDS = (
-    "], thread: [", "Watchdog caught", "NCCL WARN", "srun: error: ", "slurmstepd", "RESOURCE_EXHAUSTED: ",
-    "ran out of memory trying",
-)  # fmt: skip
-
+# a word of each (few logs have most of these, and making an engine of a regex costs more than it does on a short log),
 # kind, exception (None: the line names none), and the groups message, frame's place and function, rank, ranks, node
-_KINDS: tuple[tuple[str, str | None, str], ...] = (
+_KINDS: tuple[tuple[str, str, str | None, str], ...] = (
     (
-        "cuda", "device-side assert",
+        "], thread: [", "cuda", "device-side assert",
         r"(?P<place>[^\s\]]+:\d+): (?:[\w*&]+ )*(?P<function>[\w~]+(?:::[\w~]+)*)[^`]*?:? ?block: "
         r"\[[\d,]+\], thread: \[[\d,]+\]:? (?P<message>Assertion `.*` failed)",
     ),
     (
-        "nccl", "watchdog timeout",
+        "Watchdog caught", "nccl", "watchdog timeout",
         r"(?:\[Rank (?P<rank>\d+)\] )?Watchdog caught collective operation timeout: (?P<message>.*)",
     ),
-    ("nccl", "NCCL WARN", r"^(?:(?P<node>[\w.-]+?):\d+:\d+ )?(?:\[\d+\] )?NCCL WARN (?P<message>.*)"),
-    ("srun", None, r"^srun: error: (?P<node>[\w.-]+): tasks? (?P<ranks>[\d,-]+): (?P<message>.*)"),
-    ("srun", None, r"^srun: error: (?P<message>Node failure on (?P<node>[\w.-]+).*)"),
-    ("srun", None, r"^srun: error: (?P<message>.*)"),
-    ("srun", None, r"slurmstepd(?:-\S+)?: error: (?P<message>.*(?:\bON|[Nn]ode) (?P<node>[\w.-]+).*)"),
-    ("srun", None, r"slurmstepd(?:-(?P<node>[\w.-]+))?: error: (?P<message>.*)"),
-    ("xla", "RESOURCE_EXHAUSTED", r"RESOURCE_EXHAUSTED: (?P<message>.*)"),
-    ("xla", "RESOURCE_EXHAUSTED", r"(?P<message>Allocator \S+ ran out of memory trying to allocate .*)"),
+    (
+        "NCCL WARN", "nccl", "NCCL WARN",
+        r"^(?:(?P<node>[\w.-]+?):\d+:\d+ )?(?:\[\d+\] )?NCCL WARN (?P<message>.*)",
+    ),
+    ("srun: error: ", "srun", None, r"^srun: error: (?P<node>[\w.-]+): tasks? (?P<ranks>[\d,-]+): (?P<message>.*)"),
+    ("srun: error: ", "srun", None, r"^srun: error: (?P<message>Node failure on (?P<node>[\w.-]+).*)"),
+    ("srun: error: ", "srun", None, r"^srun: error: (?P<message>.*)"),
+    (
+        "slurmstepd", "srun", None,
+        r"slurmstepd(?:-\S+)?: error: (?P<message>.*(?:\bON|[Nn]ode) (?P<node>[\w.-]+).*)",
+    ),
+    ("slurmstepd", "srun", None, r"slurmstepd(?:-(?P<node>[\w.-]+))?: error: (?P<message>.*)"),
+    ("RESOURCE_EXHAUSTED: ", "xla", "RESOURCE_EXHAUSTED", r"RESOURCE_EXHAUSTED: (?P<message>.*)"),
+    (
+        "ran out of memory trying", "xla", "RESOURCE_EXHAUSTED",
+        r"(?P<message>Allocator \S+ ran out of memory trying to allocate .*)",
+    ),
 )  # fmt: skip
+WORDS = tuple(dict.fromkeys(word for word, *_ in _KINDS))
 
 
 def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
@@ -38,10 +44,10 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
     told = rows.select("body", row=pl.int_range(pl.len())).filter(
         pl.col("body").str.contains_any(list(WORDS)), ~pl.col("row").is_in(exceptions.implode())
     )
-    found = []
-    for kind, exception, regex in _KINDS:
-        if not told.height:
-            break
+    found, said = [], "\n".join(told["body"])
+    for word, kind, exception, regex in _KINDS:
+        if word not in said:
+            continue
         groups = pl.DataFrame({"said": told["body"].str.extract_groups(regex)}).unnest("said")
         hit = groups["message"].is_not_null()
         found.append(_shaped(groups.filter(hit), told["row"].filter(hit), kind, exception))

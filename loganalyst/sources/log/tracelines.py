@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ _SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|G
 _STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w++(?:(?<=TaskError)\(\w++\))?)(?:\s*+:\s*+(.*))?$")
 _LOOSE = re.compile(rf"({_PATH}[A-Z]\w*+)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
 _FRAME, _LIBRARY = re.compile(FRAME), re.compile(LIBRARY)
-_RICH_FRAME = re.compile(r"│\s+(\S*):(\d+) in(?: ([^\s│]+))?")
-_RICH_PATH = re.compile(r"│ ([/~]\S+) │$")  # the first part of a path, or all of it, where the box is not wider
-_RICH_NAME = re.compile(r"│ (\S+)\s+│$")  # a function's name that did not fit behind it
+_RICH_FRAME = re.compile(r"│\s+(?:(\S*\d) )?in(?: ([^\s│]+))?(?=[ │])")  # its place: above, all or in part
+_RICH_PART = re.compile(r"│ (\S+) +│$")  # of a place or a name that did not fit on one line
+_PARTS = 16  # lines of one place
+_PLACE = re.compile(r"(.+):(\d+)$")
 _INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # what the lines between header and exception begin with
 # Members of an exception group stand behind a margin, one below the other, some of them without a header.
 _MEMBER = re.compile(r"\s*\+[-+]+ \d+ -+$|(?:│ )*╭─+ Sub-exception #\d+ ─")
@@ -98,11 +100,16 @@ class Lines(NamedTuple):
             return hit[1], hit[2], hit[3] or "?"
         if text[:1] != "│" or not (hit := _RICH_FRAME.match(text)):
             return None
-        cut = _RICH_PATH.match(self.text[i - 1])
-        if not cut and not hit[1]:
+        if not (found := _PLACE.match(self._above(i) + (hit[1] or ""))):
             return None
-        name = None if hit[3] or i + 1 == len(self.text) else _RICH_NAME.match(self.text[i + 1])
-        return (cut[1] if cut else "") + hit[1], hit[2], hit[3] or (name[1] if name else "?")
+        name = None if hit[2] or i + 1 == len(self.text) else _RICH_PART.match(self.text[i + 1])
+        return found[1], found[2], hit[2] or (name[1] if name else "?")
+
+    def _above(self, i: int) -> str:
+        """The parts of a place that fill the lines of a box above line `i`."""
+        said = reversed(self.text[max(i - _PARTS, 0) : i])
+        parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, said)))
+        return "".join(reversed([part for part in parts if part]))
 
     def frame(self, i: int) -> str | None:
         """The frame on line `i`, as `own` has it."""
