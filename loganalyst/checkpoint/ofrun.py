@@ -1,6 +1,5 @@
 """The checkpoints of a run: the last one, one before it to compare it with, and the last one without NaN."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from loganalyst.checkpoint import changes, deepspeed, findings, layouts, metadata, whole
@@ -20,10 +19,10 @@ def look(run: Run, watch: Watch | None = None) -> Inspection | None:
     scans: list[CheckpointScan] = []
     read: list[Contents] = []
     unread: list[InspectionFinding] = []
-    units = list(dict.fromkeys(_units(run)))[-MOST:]
-    for done, (path, step) in enumerate(reversed(units)):
+    listed = units(run)[-MOST:]
+    for done, (path, step) in enumerate(reversed(listed)):
         if watch:
-            watch(done, len(units))
+            watch(done, len(listed))
         try:
             found = layouts.read(path)
             if not _earlier(found, step, read):
@@ -35,7 +34,7 @@ def look(run: Run, watch: Watch | None = None) -> Inspection | None:
         read.append(found)
         if len(read) > 1 and not nonfinite(scans[-1]):
             break
-    if not units:
+    if not listed:
         return None
     scans.reverse()
     between = (changes.between(read[1], read[0], Steps(0)),) if len(read) > 1 else ()
@@ -58,12 +57,17 @@ def _earlier(found: Contents, step: int | None, read: list[Contents]) -> bool:
     return same and found.step is not None and last.step is not None and found.step < last.step
 
 
-def _units(run: Run) -> Iterator[tuple[Path, int | None]]:
+def units(run: Run) -> list[tuple[Path, int | None]]:
     """Checkpoints with the step that their name tells, in the order of their steps, those without one by their time
     after them; the files of a folder are one.
     """
-    root = run.path if run.path.is_dir() else run.path.parent
-    for path, step in run.checkpoints.sort("step", "time", nulls_last=True).select("path", "step").iter_rows():
-        file = root / path
-        one = any((file.parent / name).is_file() for name in SIGNS) or any(file.parent.glob(deepspeed.MODELS))
-        yield (file.parent if one and file.parent != root else file), step
+    rows = run.checkpoints.sort("step", "time", nulls_last=True).select("path", "step").iter_rows()
+    return list(dict.fromkeys((_unit(run.path, path), step) for path, step in rows))
+
+
+def _unit(run: Path, path: str) -> Path:
+    """The file, or its folder where that is one checkpoint."""
+    root = run if run.is_dir() else run.parent
+    file = root / path
+    one = any((file.parent / name).is_file() for name in SIGNS) or any(file.parent.glob(deepspeed.MODELS))
+    return file.parent if one and file.parent != root else file

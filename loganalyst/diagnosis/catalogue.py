@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from loganalyst import rulefiles
 from loganalyst.diagnosis import reading
+from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.reading import Reader
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, SymptomRule, Weights
 from loganalyst.errors import RuleError, nearest
@@ -77,6 +78,7 @@ class _Load:
             faults += own
             if rule is not None and not own:
                 self.rules[rule.id] = rule
+        faults += self.misnamed(folder / "replay.yaml")
         return [*faults, *self.unknown_causes(folder / "notes.yaml")]
 
     def read_several(
@@ -124,11 +126,34 @@ class _Load:
                     where = self.files[rule.path].where(key, i)
                     hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
+        yield from self.silent(rule)
+
+    def silent(self, rule: Rule) -> Iterator[RuleError]:
+        """Experiments that the rule names and that say nothing of it, and outcomes that they do not have."""
         for i, name in enumerate(rule.replay):
-            if name in self.experiments and not self.experiments[name].bears_on(rule):
-                where = self.files[rule.path].where("replay", i)
-                hint = f"rules/replay.yaml gives its weights by rule id, or by label ({rule.label})"
+            if name not in self.experiments:
+                continue
+            outcomes = self.experiments[name].outcomes
+            for outcome in sorted({*rule.replay_weights.get(name, ())} - {*outcomes}):
+                where = self.files[rule.path].where("replay", name, outcome)
+                hint = nearest(outcome, outcomes) or f"its outcomes are {', '.join(outcomes)}"
+                yield RuleError(where, f"{name} has no outcome {outcome!r}", hint)
+            if not self.experiments[name].bears_on(rule):
+                where = self.files[rule.path].where("replay", name if name in rule.replay_weights else i)
+                own = f"{{{name}: {{{next(iter(outcomes))}: 2.0}}}}"
+                hint = f"rules/replay.yaml gives its weights by id or label ({rule.label}), or the rule: replay: {own}"
                 yield RuleError(where, f"no outcome of {name!r} has a weight for this rule", hint)
+
+    def misnamed(self, path: Path) -> Iterator[RuleError]:
+        """Weights of a replay.yaml for what is neither a rule nor a label."""
+        known = {*self.ids, *LABELS}
+        own = [e for id_, e in self.experiments.items() if path in self.files and id_ in self.files[path].data]
+        for e in own:
+            for outcome, found in e.outcomes.items():
+                for name in sorted({*found.weights} - known):
+                    where = self.files[path].where(e.id, "outcomes", outcome, "weights", name)
+                    hint = nearest(name, known) or "the id of a rule or a common label is needed"
+                    yield RuleError(where, f"weights name {name!r}", hint)
 
     def unknown_causes(self, path: Path) -> Iterator[RuleError]:
         """Rules that the notes of a file name in `perhaps` and that do not exist; such a note is left out."""

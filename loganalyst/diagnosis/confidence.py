@@ -82,7 +82,10 @@ def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measur
     p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + _of_groups(measured)), direct)
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     asked = (*holds, *(e.holds for e in measured))
-    verdict = _verdict(answers.applies[rule.id], asked, p, [answers.symptoms[s] for s in rule.symptoms])
+    applies = answers.applies[rule.id]
+    if measured and applies is None:
+        applies = True  # logs that do not tell leave out what measures tell
+    verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
     return Judged(rule, verdict, p, p, seen, counted, direct)
 
 

@@ -191,11 +191,19 @@ def rule(reader: Reader) -> Rule | None:
         will_not_fix=text(("will_not_fix",)),
         side_effects=text(("side_effects",)),
         prevention=text(("prevention",)),
-        replay=reader.texts(("replay",)),
+        replay=tuple(weights := _replay(reader)),
+        replay_weights={name: own for name, own in weights.items() if own},
         references=reader.texts(("references",)),
         tests=tuple(filter(None, (_test(reader, at) for at in reader.items(("tests",))))),
         path=path,
     )
+
+
+def _replay(reader: Reader) -> dict[str, dict[str, float]]:
+    """The experiments that a rule names, each with the weights of its outcomes, if the rule brings its own."""
+    if not isinstance(named := reader.value(("replay",)), dict):
+        return {name: {} for name in reader.texts(("replay",))}
+    return {name: _numbers(reader, ("replay", name), MAX_WEIGHT) for name in named}
 
 
 def symptoms(reader: Reader) -> dict[str, SymptomRule]:

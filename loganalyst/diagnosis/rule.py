@@ -98,6 +98,7 @@ class Rule:
     side_effects: str = ""
     prevention: str = ""
     replay: tuple[str, ...] = ()
+    replay_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by experiment and outcome
     references: tuple[str, ...] = ()
 
     @property
@@ -127,7 +128,11 @@ class ExperimentRule:
     outcomes: Mapping[str, OutcomeRule]
 
     def weight(self, rule: Rule, outcome: str) -> float:
-        """The log-likelihood ratio of an outcome for a rule, by its id, else its label; 0 where it says nothing."""
+        """The log-likelihood ratio of an outcome for a rule: that which the rule brings itself, else that by its id,
+        else by its label; 0 where it says nothing.
+        """
+        if self.id in rule.replay_weights:
+            return rule.replay_weights[self.id].get(outcome, 0.0)
         weights = self.outcomes[outcome].weights if outcome in self.outcomes else {}
         return weights.get(rule.id, weights.get(rule.label, 0.0))
 

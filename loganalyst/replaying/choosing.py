@@ -1,12 +1,9 @@
 """Which checkpoint a replay starts from: the last whole one before the fault."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
-from loganalyst.checkpoint import layouts
+from loganalyst.checkpoint import layouts, ofrun
 from loganalyst.errors import ReplayError, SourceError
 from loganalyst.model import Diagnosis
 
@@ -29,7 +26,8 @@ def chosen(found: Diagnosis, onset: int | None, asked: Path | None) -> Chosen:
     """The checkpoint `asked` for, else the last whole one before the onset; of a run without any, its start. Raises
     ReplayError where the one asked for is not there, SourceError where it cannot be read.
     """
-    listed = list(dict.fromkeys(_listed(found)))[-MOST:]
+    # the last named step is tried first; what names none is told by its own state, and may be of any time
+    listed = sorted(ofrun.units(found.run), key=lambda unit: unit[1] is not None)[-MOST:]
     if asked is not None:
         if not asked.exists():
             near = ", ".join(str(path) for path, _ in listed[-3:]) or "none"
@@ -57,13 +55,3 @@ def _told(path: Path, named: int | None) -> int | None:
     """The step of a checkpoint by its own state, else by its name."""
     step = layouts.read(path).step
     return named if step is None else step
-
-
-def _listed(found: Diagnosis) -> Iterator[tuple[Path, int | None]]:
-    """Checkpoints by their step, those without one by their time before them; a folder's files are one."""
-    root = found.run.path if found.run.path.is_dir() else found.run.path.parent
-    rows = found.run.checkpoints.filter(pl.col("readable").fill_null(True))
-    for path, step in rows.sort("step", "time", nulls_last=False).select("path", "step").iter_rows():
-        file = root / path
-        whole = any((file.parent / name).is_file() for name in (*layouts.MODELS, ".metadata"))
-        yield (file.parent if whole and file.parent != root else file), step

@@ -103,10 +103,8 @@ def said(rule: str, experiments: Iterable[Experiment]) -> float:
 
 
 def verdict(judged: "Judged", experiments: Iterable[Experiment]) -> HypothesisVerdict:
-    """Whether the experiments speak for a cause that is likely now, or against it. Where the logs do not tell whether a
-    rule applies, it is no cause yet.
-    """
-    weight, likely = said(judged.rule.id, experiments), judged.candidate and judged.confidence >= LIKELY
+    """Whether the experiments speak for a cause that is likely now, or against it."""
+    weight, likely = said(judged.rule.id, experiments), judged.verdict == "likely" and judged.confidence >= LIKELY
     return "refuted" if weight <= -SAYS else "confirmed" if weight >= SAYS and likely else "open"
 
 

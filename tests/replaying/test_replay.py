@@ -1,6 +1,7 @@
 """From a run's folder to a decided cause, as a user calls it."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -196,18 +197,52 @@ def test_one_cause_alone_is_tested(runs):
     assert found.ended == "all_tried"
 
 
-def test_a_rule_that_names_no_experiment_is_told_the_nearest(tmp_path):
+def own_rule(folder, replay):
+    """A rule of one's own like `lr-too-high`, under a label that no experiment has weights for."""
     text = (Path(__file__).parents[2] / "rules/optimisation/lr-too-high.yaml").read_text()
-    folder = tmp_path / "optimisation"
-    folder.mkdir()
-    text = text.replace("id: lr-too-high", "id: my-rate").replace(
-        "replay: [lr_counterfactual,", "replay: [lr_counterfactua,"
-    )
-    (folder / "my-rate.yaml").write_text(text)
+    named = re.sub(r"(?m)^replay: .*$", f"replay: {replay}", text.replace("id: lr-too-high", "id: my-rate"))
+    (folder / "optimisation").mkdir(parents=True)
+    (folder / "optimisation/my-rate.yaml").write_text(named.replace("label: lr_too_high", "label: other"))
+    return folder
 
-    problems = la.pipeline.catalogue((tmp_path,)).problems
 
-    assert any("replay names 'lr_counterfactua'; did you mean 'lr_counterfactual'?" in p for p in problems)
+@pytest.mark.parametrize(
+    ("replay", "told"),
+    [
+        ("[lr_counterfactua]", "replay names 'lr_counterfactua'; did you mean 'lr_counterfactual'?"),
+        ("[lr_counterfactual]", "no outcome of 'lr_counterfactual' has a weight for this rule"),
+        ("{lr_counterfactual: {vanish: 2.0}}", "lr_counterfactual has no outcome 'vanish'; did you mean 'vanished'?"),
+        ("{lr_counterfactual: {vanished: high}}", "vanished is 'high'; a number from"),
+        ("{lr_counterfactual: [vanished]}", "lr_counterfactual is ['vanished']; names with numbers are needed"),
+    ],
+)
+def test_what_a_rule_says_wrongly_of_experiments_is_told(tmp_path, replay, told):
+    folder = own_rule(tmp_path, replay)
+
+    catalogue = la.pipeline.catalogue((folder,))
+
+    assert any(told in problem for problem in catalogue.problems), catalogue.problems
+    assert "my-rate" not in catalogue.rules
+
+
+def test_a_rule_of_ones_own_brings_its_own_weights(tmp_path, runs):
+    folder = own_rule(tmp_path, "{lr_counterfactual: {vanished: 2.5, stayed: -3.0}}")
+    made = search._Search(la.diagnose(runs("rate_too_high"), rules=(folder,)), None, (folder,), "my-rate")
+
+    found = made.result(*made.run(Answers({"lr_counterfactual": ["stayed"]})))
+
+    assert hypothesis(found, "my-rate").verdict == "refuted"
+    assert found.experiments[0].weights["my-rate"] == -3.0
+
+
+def test_weights_for_what_is_no_rule_are_told(tmp_path):
+    """In the folder of the package such a fault stops all."""
+    outcome = "{means: x, weights: {lr-to-high: 1.0, lr_too_high: 1.0}}"
+    (tmp_path / "replay.yaml").write_text(f"my_experiment: {{question: x, outcomes: {{found: {outcome}}}}}\n")
+
+    (told,) = la.pipeline.catalogue((tmp_path,)).problems
+
+    assert told.endswith("replay.yaml:1: weights name 'lr-to-high'; did you mean 'lr-too-high'?")
 
 
 def test_what_is_confirmed_is_told_where_the_next_three_are_refuted(runs):
