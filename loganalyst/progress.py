@@ -31,6 +31,8 @@ class Bar:
 
     def outcome(self, outcome: Outcome, total: int | None) -> None:
         """One more run is read, or of `total` that are to be judged, judged; or one more report is written."""
+        if not self._shown:
+            return
         if outcome.what == "reported":
             self._reports += 1
             self._write(f"{self._reports:,} reports written")

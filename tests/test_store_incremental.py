@@ -353,3 +353,63 @@ def test_changes_that_are_not_in_a_database_yet(tmp_path: Path) -> None:
             assert store.points.collect()["step"].to_list() == [*range(step + 1)]
             assert store.ingest([tmp_path / "runs"]) == {f"{file}#aa11": "unchanged"}
             assert os.stat(file) == before
+
+
+@pytest.mark.parametrize("how", ["size", "mtime", "inode", "new file", "gone"])
+def test_whatever_a_stat_tells_makes_a_run_a_changed_one(tmp_path: Path, how: str) -> None:
+    """Of two runs side by side only the one whose files are not as they were is read."""
+    store, runs = Store(tmp_path / "store"), tmp_path / "runs"
+    for name in ("a", "b"):
+        change(runs / name, "append", "metrics.csv", 5)
+        change(runs / name, "append", "config.yaml", 2)
+    store.ingest([runs])
+    file = runs / "a/config.yaml"
+    stat = file.stat()
+    if how == "size":
+        change(runs / "a", "append", "config.yaml", 1)
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    elif how == "mtime":
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    elif how == "inode":
+        shutil.copy2(file, tmp_path / "copy")
+        (tmp_path / "copy").replace(file)
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    elif how == "new file":
+        (runs / "a/model.pt").write_bytes(b"")
+    elif how == "gone":
+        file.unlink()
+
+    assert store.ingest([runs]) == {str(runs / "a"): "read", str(runs / "b"): "unchanged"}
+    assert store.ingest([runs]) == {str(runs / "a"): "unchanged", str(runs / "b"): "unchanged"}
+    assert_same(store.run(run_id(runs / "a")), read_run(runs / "a"))
+
+
+def test_a_log_that_comes_beside_runs_changes_none(tmp_path: Path) -> None:
+    """It is a run of its own; what lies near the others is looked at once and then remembered."""
+    store, runs = Store(tmp_path / "store"), tmp_path / "runs"
+    change(runs / "a", "append", "metrics.csv", 5)
+    change(runs / "b", "append", "metrics.csv", 5)
+    store.ingest([runs])
+    (runs / "slurm-7.out").write_text("step 1 loss 0.5\n")
+
+    assert store.ingest([runs]) == {
+        str(runs / "a"): "unchanged",
+        str(runs / "b"): "unchanged",
+        str(runs / "slurm-7.out"): "read",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Joiner, "join", lambda *_: pytest.fail("looked into files"))
+
+        assert set(store.ingest([runs / "a", runs / "b"]).values()) == {"unchanged"}
+
+
+def test_a_memory_of_another_form_is_forgotten(tmp_path: Path) -> None:
+    """What an older program remembered costs a reading, no more."""
+    run, store = tmp_path / "a", Store(tmp_path / "store")
+    change(run, "append", "metrics.csv", 5)
+    store.ingest([run])
+    with closing(sqlite3.connect(tmp_path / "store/state.sqlite", isolation_level=None)) as database:
+        database.executescript("DROP TABLE runs; CREATE TABLE runs (run TEXT, version TEXT); PRAGMA user_version = 1")
+
+    assert set(store.ingest([run]).values()) == {"read"}
+    assert set(store.ingest([run]).values()) == {"unchanged"}

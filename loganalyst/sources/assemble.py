@@ -24,13 +24,23 @@ SHORT = timedelta(minutes=10)  # a run that was silent for less is running
 
 def run_id(path: Path) -> str:
     """First 12 hexadecimal digits of blake2b of the real path: the same in every command."""
-    return blake2b(os.fsencode(path.resolve())).hexdigest()[:12]
+    return id_of(os.path.realpath(path))
+
+
+def id_of(real: str) -> str:
+    """The id of the run at a real path."""
+    return blake2b(os.fsencode(real)).hexdigest()[:12]
 
 
 def relative(file: Path, root: Path) -> str:
     """The file's path within the run; bytes that are no UTF-8 as ``?``, for tables hold text."""
-    name = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
-    return name.encode("utf-8", "replace").decode()
+    return within(str(file), os.path.join(root, ""))
+
+
+def within(file: str, folder: str) -> str:
+    """As `relative`, of a `folder` with a separator at its end."""
+    name = file[len(folder) :].replace(os.sep, "/") if file.startswith(folder) else file
+    return name if name.isascii() else name.encode("utf-8", "replace").decode()
 
 
 def places(files: Sequence[tuple[str, str | None, Facts]]) -> list[Place]:

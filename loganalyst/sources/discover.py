@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from loganalyst.errors import SourceError, nearest
 from loganalyst.sources import address, formats, rotation
 from loganalyst.sources.discovery.copies import Copies
-from loganalyst.sources.discovery.folder import Candidate, encodable
+from loganalyst.sources.discovery.folder import Group, encodable
 from loganalyst.sources.discovery.walk import walk
 
 READABLE = (
@@ -43,8 +44,49 @@ class Found:
     suggested: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
 
+    @property
+    def folder(self) -> Path:
+        """The folder that the files are named from."""
+        return self.root.parent if self.alone else self.root
+
+    @property
+    def alone(self) -> bool:
+        """Whether the run is one file, not a folder."""
+        return self.root in self.files
+
+
+class Listed(NamedTuple):
+    """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. `files` are
+    in the order of `Found.files`; the rest of the `group` is as it was met.
+    """
+
+    root: str
+    files: list[str]
+    group: Group
+
+    @property
+    def alone(self) -> bool:
+        """As `Found.alone`."""
+        return self.root in self.files
+
+    def found(self) -> Found:
+        """The same as paths."""
+        group = self.group
+        return Found(
+            files=tuple(map(Path, self.files)),
+            checkpoints=tuple(map(Path, sorted(group.checkpoints))),
+            ignored=tuple(sorted(group.ignored)),
+            unread=tuple((Path(path), why) for path, why in sorted(group.unread)),
+            root=Path(self.root),
+        )
+
 
 def runs(root: Path) -> Iterator[Found]:
+    """`listed`, as paths."""
+    return (run.found() for run in listed(root))
+
+
+def listed(root: Path) -> Iterator[Listed]:
     """Every run below the folder `root` (or the one that the file `root` is), found while walking: folder by folder in
     the order of their names, what lies in a folder itself after the runs below it. No list of them is held.
 
@@ -62,7 +104,9 @@ def runs(root: Path) -> Iterator[Found]:
             copies.leave_out(candidate.group)
             if copied and not candidate.group.curves and not candidate.group.logs:
                 continue  # a run that was met before under another name
-            yield _found(candidate, settings)
+            group = candidate.group
+            files = group.files() + (settings.of(candidate.root) if group.curves else [])
+            yield Listed(candidate.root, sorted(files, key=rotation.order) if len(files) > 1 else files, group)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
         raise SourceError(root, what, "a directory with read permission is needed") from None
@@ -101,20 +145,7 @@ class _SettingsAbove:
         return self._files
 
 
-def _found(run: Candidate, settings: _SettingsAbove) -> Found:
-    """The run with its files as paths."""
-    group = run.group
-    above = settings.of(run.root) if group.curves else []
-    return Found(
-        files=tuple(map(Path, sorted([*group.files(), *above], key=rotation.order))),
-        checkpoints=tuple(map(Path, sorted(group.checkpoints))),
-        ignored=tuple(sorted(group.ignored)),
-        unread=tuple((Path(path), why) for path, why in sorted(group.unread)),
-        root=Path(run.root),
-    )
-
-
-def _file(path: Path) -> Found:
+def _file(path: Path) -> Listed:
     """The run that one file is, or one of those that it holds. Raises SourceError where there is no such file."""
     file, run = address.split(path)
     if not os.path.exists(file):  # unlike Path.exists it does not raise on names that are too long
@@ -122,8 +153,8 @@ def _file(path: Path) -> Found:
     if why := no_file(file):
         raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
     named = [Path(inside) for inside in formats.runs_in(file) if inside.startswith(str(path))] if run else []
-    whole = named[0] if len(named) == 1 else path  # a run may be named by the beginning of its id
-    return Found((whole,), root=whole)
+    whole = str(named[0] if len(named) == 1 else path)  # a run may be named by the beginning of its id
+    return Listed(whole, [whole], Group())
 
 
 def _missing(path: Path) -> tuple[str, str]:

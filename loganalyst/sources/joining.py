@@ -7,8 +7,7 @@ run's start. What is not sure is suggested. Other clusters, other job ids and ti
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
@@ -16,8 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from loganalyst.errors import SourceError
-from loganalyst.sources.discover import Found, runs
+from loganalyst.sources.discover import Found
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery import names as discovernames
 from loganalyst.sources.discovery import told as joiningtold
@@ -48,15 +46,18 @@ class _Near(NamedTuple):
 
 
 class Joiner:
-    """Joins logs to runs and remembers what it looked at. `logs` are jobs' logs from anywhere, found by their ids."""
+    """Joins logs to runs and remembers what it looked at. `logs` are the real paths of jobs' logs from anywhere, found
+    by their ids.
+    """
 
-    def __init__(self, logs: Iterable[Job] = ()) -> None:
+    def __init__(self, logs: Iterable[Sequence[str]] = ()) -> None:
         self._near: dict[str, _Near] = {}
-        self._names: dict[int, tuple[_Near, str]] = {}  # by identity; what is named is held, so that it keeps that
+        self._names: dict[str, str] = {}
+        self._home = os.path.realpath(os.path.expanduser("~"))
         self._told: dict[Path, LogTells] = {}
-        self._by_id: dict[str, list[Job]] = {}
+        self._by_id: dict[str, list[Sequence[str]]] = {}
         for job in logs:
-            for name in {discoverjobs.job(log.name) for log in job} - {""}:
+            for name in {discoverjobs.job(log) for log in job} - {""}:
                 self._by_id.setdefault(name, []).append(job)
 
     def join(self, found: Found) -> Found:
@@ -64,7 +65,7 @@ class Joiner:
 
         One file is left as it is, but W&B's gets the console's output beside it; so are logs that lie in the run.
         """
-        if not found.root.is_dir():
+        if found.alone:
             return _with_console(found)
         root = Path(os.path.realpath(found.root))
         tells = joiningtold.of_run(root, found.files)
@@ -96,42 +97,42 @@ class Joiner:
             jobs=tuple(sorted(tells.jobs)),
         )
 
-    def near(self, root: Path, jobs: Iterable[str]) -> str:
-        """What lies near a run, and which logs are named after its `jobs`, by names alone: while that is the same, and
-        the run too, so is what `join` finds.
+    def near(self, root: str, jobs: Iterable[str]) -> str:
+        """What lies near a run's folder (its real path), and which logs are named after its `jobs`, by names alone:
+        while that is the same, and the run too, so is what `join` finds.
         """
-        folders = [self._listed_names(folder) for folder in self._folders(Path(os.path.realpath(root)))]
-        named = repr([self._by_id.get(job) for job in jobs])
-        return blake2b(os.fsencode("".join(folders) + named)).hexdigest()[:16]
+        named = [self._by_id.get(job) for job in jobs]
+        near = self._listed_names(os.path.dirname(root))
+        return blake2b(os.fsencode(f"{near}{named}")).hexdigest()[:16] if any(named) else near
 
-    def _listed_names(self, near: _Near) -> str:
-        key = id(near)
-        if key not in self._names:
-            names = repr((near.jobs, near.accounts, near.folders))
-            self._names[key] = (near, blake2b(os.fsencode(names)).hexdigest())
-        return self._names[key][1]
+    def _listed_names(self, folder: str) -> str:
+        """What lies in a folder and in those above it; runs that lie side by side share it."""
+        if folder not in self._names:
+            if len(self._names) >= REMEMBERED:
+                self._names.clear()
+            names = repr([(near.jobs, near.accounts, near.folders) for near in self._folders(Path(folder))])
+            self._names[folder] = blake2b(os.fsencode(names)).hexdigest()[:16]
+        return self._names[folder]
 
     def _candidates(self, root: Path, tells: RunTells) -> Iterator[Job]:
         """Jobs whose name carries one of the run's ids, then those that lie near."""
         seen: set[Job] = set()
-        near = [job for folder in self._folders(root) for job in folder.jobs]
-        named = [job for name in tells.jobs for job in self._by_id.get(name, ())]
+        near = [job for folder in self._folders(root.parent) for job in folder.jobs]
+        named = [tuple(map(Path, job)) for name in tells.jobs for job in self._by_id.get(name, ())]
         named += [job for job in near if discoverjobs.job(job[0].name) in tells.jobs] if tells.jobs else []
         for job in (*named, *near[:MOST]):
             if job not in seen:
                 seen.add(job)
                 yield job
 
-    def _folders(self, root: Path) -> Iterator[_Near]:
-        """The folders above the run and the log folders in them, the nearest first."""
-        home = os.path.realpath(os.path.expanduser("~"))
-        folder = root.parent
+    def _folders(self, folder: Path) -> Iterator[_Near]:
+        """The folder above a run, those above it and the log folders in them, the nearest first."""
         for _ in range(LEVELS):
             if folder == folder.parent:
                 return
             near = self._listed(folder)
             yield near
-            if near.repository or str(folder) == home:
+            if near.repository or str(folder) == self._home:
                 return
             folder = folder.parent
 
@@ -181,38 +182,16 @@ class Joiner:
         if not run.jobs:
             return
         ids = re.compile(rb"(?<![\w.])(?:%s)(?![\w])" % b"|".join(re.escape(i).encode() for i in run.jobs))
-        for near in self._folders(root):
+        for near in self._folders(root.parent):
             for file in near.accounts:
                 if str(file) not in has and ids.search(_opening(file)):
                     yield file
 
 
 def _with_console(found: Found) -> Found:
-    console = found.root.parent / CONSOLE
-    if found.root.suffix != ".wandb" or not console.is_file():
+    if found.root.suffix != ".wandb" or not (console := found.root.parent / CONSOLE).is_file():
         return found
     return replace(found, files=(*found.files, console), basis=(f"{CONSOLE}: W&B's copy of the run's console",))
-
-
-def job_logs(root: Path) -> Iterator[Found]:
-    """The logs at or below `root` that are runs of their own unless they belong to another; none where it cannot be
-    read.
-    """
-    with suppress(SourceError):
-        yield from filter(_is_job, runs(root))
-
-
-def _is_job(found: Found) -> bool:
-    return (
-        bool(found.files)
-        and all(discovernames.kind(file.name) is Kind.LOG for file in found.files)
-        and (found.root in found.files)
-    )
-
-
-def real(files: Iterable[Path]) -> Job:
-    """The files by their real paths, as joined ones are named."""
-    return tuple(Path(os.path.realpath(file)) for file in files)
 
 
 def _list(folder: str) -> _Near:

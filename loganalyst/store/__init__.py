@@ -10,23 +10,21 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from loganalyst import __version__
-from loganalyst.errors import LogAnalystError, StoreError, nearest
+from loganalyst.errors import StoreError, nearest
 from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.discover import Found, discover, runs
-from loganalyst.sources.joining import Joiner, job_logs, real
+from loganalyst.sources.discover import discover
 from loganalyst.sources.part import BIG
-from loganalyst.store import judged, lock, reading, runrows
+from loganalyst.store import changes, judged, lock, reading, runrows
 from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
-from loganalyst.store.state import Joined, Note, State, opened
+from loganalyst.store.state import State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
 from loganalyst.store.workers import Limits, NotStartedError, Ready, Workers, each
 
@@ -104,45 +102,13 @@ class Store:
                 self._keep(batch, state)
 
     def _work(self, paths: Iterable[str | Path], state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
-        """What is to be read, and the outcome of what is not. Trees are walked twice, for a log may come after its
-        run; it is a run of its own where no other takes it.
-        """
-        roots = [Path(os.path.abspath(path)) for path in paths]
-        logs = {run_id(log.root): log for root in roots for log in job_logs(root)}
-        joiner = Joiner(real(log.files) for log in logs.values())
-        met, taken = set(logs), set[str]()
-        for root in roots:
-            try:
-                for found in _runs(root):
-                    id_ = run_id(found.root)
-                    if id_ not in met:
-                        met.add(id_)
-                        yield self._task(id_, found, state, joiner, taken=taken, full=full)
-            except (LogAnalystError, OSError) as error:
-                yield Ready(Outcome(str(root), "failed", str(error)))
-        for id_, log in logs.items():
-            if not taken.issuperset(map(str, real(log.files))):
-                yield self._task(id_, log, state, joiner, taken=set(), full=full)
-
-    def _task(
-        self, id_: str, found: Found, state: State, joiner: Joiner, *, taken: set[str], full: bool
-    ) -> Task | Ready[Done | Outcome]:
-        """What is to be done about one run; the logs that are joined to it are `taken`."""
-        before = state.joined(id_)
-        if before is not None and before.near == joiner.near(found.root, before.jobs):  # then nothing need be opened
-            joined = replace(found, files=(*found.files, *map(Path, before.files)))
-            note = Note(id_, __version__, reading.prints(joined), before)
-        else:
-            joined, note = _joined(id_, found, joiner)
-        unchanged, why = (False, None) if full else state.unchanged(note, time.time())
-        if not unchanged:
-            joined, note = _joined(id_, found, joiner)
-        taken.update(note.joined.files)
-        if unchanged:
-            return Ready(Outcome(str(found.root), "failed" if why else "unchanged", why or "", run=id_))
-        places = {name: self.run_file(name, id_) for name in BIG}
-        known = None if full else state.known(id_, __version__)
-        return Task(joined, note, known, places, self._folder.temporary / id_)
+        """What is to be read, and the outcome of what is not."""
+        for found in changes.runs(paths, state, full=full):
+            if isinstance(found, changes.Changed):
+                places = {name: self.run_file(name, found.note.run) for name in BIG}
+                yield Task(found.found, found.note, found.known, places, self._folder.temporary / found.note.run)
+            else:
+                yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 
     def _keep(self, batch: Sequence[Done], state: State) -> None:
         """Put what was read into its place: big tables, small ones, then the notes. Whoever is killed in between
@@ -272,26 +238,6 @@ def _told(path: Path) -> Iterator[None]:
         raise StoreError(path, str(error), "or read with one process") from None
     except (OSError, sqlite3.Error) as error:
         raise StoreError(path, f"cannot be used as a store ({error})", "a folder that can be written") from None
-
-
-def _runs(path: Path) -> Iterator[Found]:
-    """The runs at or below a path. Raises SourceError where there is none."""
-    some = False
-    for found in runs(path):
-        if found.files:
-            some = True
-            yield found
-    if not some:
-        discover(path)  # which says why
-
-
-def _joined(id_: str, found: Found, joiner: Joiner) -> tuple[Found, Note]:
-    """The run with files from elsewhere that are its own, and what to remember of it."""
-    joined = joiner.join(found)
-    more = [str(file) for file in joined.files if file not in {*found.files}]
-    near = joiner.near(found.root, joined.jobs)
-    remembered = Joined(near, more, joined.basis, joined.suggested, joined.jobs)
-    return joined, Note(id_, __version__, reading.prints(joined), remembered)
 
 
 def _read(task: Task) -> Done | Outcome:

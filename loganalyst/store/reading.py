@@ -4,8 +4,9 @@ What did not change is taken from what was written the last time, with its place
 put together anew by the code that reads a run for the first time: what is stored is the same, table for table.
 """
 
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -20,13 +21,13 @@ from polars.io.plugins import register_io_source
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import address
-from loganalyst.sources.assemble import Assembled, assemble, relative, silence
+from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
-from loganalyst.store.state import Known, Note, Print, Seen, packed, stat_of, unpacked
+from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
 
 HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by which it is known again
 
@@ -57,25 +58,20 @@ class Done:
     points: int = 0
 
 
-def prints(found: Found) -> dict[str, Print]:
-    """The prints of a run's files and checkpoints by their path in it; files that are gone are left out."""
-    stats = ((relative(file, home(found)), _print(file)) for file in (*found.files, *found.checkpoints))
-    return {path: stat for path, stat in stats if stat}
+def prints(folder: str, files: Iterable[str]) -> dict[str, Print]:
+    """The prints of a run's files and checkpoints by their path in its `folder`; files that are gone are left out."""
+    inside = os.path.join(folder, "")
+    return {within(file, inside): stat for file in files if (stat := stat_of(file) or _print(file)) is not None}
 
 
-def _print(named: Path) -> Print | None:
-    """The print of a file; of a database with the changes that are not in it yet."""
-    file, run = address.split(named)
+def _print(named: str) -> Print | None:
+    """The print of a database that holds several runs, with the changes that are not in it yet."""
+    file, run = address.split(Path(named))
     stat = stat_of(file)
     if not run or stat is None:
-        return stat
+        return None
     logs = [log for end in address.LOGS if (log := stat_of(file.with_name(file.name + end)))]
     return Print(stat.size + sum(log.size for log in logs), max([stat.mtime, *(log.mtime for log in logs)]), stat.inode)
-
-
-def home(found: Found) -> Path:
-    """The folder that the run's files are named from."""
-    return found.root if found.root.is_dir() else found.root.parent
 
 
 def read(task: Task) -> Done:
@@ -109,14 +105,18 @@ def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str,
     until = None
     if run.run.status == "running" and run.run.ended is not None:
         until = (run.run.ended + silence(run.parts)).timestamp()
-    kept = {path: stat for path, stat in note.prints.items() if path not in again}
-    return replace(note, prints=kept, known=known, until=until if until and until > time.time() else None)
+    return replace(
+        note,
+        prints={**note.prints, **dict.fromkeys(again, UNKNOWN)},
+        known=known,
+        until=until if until and until > time.time() else None,
+    )
 
 
 def _seen(
     part_: Part, place: Place, stats: Mapping[str, Print], root: Path, old: Mapping[tuple[str, Print], tuple[str, str]]
 ) -> Seen:
-    stat = stats.get(part_.source, Print(-1, -1, -1))
+    stat = stats.get(part_.source, UNKNOWN)
     mark = part_.mark
     if (part_.source, stat) in old:
         head, tail = old[part_.source, stat]
@@ -153,7 +153,7 @@ def _hash(file: Path, start: int, end: int) -> str:
 
 
 def _part(task: Task, file: Path, spool: Spool) -> Part:
-    source = relative(file, home(task.found))
+    source = relative(file, task.found.folder)
     seen = next((s for s in task.known.files if s.path == source), None) if task.known else None
     stat = task.note.prints.get(source)
     if seen is None or stat is None:

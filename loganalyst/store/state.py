@@ -4,9 +4,11 @@ import io
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +17,16 @@ import polars as pl
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.part import SMALL, Place
 
+FORM = 2  # of the tables; what has another one is forgotten
+_FORGET = f"DROP TABLE IF EXISTS runs; DROP TABLE IF EXISTS files; PRAGMA user_version = {FORM};"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
-    run TEXT PRIMARY KEY, version TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL, joined TEXT NOT NULL
+    run TEXT PRIMARY KEY, version TEXT NOT NULL, print TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL,
+    joined TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS files (
     run TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
-    position INTEGER, seen TEXT, small BLOB, PRIMARY KEY (run, path)
+    position INTEGER NOT NULL, seen TEXT NOT NULL, small BLOB, PRIMARY KEY (run, path)
 ) WITHOUT ROWID;
 """
 
@@ -34,7 +39,10 @@ class Print(NamedTuple):
     inode: int
 
 
-def stat_of(file: Path) -> Print | None:
+UNKNOWN = Print(-1, -1, -1)  # of a file that must be read again: no file has it
+
+
+def stat_of(file: str | Path) -> Print | None:
     """None where there is no such file."""
     try:
         found = os.stat(file)
@@ -76,10 +84,10 @@ class Joined(NamedTuple):
     """
 
     near: str = ""
-    files: Sequence[str] = ()
-    basis: Sequence[str] = ()
-    suggested: Sequence[str] = ()
-    jobs: Sequence[str] = ()
+    files: tuple[str, ...] = ()
+    basis: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,24 @@ class Note:
     why: str | None = None
     until: float | None = None
     known: Known = Known((), {})
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for all that must be as it was, for the run to be unchanged."""
+        files = "\n".join(
+            f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(self.prints.items())
+        )
+        told = f"{self.version}\0{_packed(self.joined._replace(near=''))}\0{files}"
+        return blake2b(told.encode(), digest_size=16).hexdigest()
+
+
+class Remembered(NamedTuple):
+    """What a run was: its `Note.fingerprint`, `why` it could not be read, `until` when that holds, what was joined."""
+
+    fingerprint: str
+    why: str | None
+    until: float | None
+    joined: Joined
 
 
 class State:
@@ -117,6 +143,8 @@ class State:
         database = sqlite3.connect(uri, uri=True, isolation_level=None)
         database.execute(f"PRAGMA journal_mode = {'DELETE' if self._network else 'WAL'}")
         database.execute("PRAGMA synchronous = NORMAL")
+        if database.execute("PRAGMA user_version").fetchone() != (FORM,):
+            database.executescript(_FORGET)
         database.executescript(_TABLES)
         return database
 
@@ -124,33 +152,24 @@ class State:
         """Let go of the file."""
         self._database.close()
 
-    def joined(self, run: str) -> Joined | None:
-        """What was joined to the run, None where the run is not known."""
-        row = self._database.execute("SELECT joined FROM runs WHERE run = ?", [run]).fetchone()
-        return Joined(*json.loads(row[0])) if row else None
+    def remembered(self, runs: Iterable[str]) -> dict[str, Remembered]:
+        """What is known of these runs, by id; all are asked for at once, for there may be a hundred thousand."""
+        query = "SELECT run, print, why, until, joined FROM runs WHERE run IN (SELECT value FROM json_each(?))"
+        rows = self._database.execute(query, [json.dumps(list(runs))])
+        return {run: Remembered(known, why, until, _joined(joined)) for run, known, why, until, joined in rows}
 
-    def unchanged(self, note: Note, now: float) -> tuple[bool, str | None]:
-        """Whether what is remembered of the run is this; and why it could not be read (None: it could)."""
-        row = self._database.execute("SELECT version, why, until FROM runs WHERE run = ?", [note.run]).fetchone()
-        if row is None or row[0] != note.version or (row[2] is not None and row[2] < now):
-            return False, None
-        before = self.joined(note.run) or Joined()
-        if [*map(list, before[1:])] != [*map(list, note.joined[1:])]:
-            return False, None
-        files = self._database.execute("SELECT path, size, mtime, inode FROM files WHERE run = ?", [note.run])
-        same = {path: Print(*rest) for path, *rest in files} == note.prints
-        if same and before.near != note.joined.near:
-            self._database.execute("UPDATE runs SET joined = ? WHERE run = ?", [json.dumps(note.joined), note.run])
-        return same, row[1]
+    def moved(self, near: Mapping[str, Joined]) -> None:
+        """Remember what lies near runs that are unchanged themselves, by id."""
+        with self._transaction() as database:
+            rows = [(_packed(joined), run) for run, joined in near.items()]
+            database.executemany("UPDATE runs SET joined = ? WHERE run = ?", rows)
 
     def known(self, run: str, version: str) -> Known | None:
         """What was read of the run, None where nothing was by this version of the program."""
         row = self._database.execute("SELECT version, written FROM runs WHERE run = ?", [run]).fetchone()
         if row is None or row[0] != version:
             return None
-        query = (
-            "SELECT path, seen, small, size, mtime, inode FROM files WHERE run = ? AND seen NOT NULL ORDER BY position"
-        )
+        query = "SELECT path, seen, small, size, mtime, inode FROM files WHERE run = ? ORDER BY position"
         files = [
             _seen(path, text, small, Print(*stat)) for path, text, small, *stat in self._database.execute(query, [run])
         ]
@@ -162,8 +181,8 @@ class State:
             for note in notes:
                 database.execute("DELETE FROM files WHERE run = ?", [note.run])
                 written = json.dumps(note.known.written)
-                row = (note.run, note.version, note.why, note.until, written, json.dumps(note.joined))
-                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+                row = (note.run, note.version, note.fingerprint, note.why, note.until, written, _packed(note.joined))
+                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
                 database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(note))
 
     @contextmanager
@@ -178,14 +197,20 @@ class State:
 
 
 def _rows(note: Note) -> Iterator[tuple[Any, ...]]:
-    seen = {file.path: (i, file) for i, file in enumerate(note.known.files)}
-    for path in dict.fromkeys([*note.prints, *seen]):
-        position, file = seen.get(path, (None, None))
-        stat = note.prints.get(path, Print(-1, -1, -1))
-        if file is None:
-            yield (note.run, path, *stat, None, None, None)
-        else:
-            yield (note.run, path, *stat, position, _text(file), file.small)
+    for position, file in enumerate(note.known.files):
+        stat = note.prints.get(file.path, UNKNOWN)
+        yield (note.run, file.path, *stat, position, _text(file), file.small)
+
+
+@lru_cache(1 << 12)
+def _packed(joined: Joined) -> str:
+    return json.dumps(joined)
+
+
+@lru_cache(1 << 12)  # of most runs it is the same
+def _joined(text: str) -> Joined:
+    near, *lists = json.loads(text)
+    return Joined(near, *map(tuple, lists))
 
 
 def _text(seen: Seen) -> str:

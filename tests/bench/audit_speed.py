@@ -35,7 +35,7 @@ import polars as pl
 
 from loganalyst import Store, __version__
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.discover import runs
+from loganalyst.sources.discover import Listed, listed
 from loganalyst.sources.joining import Joiner
 from loganalyst.store.reading import prints
 from loganalyst.store.state import Joined, Note
@@ -239,25 +239,32 @@ def unchanged(folder: Path, count: int, jobs: int) -> None:
 
 def filled(root: Path, store: Path) -> None:
     """Let the store know all runs below `root` as it knows the first, its big tables left out."""
-    kept, every = Store(store), [found for found in runs(root) if found.files]
+    kept, every = Store(store), [found for found in listed(root) if found.files]
     kept.ingest([every[0].root])
     kept.diagnose()
     joiner, tables = Joiner(), {name: kept.table(name).collect() for name in (*READ, *JUDGED)}
     for start in range(1, len(every), 5000):
         some = every[start : start + 5000]
-        own = pl.DataFrame({"run_id": [run_id(f.root) for f in some], "path": [str(f.root) for f in some]})
+        own = pl.DataFrame({"run_id": [run_id(Path(f.root)) for f in some], "path": [f.root for f in some]})
         copies = {
             name: own.join(rows.drop("run_id", "path", strict=False), how="cross") for name, rows in tables.items()
         }
         copies = {name: rows.select(tables[name].columns) for name, rows in copies.items()}
         with kept._writing() as state:
             kept._folder.append(READ, {name: [copies[name]] for name in READ})
-            notes = [Note(run_id(f.root), __version__, prints(f), Joined(joiner.near(f.root, ()))) for f in some]
-            state.note(notes)
+            state.note([note(found, joiner) for found in some])
             stamps = kept._folder.counting("runs").rename({"newest": "reading"})
             copies["diagnoses"] = copies["diagnoses"].drop("reading").join(stamps, on="run_id")
             copies["diagnoses"] = copies["diagnoses"].select(tables["diagnoses"].columns)
             kept._folder.append(JUDGED, {name: [copies[name]] for name in JUDGED})
+
+
+def note(found: Listed, joiner: Joiner) -> Note:
+    """What the store would remember of a run to which nothing from elsewhere belongs."""
+    files, folder = [*found.files, *found.group.checkpoints], Path(found.root)
+    near = "" if found.alone else joiner.near(os.path.realpath(folder), ())
+    stats = prints(str(folder.parent if found.alone else folder), files)
+    return Note(run_id(folder), __version__, stats, Joined(near))
 
 
 def scanned(folder: Path, count: int, jobs: int) -> None:

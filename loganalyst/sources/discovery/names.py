@@ -79,18 +79,23 @@ _PBS = re.compile(r"\.[oe]\d+(?:-\d+)?")
 _DUMP = re.compile(
     r"[\w-]*(?:trace|dump|recorder)[-_]?(?:rank)?[-_]?\d+(?:\.(?:json|pkl|pickle))?|[\w-]*rank[-_]?\d+(?:\.(?:pkl|pickle))?"
 )
+_LONG_NUMBER = re.compile(r"\d{3,}")  # which one it is makes no difference; `.h5` and `.o1` are endings
 _ROTATED = re.compile(r"\.(?:log|out|err|[oe]\d+)\.\d+$")
 
 
-@lru_cache(1 << 14)  # names like metrics.csv stand in every run
 def accounts(name: str) -> bool:
     """Whether the name is that of a scheduler's accounting file."""
     low = name.lower()
-    return kind(name) is Kind.SETTINGS and (low.startswith(("sacct", "scontrol", "seff")) or low.endswith(".psv"))
+    return (low.startswith(("sacct", "scontrol", "seff")) or low.endswith(".psv")) and kind(name) is Kind.SETTINGS
 
 
 def kind(name: str) -> Kind:
     """What a file of this name may hold."""
+    return _kind(_LONG_NUMBER.sub("000", name))
+
+
+@lru_cache(1 << 14)  # names like metrics.csv stand in every run, and job logs differ in a number alone
+def _kind(name: str) -> Kind:
     if name.startswith("."):
         return Kind.NOTHING
     name = name.lower()
