@@ -1,7 +1,7 @@
 """What a replay found: the verdict, each cause before and after, each experiment and what it measured; also as JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ __all__ = ["SCHEMA_ID", "data", "facts", "headline", "render", "render_json"]
 SCHEMA_ID = "loganalyst/replay/1"
 MARKS = {"confirmed": ("✓", "green"), "refuted": ("✗", "red"), "open": ("·", "dim")}
 SHOWN = 8  # hypotheses in a table; the rest are counted
+NAMED = 2  # causes that an experiment speaks for, or against
 CELLS = 40  # of a line of losses
 
 
@@ -29,9 +30,12 @@ def render(found: Replay, *, width: int = 100, colour: bool = False, ascii_only:
     lines += [line for row in facts(found) for line in field(row[0], clean(row[1], 1200), width, 2)]
     if found.hypotheses:
         lines += [text(), *_table(found.hypotheses, width)]
+    titles = {h.id: h.issue for h in found.hypotheses}
     for experiment in found.experiments:
-        lines += [text(), *_experiment(experiment, width)]
-    rest = [("Learned", words) for words in found.learned] + [("Next", words) for words in found.next_steps]
+        if experiment.outcome in experiment.means:
+            lines += [text(), *_experiment(experiment, titles, width)]
+    undecided = [e for e in found.experiments if e.outcome not in e.means]
+    rest = [("Undecided", f"{e.name}: {e.text}") for e in undecided] + [("Next", words) for words in found.next_steps]
     lines += [text()] if rest else []
     lines += [line for label, words in rest for line in field(label, clean(words, 1200), width, 2)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
@@ -88,8 +92,8 @@ def _table(hypotheses: Sequence[Hypothesis], width: int) -> "Iterator[Text]":
         yield text((f"  … and {len(hypotheses) - SHOWN} less likely ones", "dim"))
 
 
-def _experiment(e: Experiment, width: int) -> "Iterator[Text]":
-    """What it asks, what was stated before, what was found, and the losses."""
+def _experiment(e: Experiment, titles: Mapping[str, str], width: int) -> "Iterator[Text]":
+    """What it asks, what was stated before, what was found, of which causes (by id) that speaks, and the losses."""
     runs = f"{count(len(e.runs), 'run')}"
     title = text((clean(e.name, 80), "bold"), f"  {clean(e.question, 300)}")
     yield from two_ended(title, text((runs, "dim")), width)
@@ -99,11 +103,19 @@ def _experiment(e: Experiment, width: int) -> "Iterator[Text]":
         if len(e.means) <= 3 or name == e.outcome:
             lead = text((f"  {mark} {clean(name, 30)}", style))
             yield from wrapped(text((clean(means, 400), style)), width, lead, max(LABEL + 6, len(name) + 5))
-    if e.outcome not in e.means:
-        yield text(("  → inconclusive: it changes nothing", "bold"))
     yield from field("Measured", clean(e.text, 800), width, 2)
+    for label, way in (("For", 1), ("Against", -1)):
+        heaviest = sorted(((-w * way, titles[id_]) for id_, w in e.weights.items() if w * way > 0 and id_ in titles))
+        named = _some([title for _, title in heaviest])
+        yield from field(label, clean(named, 400), width, 2) if named else ()
     run = next((r for r in e.runs if r.outcome == e.outcome), None)
     yield from _losses(run) if run else ()
+
+
+def _some(titles: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    return ", ".join(titles[:NAMED]) + more
 
 
 def _losses(run: Measured) -> "Iterator[Text]":
