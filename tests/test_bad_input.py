@@ -2,14 +2,13 @@
 
 import os
 import socket
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
+from tests.commandline import Told, called
+
 TABLE = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50))
 READABLE = (
     "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
@@ -18,10 +17,9 @@ READABLE = (
 NEEDED = "a run directory, a log file or a SLURM log is needed"
 
 
-def diagnose(*paths: str, cwd: Path) -> tuple[int, str, str]:
+def diagnose(*paths: str, cwd: Path) -> Told:
     """Exit code, stdout and stderr of `loganalyst diagnose`."""
-    done = subprocess.run([*PROGRAM, "diagnose", *paths], cwd=cwd, capture_output=True, check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    return called("diagnose", *paths, cwd=cwd)
 
 
 def run(folder: Path, **files: str) -> Path:
@@ -174,8 +172,7 @@ def test_options_that_name_nothing(tmp_path, arguments, line):
     """A file or name that an option asks for and that is not there is one line."""
     run(tmp_path / "good")
 
-    done = subprocess.run([*PROGRAM, *arguments], cwd=tmp_path, capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"loganalyst: {line}\n")
+    assert called(*arguments, cwd=tmp_path) == (2, "", f"loganalyst: {line}\n")
 
 
 def test_logs_beside_a_directory_that_cannot_be_read(tmp_path):

@@ -18,6 +18,7 @@ from loganalyst.contextfile import Case
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Diagnosis, Run
 from loganalyst.report.schema import schema
+from tests.commandline import called
 
 DOCS = Path(__file__).parents[1] / "docs"
 FAILED = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
@@ -279,7 +280,7 @@ def test_a_real_run_from_file_to_report():
 @pytest.mark.parametrize("symptom", ["the loss went NaN", "nan-loss"])
 def test_a_told_symptom_is_confirmed(losses, symptom):
     """What the user saw is checked against the logs."""
-    data = json.loads(program("diagnose", str(losses), "--symptom", symptom, "--format", "json").stdout)
+    data = json.loads(called("diagnose", losses, "--symptom", symptom, "--format", "json").out)
 
     assert data["summary"]["told_symptoms"][0]["seen"] is True
 
@@ -313,11 +314,11 @@ def test_a_closed_pipe_is_no_error():
 )
 def test_show(losses, options, words):
     """`show` tells what was read, one metric, or the features."""
-    told = program("show", str(losses), *options)
+    told = called("show", losses, *options)
 
-    assert told.returncode == 0, told.stderr
+    assert told.code == 0, told.err
     for word in words:
-        assert word in told.stdout.decode()
+        assert word in told.out
 
 
 def test_show_has_json_for_features_only(losses, capsys):
@@ -328,10 +329,9 @@ def test_show_has_json_for_features_only(losses, capsys):
 
 def test_show_names_the_nearest_metric(losses):
     """A wrong name gives one line with the nearest right one."""
-    told = program("show", str(losses), "--metric", "los")
+    told = called("show", losses, "--metric", "los")
 
-    assert told.returncode == 2
-    assert told.stderr.decode() == f"loganalyst: {losses}: no metric 'los'; did you mean 'loss'?\n"
+    assert told == (2, "", f"loganalyst: {losses}: no metric 'los'; did you mean 'loss'?\n")
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
@@ -339,24 +339,23 @@ def test_show_plot(losses, tmp_path, suffix, start):
     """The picture is in the format of its suffix."""
     target = tmp_path / f"p.{suffix}"
 
-    assert program("show", str(losses), "--plot", str(target)).returncode == 0
+    assert called("show", losses, "--plot", target).code == 0
     assert target.read_bytes().startswith(start)
 
 
 def test_show_plot_refuses_another_suffix(losses, tmp_path):
     """An unknown suffix names the allowed ones."""
-    told = program("show", str(losses), "--plot", str(tmp_path / "p.doc"))
+    told = called("show", losses, "--plot", tmp_path / "p.doc")
 
-    assert told.returncode == 2
-    assert told.stderr.endswith(b"unknown picture format '.doc'; allowed are .png, .svg, .pdf\n")
+    assert told.code == 2
+    assert told.err.endswith("unknown picture format '.doc'; allowed are .png, .svg, .pdf\n")
 
 
 def test_nothing_readable(tmp_path):
     """A missing path and an empty directory are one clear line each, code 2."""
     for path in (tmp_path / "none", tmp_path):
-        told = program("diagnose", str(path))
+        told = called("diagnose", path)
 
-        assert told.returncode == 2
-        assert told.stdout == b""
-        assert told.stderr.decode().startswith(f"loganalyst: {path}: ")
-        assert told.stderr.count(b"\n") == 1
+        assert (told.code, told.out) == (2, "")
+        assert told.err.startswith(f"loganalyst: {path}: ")
+        assert told.err.count("\n") == 1

@@ -1,18 +1,11 @@
 """`loganalyst ingest` and `loganalyst query` as one types them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def loganalyst(*arguments: object) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "loganalyst.cli", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+from tests.commandline import called
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +17,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / f"runs/{seed}/metrics.csv").write_text(
             "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
         )
-    code, out, err = loganalyst("ingest", root / "runs", "--store", root / "store")
+    code, out, err = called("ingest", root / "runs", "--store", root / "store")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"{root}/runs/0: 30 points", f"{root}/runs/1: 30 points", "2 runs read (60 points), 0 unchanged, 0 not read",
@@ -34,7 +27,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_ingest_tells_what_it_did(root: Path) -> None:
     """What is unchanged is counted; what cannot be read is told and makes the exit code 2, the rest goes on."""
-    code, out, err = loganalyst("ingest", root / "nothing", root / "runs", "--store", root / "store", "--processes", 2)
+    code, out, err = called("ingest", root / "nothing", root / "runs", "--store", root / "store", "--processes", 2)
 
     assert code == 2
     assert out == "0 runs read (0 points), 2 unchanged, 1 not read\n"
@@ -47,19 +40,19 @@ def test_query_in_each_layout(root: Path) -> None:
     ask = ("query", sql, "--store", root / "store", "--format")
     rows = [{"name": "0", "points": 30}, {"name": "1", "points": 30}]
 
-    assert loganalyst(*ask, "csv") == (0, "name,points\n0,30\n1,30\n", "")
-    assert json.loads(loganalyst(*ask, "json")[1]) == rows
-    assert [json.loads(line) for line in loganalyst(*ask, "jsonl")[1].splitlines()] == rows
-    assert "name" in loganalyst(*ask, "table")[1]
-    assert loganalyst(*ask, "csv", "-o", root / "out.csv") == (0, "", "")
+    assert called(*ask, "csv") == (0, "name,points\n0,30\n1,30\n", "")
+    assert json.loads(called(*ask, "json")[1]) == rows
+    assert [json.loads(line) for line in called(*ask, "jsonl")[1].splitlines()] == rows
+    assert "name" in called(*ask, "table")[1]
+    assert called(*ask, "csv", "-o", root / "out.csv") == (0, "", "")
     assert (root / "out.csv").read_text() == "name,points\n0,30\n1,30\n"
 
 
 def test_query_needs_a_store(root: Path) -> None:
     """A store that is not there is not made, and a wrong question is one line."""
-    code, out, err = loganalyst("query", "SELECT 1", "--store", root / "none")
+    code, out, err = called("query", "SELECT 1", "--store", root / "none")
 
     assert (code, out) == (2, "")
     assert "there is no store" in err
     assert not (root / "none").exists()
-    assert loganalyst("query", "DROP TABLE runs", "--store", root / "store")[0] == 2
+    assert called("query", "DROP TABLE runs", "--store", root / "store")[0] == 2
