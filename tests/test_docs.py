@@ -19,7 +19,7 @@ def test_the_readme_opens_with_two_commands() -> None:
 
     assert first.count("\n") == second.count("\n") == 1
     assert "loganalyst diagnose fixtures/runs/nan-lr --exit-zero" in first
-    assert second.strip().endswith("-m pytest")
+    assert second.strip().endswith("-m pytest -n auto --dist loadfile")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
