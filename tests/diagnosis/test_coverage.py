@@ -32,6 +32,7 @@ FEW = {
     "held-out-jumps": "what evaluation does differently is not logged",
     "staircase": "few samples, or one order of them",
     "longer-fails": "seen directly at the lengths",
+    "score-left-behind": "the loss and the score want different things; which is seldom logged",
     "representations-alike": "seen directly in the representations",
     "experts-idle": "seen directly in the load",
     "module-apart": "seen directly in the gradients",

@@ -13,7 +13,7 @@ from loganalyst.report.schema import schema
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 TOP = {
     *("schema", "status", "confidence", "run", "sessions", "symptoms", "root_causes", "ruled_out", "timeline"),
-    *("quick_fixes", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
+    *("quick_fixes", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
 }
 CAUSE = {
     *("id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
