@@ -55,7 +55,7 @@ def audited(folder: Path) -> Path:
     told = found.runs.with_columns(pl.col("path").str.replace(here, runs_told, literal=True))
     groups = found.groups.with_columns(pl.col("example").str.replace(here, runs_told, literal=True))
     page = folder / "audit.html"
-    page.write_text(auditpage.render(told, groups, found.contrasts, folder), encoding="utf-8")
+    page.write_text(auditpage.render(told, groups, found.contrasts, found.nodes, folder), encoding="utf-8")
     return page
 
 

@@ -15,6 +15,7 @@ from loganalyst.auditing.accounts import accounts
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import listing
+from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.pipeline import dumped_jobs
@@ -42,6 +43,11 @@ class Audit:
     accounts: pl.DataFrame
     counts: Mapping[str, int]
     faults: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> pl.DataFrame:
+        """The runs by node (`nodes.COLUMNS`), those that fail most surely first."""
+        return nodes(self.runs)
 
     @property
     def likely(self) -> bool:

@@ -95,6 +95,7 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
     if format_ is AuditFormat.HTML:
         from loganalyst.report import auditpage
 
-        return auditpage.render(found.runs, found.groups, found.contrasts, output.parent if output else None)
+        home = output.parent if output else None
+        return auditpage.render(found.runs, found.groups, found.contrasts, found.nodes, home)
     shown: dict[str, Any] = {} if output else screen()
     return report.render(found.runs, found.groups, found.contrasts, found.accounts, top=top, **shown)

@@ -137,6 +137,6 @@ def test_addresses_are_harmless(file: str, home: str, expected: str) -> None:
 def test_without_reports_there_are_no_links(audited: tuple[Path, loganalyst.Audit]) -> None:
     """The page is what it was."""
     _, found = audited
-    page = auditpage.render(found.runs.drop("report"), found.groups, found.contrasts)
+    page = auditpage.render(found.runs.drop("report"), found.groups, found.contrasts, found.nodes)
 
     assert "<a " not in page

@@ -16,6 +16,7 @@ from loganalyst.report.text import clean, count, number, percent
 FIRST = 200  # rows that are there without a script
 GROUPS, MORE_GROUPS = 8, 200  # shown, and folded
 CONTRASTS = 20
+NODES = 200
 PRINTED = 500  # rows; the script's PRINTED
 HEADS = {
     "status": "State", "run": "Run", "what": "What", "sure": "Sure", "where": "Where", "node": "Node",
@@ -23,7 +24,9 @@ HEADS = {
 }  # fmt: skip
 
 
-def render(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, home: Path | None = None) -> str:
+def render(
+    runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, nodes: pl.DataFrame, home: Path | None = None
+) -> str:
     """The text of the file; the frames are those of an `Audit`, `home` is the folder it is put into (None: here)."""
     alike = groups.filter(pl.col("runs") > 1).head(GROUPS + MORE_GROUPS)
     shown = table(runs, alike, home or Path())
@@ -31,6 +34,7 @@ def render(runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, ho
     parts = [
         ("alike", "Failed alike", _groups(alike, root, dict(shown.select("path", "report").iter_rows()))),
         ("apart", "What sets failed runs apart", _contrasts(contrasts)),
+        ("nodes", "By node", _nodes(nodes)),
         ("runs", "All runs", _runs(shown)),
     ]
     sections = [
@@ -132,6 +136,31 @@ def _contrasts(contrasts: pl.DataFrame) -> list[Html]:
         return []
     hint = "A hint where to look, no proof: settings that were changed together cannot be told apart."
     return blocks.present(element("p", hint, class_="help"), blocks.table(head, rows))
+
+
+def _nodes(nodes: pl.DataFrame) -> list[Html]:
+    """How many runs failed on each node: those that fail more than chance, and folded the others."""
+    head = ("Node", "Failed there", "Failed elsewhere", "Chance (q)")
+    named, others = (
+        [
+            (
+                element("b", clean(row["node"])),
+                _failed(row["failed"], row["runs"]),
+                _failed(row["other_failed"], row["other_runs"]),
+                number(row["q"]),
+            )
+            for row in nodes.filter(named=state).head(NODES).iter_rows(named=True)
+        ]
+        for state in (True, False)
+    )
+    if not named and not others:
+        return []
+    told = f"{count(len(named), 'node')} fail more than chance." if len(named) > 1 else "One fails more than chance."
+    return blocks.present(
+        element("p", told if named else "None fails more than chance.", class_="help"),
+        blocks.table(head, named),
+        blocks.folded(count(len(others), "other node" if named else "node"), blocks.table(head, others)),
+    )
 
 
 def _failed(failed: int, runs: int) -> str:
