@@ -35,8 +35,8 @@ class Run(Tables):
 
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
-    is the id of the accounted job (in `jobs`) whose end is the run's, None where it is not known. `inspection` is of
-    its checkpoints, where somebody asked for it.
+    is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
+    is not known. `inspection` is of its checkpoints, where somebody asked for it.
     """
 
     id: str = ""

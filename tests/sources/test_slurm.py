@@ -320,6 +320,7 @@ def told(job: str | None) -> pl.DataFrame:
         (None, ["train.log"], ["47"], ["47", "47.batch"], "47"),
         (None, [], ["47"], ["47", "47.batch"], "47"),
         (None, [], [], [], None),
+        ("47", [], [], [], "47"),
     ],
 )
 def test_only_the_own_job_counts(session, logs, ids, kept, judged):

@@ -31,13 +31,14 @@ def own(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: 
     """The jobs whose number a session, the settings or the name of one of the `logs` (paths) tells.
 
     A single job needs no number. Of several that no number chooses from all are kept, and none is judged. Of the parts
-    of a heterogeneous job (`50+0`, `50+1`), which has one number, the first is judged: it runs the script.
+    of a heterogeneous job (`50+0`, `50+1`), which has one number, the first is judged: it runs the script. Where
+    nothing is accounted for, the last number told.
     """
+    told = _told(sessions, config)
     if not jobs.height:
-        return Own(jobs, None, ())
+        return Own(jobs, told[-1] if told else None, ())
     listed = jobs.with_columns(of=pl.col("job").str.extract(STEP))
     names = listed["of"].drop_nulls().unique(maintain_order=True).to_list()
-    told = _told(sessions, config)
     told = [part for number in told for part in ([n for n in names if n.startswith(f"{number}+")] or [number])]
     mine = [name for name in names if name in told] or _named(listed, [PurePosixPath(log).name for log in logs])
     if not mine and not told:

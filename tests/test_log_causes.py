@@ -1,0 +1,114 @@
+"""What whole job logs are put down to: ends that no fault of the program explains, and logs that merely stop."""
+
+from pathlib import Path
+
+import pytest
+
+from loganalyst import diagnose
+
+STEPS = "".join(f"step {i}/20000 loss {10 - i / 100:.4f}\n" for i in (10, 20, 30))
+RAY = """\
+step 10 loss 2.5
+step 20 loss 2.4
+ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.
+The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR
+"""
+HALF = """\
+Traceback (most recent call last):
+  File "train.py", line 9, in step
+    scores.masked_fill_(mask, -1e9)
+RuntimeError: value cannot be converted to type at::Half without overflow
+"""
+POD = """\
+NAME             READY   STATUS             RESTARTS   AGE
+train-worker-0   0/1     CrashLoopBackOff   14         41m
+"""
+HEARTBEAT = """\
+I0102 03:04:05.678901 77 trainer.py:51] Training: step 198
+2026-01-02 03:06:15.140058: E coordination_service.cc:954] /job:jax_worker/replica:0/task:37 has been set to ERROR in \
+coordination service: UNAVAILABLE: Task /job:jax_worker/replica:0/task:37 heartbeat timeout. This indicates that the \
+remote task has failed, got preempted, or crashed unexpectedly.
+"""
+PREEMPTED = (
+    "step 10 loss 2.5\nW0102 03:04:05.678901 77 preemption_notifier.cc:89] SIGTERM caught at 2026-01-02T03:04:05\n"
+)
+NOT_READY = "Events:\n  Warning  NodeNotReady  5m  node-controller  Node is not ready\n"
+STUCK = """\
+step 10 loss 2.5
+6: [rank6]:[F ProcessGroupNCCL.cpp:1169] [PG 0 Rank 6] ProcessGroupNCCL's watchdog got stuck for 600 seconds without \
+making progress in monitoring enqueued collectives.
+srun: error: n3: task 6: Aborted
+"""
+SCALE = "step 10 loss 2.5\n" + "".join(
+    f"| WARNING: overflow detected, setting loss scale to: {2.0**-i:.16g}\n" for i in range(2, 13)
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "cause", "label", "line"),
+    [
+        (RAY, "worker-lost", "other", 3),
+        (HALF, "fp16-overflow", "numeric_overflow", 4),
+        (POD, "pod-ended", "other", 2),
+        (HEARTBEAT, "node-failure", "node_failure", 2),
+        (PREEMPTED, "slurm-preempted", "slurm_preempted", 2),
+        (NOT_READY, "node-failure", "node_failure", 2),
+        (STUCK, "nccl-timeout", "nccl_timeout", 2),
+        (SCALE, "loss-scale-floor", "loss_scaling", 7),
+    ],
+    ids=["ray", "half", "pod", "heartbeat", "preempted", "not-ready", "stuck", "scale"],
+)
+def test_the_cause_and_its_line(tmp_path: Path, log: str, cause: str, label: str, line: int) -> None:
+    """The first cause, and the line of the log that states it."""
+    path = tmp_path / "train.log"
+    path.write_text(log)
+    found = diagnose(path)
+
+    assert found.status == "diagnosis_complete"
+    assert (found.causes[0].id, found.causes[0].label, found.causes[0].line) == (cause, label, line)
+
+
+def test_a_missed_heartbeat_is_no_proof_of_a_lost_node(tmp_path: Path) -> None:
+    """The word of the scheduler is: it is surer than that of a program that had no answer."""
+    (tmp_path / "a.log").write_text(HEARTBEAT)
+    (tmp_path / "b.log").write_text("step 10 loss 2.5\nsrun: error: Node failure on n2\n")
+    missed, lost = (diagnose(tmp_path / name).causes[0] for name in ("a.log", "b.log"))
+
+    assert missed.band == "medium"
+    assert lost.band == "high"
+
+
+def test_a_log_that_merely_stops_is_not_called_dead(tmp_path: Path) -> None:
+    """Three of 20,000 steps: it may be the head of a log that went on. Where a kill is told, it is the cause."""
+    path = tmp_path / "train.log"
+    path.write_text(STEPS)
+    assert (diagnose(path).status, diagnose(path).causes) == ("insufficient_data", ())
+
+    path.write_text(STEPS + "Killed\n")
+    assert diagnose(path).causes[0].id == "killed-from-outside"
+
+
+def test_advice_names_the_job_that_a_line_of_the_log_tells(tmp_path: Path) -> None:
+    """No accounting, and no number in the log's name."""
+    path = tmp_path / "train.log"
+    path.write_text("step 10 loss 2.5\nsrun: error: n2: task 0: Killed\nsrun: Force Terminated StepId=123456.0\n")
+    found = diagnose(path)
+
+    assert found.run.job == "123456"
+    assert found.causes[0].fix[0].change.startswith("look into the records: sacct -j 123456 -o State,")
+
+
+def test_a_rise_within_the_noise_of_a_few_held_out_values_is_no_overfitting(tmp_path: Path) -> None:
+    """Seven epochs, of which one jumps; the same shape drawn out over many epochs is overfitting."""
+    held_out = (70.7, 58.7, 59.8, 125.8, 47.1, 73.3, 85.8)
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"Epoch [{i:03d}/300] - Train Loss: {train}, Valid Loss: {held}, LR: [0.001]\n"
+            for i, (train, held) in enumerate(
+                zip((145.1, 71.4, 62.0, 60.0, 52.4, 54.0, 51.4), held_out, strict=True), 1
+            )
+        )
+    )
+
+    assert diagnose(path).causes == ()
