@@ -1,5 +1,6 @@
 """Features: what is known is exact, what is not known is None, and each value has its witness."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -74,6 +75,18 @@ def test_clean_loss_has_zero_events_not_null(features_of: FeaturesOf) -> None:
     assert row.values["train_loss_nonfinite_count"] == 0
     assert row.values["train_loss_nonfinite_step"] is None
     assert row.values["val_loss_nonfinite_count"] is None
+
+
+@pytest.mark.parametrize(("end", "ratio"), [(math.nan, 4000.0), (6.0, 1.0)])
+def test_the_highest_loss_of_the_first_fifth_is_that_of_the_runs_first_fifth(
+    features_of: FeaturesOf, end: float, ratio: float
+) -> None:
+    """The 9th point is thrown up: one of the first 12 of 60, although all after it are NaN; late among 30."""
+    loss = [40.0, 8.0, 7.0, 6.0, 5.0, 7.0, 9.0, 9.0, 160000.0]
+
+    row = features_of({"loss": [*loss, *[end] * (51 if math.isnan(end) else 21)]})
+
+    assert row.values["train_loss_early_max_ratio"] == pytest.approx(ratio)
 
 
 def test_lasting_zero(features_of: FeaturesOf) -> None:
