@@ -1,6 +1,7 @@
 """What the scheduler accounts for in files that belong to no single run: dumps of `sacct` and the like beside logs."""
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -34,8 +35,12 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
     for folder, inner, files in os.walk(path):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        yield from (Path(folder, name) for name in files if names.accounts(name) and not _link(folder, name))
+        yield from (Path(folder, name) for name in files if names.accounts(name) and _regular(folder, name))
 
 
-def _link(folder: str, name: str) -> bool:
-    return os.path.islink(os.path.join(folder, name))
+def _regular(folder: str, name: str) -> bool:
+    """Neither a link nor, for instance, a pipe, which nobody may ever write to."""
+    try:
+        return stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode)
+    except OSError:
+        return False
