@@ -28,8 +28,13 @@ def medians(rows: Array) -> Array:
     """Median along the last axis of finite values; by sorting, which numpy does several times faster than selecting."""
     width, half = rows.shape[-1], rows.shape[-1] // 2
     narrow = 1 < width <= NARROW and rows.size >= MANY * width
-    ordered = _middle(rows) if narrow else np.moveaxis(np.sort(rows, axis=-1), -1, 0)
-    return np.asarray(ordered[half] if width % 2 else (ordered[half - 1] + ordered[half]) / 2)
+    if narrow:
+        columns = _middle(rows)
+        upper, lower = columns[half], columns[half - 1]
+    else:
+        ordered = np.sort(rows, axis=-1)
+        upper, lower = ordered[..., half], ordered[..., half - 1]
+    return np.asarray(upper if width % 2 else (lower + upper) / 2)
 
 
 def _middle(rows: Array) -> list[Array]:
@@ -69,7 +74,7 @@ def spreads(rows: Array) -> Array:
     """The same of every row."""
     away = np.abs(rows - medians(rows)[:, None])
     mad = medians(away) * MAD_TO_SD
-    return np.where(mad > 0, mad, np.mean(away, axis=1) * 1.2533)
+    return mad if (mad > 0).all() else np.where(mad > 0, mad, np.mean(away, axis=1) * 1.2533)
 
 
 def blocks(x: Array, size: int) -> NDArray[np.float64]:
