@@ -3,11 +3,15 @@
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+import polars as pl
+
 from loganalyst import rulefiles
-from loganalyst.diagnosis import reading
+from loganalyst.diagnosis import fence, reading
+from loganalyst.diagnosis.fence import Ask
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.reading import Reader
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, SymptomRule, Weights
@@ -37,6 +41,26 @@ class Catalogue:
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
     experiments: Mapping[str, ExperimentRule] = field(default_factory=dict)
+
+    @cached_property
+    def types(self) -> pl.Schema:
+        """The columns of the feature table."""
+        return fence.schema(self.declared)
+
+    @cached_property
+    def questions(self) -> tuple[Ask, ...]:
+        """Every question, each text once: of symptoms, notes, when rules apply, and items of evidence."""
+        asks = [symptom.ask for symptom in self.symptoms.values()] + [note.ask for note in self.notes.values()]
+        for rule in self.rules.values():
+            asks += [rule.applies_when] if rule.applies_when else []
+            asks += [item.ask for item in rule.evidence]
+        return tuple({ask.text: ask for ask in asks}.values())
+
+    @cached_property
+    def unanswered(self) -> Mapping[str, bool | None]:
+        """What each question, by its text, answers where nothing is known."""
+        nothing = pl.DataFrame({name: [None] for name in self.types}, self.types)
+        return nothing.select(ask.expr.alias(ask.text) for ask in self.questions).row(0, named=True)
 
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""

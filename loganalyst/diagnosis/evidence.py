@@ -3,16 +3,16 @@
 An answer is True, False or None (not known). What one run answers does not depend on the others in the table.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.fence import Ask, schema
+from loganalyst.diagnosis.fence import Ask
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
 from loganalyst.diagnosis.template import Template
-from loganalyst.model import Evidence, Feature, FeatureValue, Symptom, Witness
+from loganalyst.model import Evidence, Feature, FeatureValue, Symptom, Witness, constant
 
 Answer = bool | None
 NOWHERE = Witness()
@@ -46,9 +46,9 @@ class Answers:
         return next(found, NOWHERE)
 
 
-def feature_table(declared: Mapping[str, Feature], rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
+def feature_table(catalogue: Catalogue, rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
     """One row a run in the feature schema; what a row does not name is not known."""
-    return pl.from_dicts(rows, schema=schema(declared), strict=False)
+    return pl.from_dicts(rows, schema=catalogue.types, strict=False)
 
 
 def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Answers]:
@@ -56,38 +56,39 @@ def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mappin
 
     Columns the table lacks are not known, columns that are no features are not looked at.
     """
-    normal = _normal(catalogue.declared, table)
-    rows = zip(_asked(catalogue, normal).iter_rows(named=True), normal.rows(named=True), witnesses, strict=True)
-    return [_answers(catalogue, row, known, seen) for row, known, seen in rows]
+    normal = _normal(catalogue, table)
+    rows = _asked(catalogue, normal).rows(named=True) or [{}] * normal.height
+    told = zip(rows, normal.rows(named=True), witnesses, strict=True)
+    return [_answers(catalogue, {**catalogue.unanswered, **row}, known, seen) for row, known, seen in told]
 
 
 def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
     """Every question of every run: a Boolean column a question, named by its text (NULL: not known), a row a run."""
-    return _asked(catalogue, _normal(catalogue.declared, table))
+    normal = _normal(catalogue, table)
+    others = {text: constant(holds, normal.height, pl.Boolean) for text, holds in catalogue.unanswered.items()}
+    return pl.DataFrame({**others, **_asked(catalogue, normal).to_dict()})
 
 
 def _asked(catalogue: Catalogue, normal: pl.DataFrame) -> pl.DataFrame:
-    asks = {ask.text: ask.expr for ask in _asks(catalogue)}
-    return normal.select(expr.alias(text) for text, expr in asks.items())
+    """The questions about what is known of any of the runs: of most things one run logs nothing, and each costs."""
+    known = _known(normal)
+    return normal.select(ask.expr.alias(ask.text) for ask in catalogue.questions if not known.isdisjoint(ask.features))
 
 
-def _normal(declared: Mapping[str, Feature], table: pl.DataFrame) -> pl.DataFrame:
+def _normal(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
     """The declared columns alone, in their types; NaN is not known."""
-    wanted = schema(declared)
-    if table.schema != wanted:
+    wanted = catalogue.types
+    if table.columns != wanted.names() or table.dtypes != wanted.dtypes():
         has = frozenset(table.columns)
         columns = [(pl.col(n) if n in has else pl.lit(None)).cast(dtype).alias(n) for n, dtype in wanted.items()]
         table = table.select(columns).head(table.height)
-    return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+    floats = [name for name in _known(table) if table[name].dtype == pl.Float64]
+    return table.with_columns(pl.col(floats).fill_nan(None))
 
 
-def _asks(catalogue: Catalogue) -> Iterator[Ask]:
-    """Every question: of symptoms, notes, when rules apply, and items of evidence."""
-    yield from (symptom.ask for symptom in catalogue.symptoms.values())
-    yield from (note.ask for note in catalogue.notes.values())
-    for rule in catalogue.rules.values():
-        yield from (rule.applies_when,) if rule.applies_when else ()
-        yield from (item.ask for item in rule.evidence)
+def _known(table: pl.DataFrame) -> frozenset[str]:
+    """The columns that are known of any of the runs."""
+    return frozenset(column.name for column in table.get_columns() if column.null_count() < table.height)
 
 
 def _answers(

@@ -34,7 +34,7 @@ def symptoms(catalogue: Catalogue, features: Features) -> Mapping[str, Answer]:
 def _asked(catalogue: Catalogue, asks: list[Ask], features: Features) -> tuple[Answer, ...]:
     if not asks:
         return ()
-    table = feature_table(catalogue.declared, [features.values])
+    table = feature_table(catalogue, [features.values])
     return table.select(ask.expr.alias(str(i)) for i, ask in enumerate(asks)).row(0)
 
 

@@ -60,7 +60,7 @@ def diagnose(
     """Judge one run by its features, by what the user `told` of it (such symptoms are looked for first), and by what
     was `measured` beside its logs.
     """
-    table = feature_table(catalogue.declared, [features.values])
+    table = feature_table(catalogue, [features.values])
     return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], told, measured)
 
 

@@ -81,7 +81,7 @@ def verdict(catalogue: Catalogue, rule: Rule, values: Row) -> Verdict:
 
 
 def _answers(catalogue: Catalogue, rows: Sequence[Row]) -> list[Answers]:
-    return answer(catalogue, feature_table(catalogue.declared, rows), [{} for _ in rows])
+    return answer(catalogue, feature_table(catalogue, rows), [{} for _ in rows])
 
 
 def _written(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: FeaturesOf | None) -> Outcome:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst import diagnose, features, pipeline
+from loganalyst import diagnose, pipeline
+from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import asked, feature_table
 from loganalyst.diagnosis.judgement import judge
 from loganalyst.store import Store
@@ -28,7 +29,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path)
     given = parser.parse_args()
     catalogue = pipeline.catalogue()
-    known = Store(given.store).features.collect() if given.store else recorded()
+    known = Store(given.store).features.collect() if given.store else recorded(catalogue)
     table = known.sample(given.runs, with_replacement=True, seed=0)
     few = table.head(JUDGED)
     print(f"{len(catalogue.rules)} rules, {asked(catalogue, few).width} questions, {table.width} features")
@@ -37,10 +38,10 @@ def main() -> None:
     print(f"a whole diagnosis with its texts: {each * 1e3:.2f} ms a run")
 
 
-def recorded() -> pl.DataFrame:
+def recorded(catalogue: Catalogue) -> pl.DataFrame:
     """The features of the recorded runs."""
     runs = [path for path in sorted(RECORDED.iterdir()) if path.is_dir()]
-    return feature_table(features.declared(), [diagnose(run).features.values for run in runs])
+    return feature_table(catalogue, [diagnose(run).features.values for run in runs])
 
 
 def least(work: Callable[[], object]) -> float:

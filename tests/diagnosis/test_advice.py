@@ -49,7 +49,7 @@ def test_change_text(
 
 
 def judged(catalogue: Catalogue, rule: str, row: dict[str, FeatureValue]):  # type: ignore[no-untyped-def]
-    [answers] = answer(catalogue, feature_table(catalogue.declared, [row]), [{}])
+    [answers] = answer(catalogue, feature_table(catalogue, [row]), [{}])
     return confidence.judge(catalogue, answers)[rule], answers
 
 

@@ -12,7 +12,7 @@ NAN = {"train_loss_nonfinite_count": 1, "train_loss_points": 100}
 
 
 def judged(catalogue: Catalogue, row: dict[str, FeatureValue]) -> tuple[dict[str, confidence.Judged], Answers]:
-    [answers] = answer(catalogue, feature_table(catalogue.declared, [row]), [{}])
+    [answers] = answer(catalogue, feature_table(catalogue, [row]), [{}])
     return confidence.judge(catalogue, answers), answers
 
 

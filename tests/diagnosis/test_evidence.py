@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from loganalyst.diagnosis import judge
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import answer, evidence, feature_table, symptom
+from loganalyst.diagnosis.evidence import asked as every_answer
 from loganalyst.model import FeatureValue, Symptom, Witness
 
 DIVERGED: dict[str, FeatureValue] = {
@@ -24,7 +25,7 @@ DIVERGED: dict[str, FeatureValue] = {
 
 def asked(catalogue: Catalogue, *rows: dict[str, FeatureValue], witnesses: dict[str, Witness] | None = None):  # type: ignore[no-untyped-def]
     """The answers of each row; the same witnesses for all."""
-    return answer(catalogue, feature_table(catalogue.declared, rows), [witnesses or {}] * len(rows))
+    return answer(catalogue, feature_table(catalogue, rows), [witnesses or {}] * len(rows))
 
 
 def test_answers_of_each_run(catalogue: Catalogue) -> None:
@@ -118,7 +119,15 @@ def rows(catalogue: Catalogue) -> st.SearchStrategy[list[dict[str, FeatureValue]
 def test_runs_in_a_batch_do_not_affect_each_other(catalogue: Catalogue, data: st.DataObject) -> None:
     """A run is judged the same alone, among others, and in any order."""
     batch = data.draw(rows(catalogue))
-    alone = [judge(catalogue, feature_table(catalogue.declared, [row]), [{}])[0] for row in batch]
-    backwards = judge(catalogue, feature_table(catalogue.declared, batch[::-1]), [{}] * len(batch))
+    alone = [judge(catalogue, feature_table(catalogue, [row]), [{}])[0] for row in batch]
+    backwards = judge(catalogue, feature_table(catalogue, batch[::-1]), [{}] * len(batch))
 
     assert alone == backwards[::-1]
+
+
+def test_questions_about_nothing_known_are_answered_once(catalogue: Catalogue) -> None:
+    """What they answer is the same for all runs, and is told for as many as there are."""
+    found = every_answer(catalogue, feature_table(catalogue, [{}, {}, {}]))
+
+    assert found.columns == [question.text for question in catalogue.questions]
+    assert found.rows() == [(None,) * found.width] * 3

@@ -52,7 +52,7 @@ CATALOGUE = Catalogue({}, KNOWN, DECLARED)
 
 
 def answers(values: dict[str, float], witnesses: dict[str, Witness] | None = None) -> Answers:
-    return answer(CATALOGUE, feature_table(DECLARED, [values]), [witnesses or {}])[0]
+    return answer(CATALOGUE, feature_table(CATALOGUE, [values]), [witnesses or {}])[0]
 
 
 def one(text: str, values: dict[str, float]) -> Told:
@@ -173,7 +173,7 @@ DIVERGED = {
 def test_what_is_told_doubles_the_prior_odds_of_its_causes() -> None:
     """The odds of a cause by itself are twice as large, and at most the cap without direct evidence."""
     known = pipeline.catalogue()
-    given = answer(known, feature_table(known.declared, [DIVERGED]), [{}])[0]
+    given = answer(known, feature_table(known, [DIVERGED]), [{}])[0]
     alone = {id_: j.alone for id_, j in confidence.judge(known, given).items()}
     steered = {id_: j.alone for id_, j in confidence.judge(known, given, {"divergence"}).items()}
     moved = {id_ for id_ in alone if steered[id_] != alone[id_]}
