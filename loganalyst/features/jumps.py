@@ -59,11 +59,10 @@ def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:
     start, end = max(at - reach, WINDOW), min(at + reach, finite.size - WINDOW)
     if end <= start:
         return {}
-    places = np.arange(start, end + 1)
-    before = np.array([np.median(x[i - WINDOW : i]) for i in places])
-    after = np.array([np.median(x[i : i + WINDOW]) for i in places])
+    levels = np.median(np.lib.stride_tricks.sliding_window_view(x, WINDOW)[start - WINDOW : end + 1], axis=1)
+    before, after = levels[:-WINDOW], levels[WINDOW:]
     best = int(np.argmax(after - before))
-    middle, low, high = int(places[best]), float(before[best]), float(after[best])
+    middle, low, high = start + best, float(before[best]), float(after[best])
     if not high > low:
         return {}
     calm, risen = _edges(x, middle, low, high)

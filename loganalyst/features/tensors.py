@@ -105,7 +105,10 @@ def _kind(metric: str) -> Kind | None:
 
 
 def _histograms(context: Context) -> Iterator[Layer]:
-    rows = context.run.distributions.filter(pl.col("step").is_not_null())
+    rows = context.run.distributions
+    if not rows.height:  # as in most runs; this is asked for each kind of layers
+        return
+    rows = rows.filter(pl.col("step").is_not_null())
     rows = rows.unique(["metric", "step"], keep="last", maintain_order=True).sort("step", maintain_order=True)
     for (metric,), part in rows.group_by("metric", maintain_order=True):
         kind = _kind(str(metric))
