@@ -91,9 +91,10 @@ def _shares(
 
 
 def _lowest(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The lowest level of each term: of the medians of its tenths the least."""
+    """The lowest level of each term: of the medians of its tenths the least; NaN where its weight made all infinite."""
     finite = [x[np.isfinite(x)] for x in sizes]
-    return np.array([min(float(np.median(part)) for part in np.array_split(x, min(10, x.size))) for x in finite])
+    tenths = [np.array_split(x, min(10, x.size)) if x.size else [] for x in finite]
+    return np.array([min((float(np.median(part)) for part in parts), default=np.nan) for parts in tenths])
 
 
 def _usual(sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import components
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -92,6 +93,14 @@ def test_a_term_that_fell_and_came_back_is_not_stuck(features_of: FeaturesOf) ->
     assert row["component_stuck_share"] == 0.0
     never = features_of({"loss_a": falling, "loss_b": np.full(100, 1.8)}).values
     assert (never["component_stuck_metric"], never["component_stuck_ratio"]) == ("loss_b", 1.0)
+
+
+def test_a_term_without_a_finite_value_has_no_lowest_level() -> None:
+    """As where its weight is infinite; the other terms have theirs."""
+    lowest = components._lowest(np.array([[np.inf] * 4, [3.0, 2.0, 1.0, 2.0]]))
+
+    assert np.isnan(lowest[0])
+    assert lowest[1] == 1.0
 
 
 def test_a_term_is_drowned_by_what_it_was_for_most_of_the_run(features_of: FeaturesOf) -> None:
