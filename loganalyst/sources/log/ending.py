@@ -1,5 +1,6 @@
 """How a log ends: in the middle of a line, or with words of an error that no pattern knows."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,14 +13,14 @@ from loganalyst.sources.log.patterns import Pattern, match
 TAIL = 4096  # bytes of the last line that are looked at
 SHOWN = 200  # characters of it that are kept
 LAST = 5  # lines that are a log's last words
-_ERROR = (
+_ERROR = re.compile(
     r"(?:^|[\s\[|:])(?:FATAL|CRITICAL|ERROR|PANIC|[Ff]atal|[Ee]rror|[Ee]xception)(?: error)?(?:\[\w+\])?"
     r"\s?[:!\]|-]\s*\S*[A-Za-z]"
     r"|^(?:.{0,80}[:\]] )?(?:Unable to|Cannot|Can't|Could not|Couldn't|Failed to|Aborting|Aborted)\b"
     r"|\b(?:exit|terminat|fail|die|ende|quit)\w* (?:unexpectedly|abnormally)"
     r"|\b(?:unexpectedly|abnormally) (?:exit|terminat|fail|die|ende|quit)"
 )
-_NO_ERROR = r"(?i)\b(?:no|0|zero|without) errors?\b|errors?\s?[:=]\s*[-+.\d]|warning|retry|ignor|skip"
+_NO_ERROR = re.compile(r"(?i)\b(?:no|0|zero|without) errors?\b|errors?\s?[:=]\s*[-+.\d]|warning|retry|ignor|skip")
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
 
 
@@ -51,9 +52,11 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern]) -> pl.D
     whole = [said.rpartition("\r")[2] for said in tail.decode("utf-8", "replace").removesuffix("\n").split("\n")]
     said = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = said.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(LAST)
-    last = last.hstack([described(last["text"])["body"]])
-    told = last.filter(pl.col("body").str.contains(_ERROR), ~pl.col("body").str.contains(_NO_ERROR))
-    if not told.height or match(last["body"], known).height or b"\0" in tail:
+    body = described(last["text"])["body"]
+    told = last.filter(
+        pl.Series([bool(_ERROR.search(said)) and not _NO_ERROR.search(said) for said in body], dtype=pl.Boolean)
+    )
+    if not told.height or match(body, known).height or b"\0" in tail:
         return table("lines")
     return table("lines", {
         "session": session, "file": path.name, "line": told["line"][:1].to_list(), "pattern": "last-words",

@@ -18,20 +18,24 @@ from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.shapes import Shape
 from loganalyst.sources.log.words import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
 
-_NUMBER = r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf(?:inity)?)\b))"
+_NUMBER = (
+    r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf(?:inity)?)\b))"
+)
 _TIME = (
-    r"\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"
-    r"|(?:\b\d{1,2}/\d{2} )?\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?\b"
+    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
+    r"(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"|(?:\b[0-9]{1,2}/[0-9]{2} )?\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?\b"
 )
 # nan as a word ("number of nan iterations") is tied to what stands around it; "loss: nan grad_norm: 2" and "loss nan
 # step 5" are numbers beside the next name
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
 _AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
+_BLANKS = tuple(c for c in map(chr, range(1 << 16)) if c.isspace() and c not in " \n")
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
 # pattern, what stands instead, and texts (lower case) of which one is in every match: few logs have most of these, and
 # making an engine of a pattern costs more than it does on a short log
 _CLEANING = (
-    (r"[\x00-\x08]", "", ("",)),
+    (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),
     (r"(IoU=[\d.]+):", "$1-", ("iou=",)),
     (
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
@@ -42,7 +46,7 @@ _CLEANING = (
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
     (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
-    (r"\s+", " ", ("",)),
+    (r"\s+", " ", ("  ", *_BLANKS)),
 )
 # text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
 NOISE = (
@@ -126,7 +130,7 @@ def values(text: pl.Expr) -> pl.Expr:
 
 def value() -> pl.Expr:
     """The number that `value` of `values` is."""
-    text = pl.col("value").str.replace(r"^[^-+.\dnNiI]", "").str.to_lowercase().str.strip_prefix("+")
+    text = pl.col("value").str.replace(r"^[^-+.0-9nNiI]", "").str.to_lowercase().str.strip_prefix("+")
     return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False).alias("value")
 
 

@@ -3,6 +3,7 @@
 import codecs
 import io
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -145,7 +146,7 @@ def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
 def head(data: bytes) -> str:
     """The first bytes of a file as text, cleaned."""
     text = data.decode("utf-16", "replace") if data[:2] in UTF16 else _decoded(data).decode()
-    return str(pl.select(_clean(pl.lit(text))).item())
+    return _clean(text)
 
 
 def split(data: bytes) -> pl.Series:
@@ -259,7 +260,7 @@ def _chunk(data: bytes, starts: NDArray[np.int64], others: set[int], line: int, 
     number = np.arange(line, line + len(starts) - 1)
     place = None if offset is None else starts[:-1] + offset
     if others & {0x1B, 0x00, 0x08} or body.startswith(codecs.BOM_UTF8):
-        body = str(pl.select(_clean(pl.lit(body.decode()))).item()).encode()
+        body = _clean(body.decode()).encode()
     if others & {0x0D, 0x08} and b"\r" in body:
         body, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
@@ -343,7 +344,8 @@ def _line(part: bytes) -> bytes:
     return part
 
 
-def _clean(text: pl.Expr) -> pl.Expr:
+def _clean(text: str) -> str:
     """Without terminal codes, NUL and byte order mark; backspaces are refreshes like CR."""
-    bare = text.str.replace_all(ANSI, "").str.replace_all("[\x00\ufeff]", "")
-    return bare.str.replace_all("\x08+", "\r")
+    if "\x1b" in text:  # by the linear engine of polars
+        text = str(pl.select(pl.lit(text).str.replace_all(ANSI, "")).item())
+    return re.sub("\x08+", "\r", text.replace("\x00", "").replace("\ufeff", ""))

@@ -38,6 +38,7 @@ _KILLED = (
 _TERMINATED = ("slurm-task-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
+_DIGITS = str.maketrans("123456789", "0" * 9)
 _NOWHEN = np.iinfo(np.int64).min  # NaT
 
 
@@ -162,11 +163,13 @@ class Sessions:
         """The lines that say what the file's first line said, numbers aside."""
         if not self.first:
             return []
-        first = described(pl.Series([self.first]))["body"][0].translate(str.maketrans("123456789", "0" * 9))
         near = np.flatnonzero((look.hash == hashed(self.first.encode())[0]) & (chunk.line > _HEAD))
-        body = described(chunk.some(near))["body"]
-        same = body.str.replace_all(r"[0-9]", "0") == first
-        return [int(line) for line in chunk.line[near[same.to_numpy()]]]
+        if not len(near):
+            return []
+        first, *said = (
+            body.translate(_DIGITS) for body in described(pl.Series([self.first, *chunk.some(near)]))["body"]
+        )
+        return [line for line, body in zip(chunk.line[near].tolist(), said, strict=True) if body == first]
 
     def _fatal(self, line: int, _detail: str | None) -> None:
         self.fatal = line

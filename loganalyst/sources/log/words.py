@@ -27,8 +27,8 @@ NOT_POSITION = re.compile(
 WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
 # words of results, and of settings that only carry such a word (for lower case)
 RESULT = (
-    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc\d?|ppl|nll|elbo|kld?|bpb|bpc|"
-    r"bleu|auc|auroc|map\d*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge\w?|mrr|ndcg|mcc)\b"
+    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|"
+    r"bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
 SETTING = (
     r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
@@ -37,8 +37,8 @@ SETTING = (
     r"using|use|with|for|from)\b"
 )
 WORTH = RESULT + r"|epoch|\bep\b|iou="  # what makes a line worth a look that is printed once or twice
-NUMERIC = r"\d|(?i:nan|inf)"
-BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?\d"
+NUMERIC = r"[0-9]|(?i:nan|inf)"
+BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
 NEVER = re.compile(
     r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
