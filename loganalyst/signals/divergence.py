@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import hinge
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, running_median
+from loganalyst.signals.robust import Array, median, running_median
 
 REACH = 8.0  # noise units of a block median
 SHARE = 0.25  # of the progress made that must be lost, or
@@ -22,10 +22,10 @@ def divergence(p: Prepared) -> list[ChangePoint]:
         return []
     few = max(3, level.size // 50)
     best = int(np.argmin(level))
-    end = float(np.median(p.level[-few:]))
+    end = median(p.level[-few:])
     rise = end - float(level[best])
-    progress = float(np.median(level[:few])) - float(level[best])
-    unit = float(np.median(p.level_noise)) * p.stretch
+    progress = median(level[:few]) - float(level[best])
+    unit = median(p.level_noise) * p.stretch
     if rise < WANDER * max(_swing(level[: best + 1]), _swing(-level[best:])):
         return []
     if rise < REACH * unit or (rise < SHARE * progress and not (p.logged and rise > DOUBLE)):

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from loganalyst.signals.robust import TINY, Array, lag1, spread
+from loganalyst.signals.robust import TINY, Array, lag1, median, spread
 
 WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
 NARROWEST = 5  # points on each side
@@ -90,7 +90,7 @@ def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
     found = []
     while strength.size and strength[k := int(np.argmax(strength))] > 0:  # one turn a step
         sides = x[left[k] : at[k]], x[at[k] : right[k]]
-        rest = np.concatenate([side - np.median(side) for side in sides])
+        rest = np.concatenate([side - median(side) for side in sides])
         rho = lag1(rest)
         error = max(spread(rest), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides)))
         if abs(steps[k]) < z * error:
@@ -122,7 +122,7 @@ def _agrees(jumps: Array, scores: Array, index: int) -> bool:
     local = np.nanmax(np.where(np.isfinite(jumps[:, near]), sign * jumps[:, near], -np.inf), axis=1)
     score = np.nanmax(np.where(np.isfinite(scores[:, near]), sign * scores[:, near], -np.inf), axis=1)
     local, score = local[np.isfinite(local)], score[np.isfinite(score)]
-    typical = float(np.median(local))
+    typical = median(local)
     return bool(
         typical > 0 and np.all(local > AGREE[0] * typical) and np.all(local < AGREE[1] * typical) and score[0] >= SEEN
     )
@@ -137,7 +137,7 @@ def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[
         return min(start, x.size - 1), 0.0
     total = np.concatenate(([0.0], np.cumsum(x[start - width : stop + width])))
     steps = (total[2 * width : -1] - 2 * total[width : -width - 1] + total[: -2 * width - 1]) / width
-    slope = width * float(np.median(np.diff(x[max(0, start - 10) : stop + 10])))
+    slope = width * median(np.diff(x[max(0, start - 10) : stop + 10]))
     best = int(np.argmax(sign * steps))
     return start + best, float(steps[best]) - (slope if slope * sign > 0 else 0.0)
 

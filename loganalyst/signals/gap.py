@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loganalyst.signals.robust import Array, as_floats, lag1, residual_noise, running_median, smooth
+from loganalyst.signals.robust import Array, as_floats, lag1, median, residual_noise, running_median, smooth
 
 WIDER = 3.0  # noise units by which a gap has widened
 
@@ -59,7 +59,7 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     if tv.size < 2 or ts[-1] < vs[best]:
         return own
     curve = smooth(tv)
-    at_best, at_end = float(np.interp(vs[best], ts, curve)), float(np.median(curve[-3:]))
+    at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])
     return replace(
         own,
         train_fall=_ratio(at_best - at_end, at_best),
@@ -74,13 +74,13 @@ def _widening(apart: Array, noise: float, where: "np.ndarray[tuple[int], np.dtyp
     """How far the smoothed gap ended above its smallest, and from where on it stays beyond the noise."""
     last = int(np.flatnonzero(apart <= apart.min() + WIDER * noise)[-1])
     onset = int(where[last + 1]) if last + 1 < apart.size else None
-    return {"widening": _bounded((float(np.median(apart[-3:])) - float(apart.min())) / noise), "onset_index": onset}
+    return {"widening": _bounded((median(apart[-3:]) - float(apart.min())) / noise), "onset_index": onset}
 
 
 def _error(x: Array, count: int) -> float:
     """Standard error of the difference of two levels over `count` points: a third of them each, autocorrelated."""
     rho = lag1(x - smooth(x))
-    noise = max(residual_noise(x), abs(float(np.median(x))) * 1e-6, 1e-300)
+    noise = max(residual_noise(x), abs(median(x)) * 1e-6, 1e-300)
     return noise * float(np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, count / 3)))
 
 
@@ -95,7 +95,7 @@ def _finite(steps: ArrayLike, values: ArrayLike) -> "tuple[Array, Array, np.ndar
 
 def _last(x: Array) -> float:
     """Level of the end: median of the last tenth, one to five points at least."""
-    return float(np.median(x[-max(1, min(3, x.size // 5), x.size // 10) :]))
+    return median(x[-max(1, min(3, x.size // 5), x.size // 10) :])
 
 
 def _ratio(part: float, whole: float) -> float | None:

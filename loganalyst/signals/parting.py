@@ -6,7 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.signals.prepared import even
-from loganalyst.signals.robust import TINY, Array, as_floats, blocks, lag1, long_run, residual_noise, running_median
+from loganalyst.signals.robust import (
+    TINY,
+    Array,
+    as_floats,
+    blocks,
+    lag1,
+    long_run,
+    median,
+    residual_noise,
+    running_median,
+)
 
 FEWEST = 5  # steps both must have logged
 BLOCKS = 400  # the differences are looked at in at most about this many medians
@@ -67,7 +77,7 @@ def parting(steps: ArrayLike, values: ArrayLike, other_steps: ArrayLike, other_v
 def _end(x: Array) -> float:
     """The level at the end: NaN or an infinity where the curve ends in one, else a median of its last values."""
     tail = x[-max(SHORTEST, x.size // 20) :]
-    return float(np.median(tail[np.isfinite(tail)])) if np.isfinite(x[-1]) else float(x[-1])
+    return median(tail[np.isfinite(tail)]) if np.isfinite(x[-1]) else float(x[-1])
 
 
 def paired(s: Array, a: Array, t: Array, b: Array) -> tuple[NDArray[np.intp], Array, Array]:
@@ -165,7 +175,7 @@ def _first(away: Array, low: int, high: int) -> int:
     first of those that stand out of the noise of points without a gap.
     """
     few = max((high - low) // 4, 1)
-    gain = away[low:high] - float(np.median(away[high - few : high])) / 2
+    gain = away[low:high] - median(away[high - few : high]) / 2
     at = high - 1 - int(np.argmax(np.cumsum(gain[::-1])))
     inside = np.flatnonzero(away[low:at] <= max(OUTLIER * residual_noise(away), SMALLEST))
     return low + (int(inside[-1]) + 1 if inside.size else 0)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.signals.robust import TINY, Array, running_median, spread
+from loganalyst.signals.robust import TINY, Array, quantiles, running_median, spread
 
 OUTLIER = 4.0  # robust sd of an innovation; beyond, it counts no more
 FLOOR = 0.005  # of the range: finer than anybody reads a plot
@@ -25,7 +25,7 @@ class Pieces:
         sums = np.cumsum([np.ones_like(z), t, t * t, z, z * t, z * z], axis=1)
         self.n, self.lines = y.size, lines
         self._sums = np.concatenate((np.zeros((6, 1)), sums), axis=1)
-        finest = max(FLOOR * float(np.subtract(*np.quantile(y, (0.99, 0.01)))), TINY)
+        finest = max(FLOOR * float(np.subtract(*quantiles(y, (0.99, 0.01)))), TINY)
         self._floor = y.size * finest**2 * (1 + rho**2)
 
     def cost(self, start: Places, stop: Places) -> Array:

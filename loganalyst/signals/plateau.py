@@ -6,7 +6,7 @@ from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import hinge, trend
 from loganalyst.signals.flatness import flat_from, long_run_noise
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, blocks
+from loganalyst.signals.robust import Array, blocks, median
 
 PROGRESS = 8.0  # standard errors the curve moved before, and
 MOVED = 1.0  # so many times the noise of single points
@@ -31,8 +31,8 @@ def plateau(p: Prepared) -> list[ChangePoint]:
     first = _bend(x, flat)
     if first is None:
         return []
-    noise, single = long_run_noise(x[first:]), float(np.median(p.noise))
-    progress = float(np.median(x[: max(3, first // 10)]) - np.median(x[first:]))
+    noise, single = long_run_noise(x[first:]), median(p.noise)
+    progress = median(x[: max(3, first // 10)]) - median(x[first:])
     if progress < max(PROGRESS * noise, MOVED * single):
         return []
     z = progress / noise

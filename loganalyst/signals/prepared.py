@@ -15,7 +15,9 @@ from loganalyst.signals.robust import (
     exponent,
     jitter,
     lag1,
+    median,
     medians,
+    quantiles,
     residual_noise,
     running_median,
     smooth,
@@ -58,7 +60,7 @@ def prepare(values: Array, sign: int = 1) -> Prepared:
     """Prepare a curve of any length; `sign` -1 turns it over (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
     y, logged = even(values[where])
-    y = sign * (y - medians(y)) if y.size else y
+    y = sign * (y - median(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
     noise = local_noise(y, trend)
     size = max(1, -(-y.size // BLOCKS))
@@ -79,9 +81,9 @@ def even(x: Array) -> tuple[Array, bool]:
     if x.min() > 0 and _multiplicative(x):
         return np.log(x), True
     x = np.ldexp(x, -exponent(x))
-    centre = float(medians(x))
-    bulk = float(np.subtract(*np.quantile(x[:: max(1, x.size // LONG)], (0.9, 0.1))))
-    unit = max(FOLD * residual_noise(x), bulk, TINY * float(medians(np.abs(x))), TINY * float(np.abs(x).max()) * TINY)
+    centre = median(x)
+    bulk = float(np.subtract(*quantiles(x[:: max(1, x.size // LONG)], (0.9, 0.1))))
+    unit = max(FOLD * residual_noise(x), bulk, TINY * median(np.abs(x)), TINY * float(np.abs(x).max()) * TINY)
     if unit == 0:
         return np.zeros_like(x), False
     return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False
@@ -98,7 +100,7 @@ def _multiplicative(x: Array) -> bool:
 def _uneven(rest: Array) -> float:
     """Spread of log(noise) over the rows, plus |log| of upper over lower tail."""
     noise = np.log(np.maximum(medians(np.abs(rest)), 1e-300))
-    low, middle, high = np.quantile(rest, (0.025, 0.5, 0.975))
+    low, middle, high = quantiles(rest, (0.025, 0.5, 0.975))
     lean = np.log(max(high - middle, 1e-300)) - np.log(max(middle - low, 1e-300))
     return spread(noise) + abs(float(lean))
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.signals.robust import as_floats, median
+
 FEWEST = 4  # events
 JITTER = 0.1  # distance of a gap from a multiple of the period, as a share of the period
 SHARE = 0.7  # of the gaps that must be near the period or a multiple of it
@@ -12,8 +14,8 @@ def rhythm(at: NDArray[np.intp]) -> tuple[float, NDArray[np.bool_]] | None:
     """The period of events at sorted places `at`, and which of the gaps between them keep to it; None without one."""
     if at.size < FEWEST:
         return None
-    gaps = np.diff(at)
-    period = float(np.median(gaps))
+    gaps = as_floats(np.diff(at))
+    period = median(gaps)
     if period < 2:
         return None
     turns = np.round(gaps / period)

@@ -1,5 +1,6 @@
 """Numeric helpers shared by the signals: resistant levels, noise, medians over windows. Nothing here judges."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -32,9 +33,24 @@ def medians(rows: Array) -> Array:
         columns = _middle(rows)
         upper, lower = columns[half], columns[half - 1]
     else:
-        ordered = np.sort(rows, axis=-1)
+        ordered = rows.copy()
+        ordered.sort()  # as np.sort does, without its calls in between
         upper, lower = ordered[..., half], ordered[..., half - 1]
     return np.asarray(upper if width % 2 else (lower + upper) / 2)
+
+
+def median(x: Array) -> float:
+    """The median of finite values; at least one."""
+    return float(medians(x))
+
+
+def quantiles(x: Array, shares: Sequence[float]) -> Array:
+    """Quantiles of finite values (at least one), on straight lines between them: as numpy's, at the price of a sort."""
+    ordered, at = np.sort(x, axis=None), np.array(shares) * (x.size - 1)
+    low = at.astype(np.intp)
+    high, rest = np.minimum(low + 1, x.size - 1), at - low
+    step = ordered[high] - ordered[low]
+    return as_floats(np.where(rest < 0.5, ordered[low] + step * rest, ordered[high] - step * (1 - rest)))
 
 
 def _middle(rows: Array) -> list[Array]:
@@ -67,14 +83,14 @@ def _network(n: int) -> tuple[tuple[int, int], ...]:
 
 def spread(x: Array) -> float:
     """Robust standard deviation: 1.4826 MAD, or the mean absolute deviation where half the values are equal."""
-    return float(spreads(x.reshape(1, -1))[0]) if x.size else 0.0
+    return float(spreads(x)) if x.size else 0.0
 
 
 def spreads(rows: Array) -> Array:
-    """The same of every row."""
-    away = np.abs(rows - medians(rows)[:, None])
-    mad = medians(away) * MAD_TO_SD
-    return mad if (mad > 0).all() else np.where(mad > 0, mad, np.mean(away, axis=1) * 1.2533)
+    """The same along the last axis."""
+    away = np.abs(rows - medians(rows)[..., None])
+    mad = np.asarray(medians(away) * MAD_TO_SD)
+    return mad if (mad > 0).all() else np.where(mad > 0, mad, np.mean(away, axis=-1) * 1.2533)
 
 
 def blocks(x: Array, size: int) -> NDArray[np.float64]:
@@ -83,7 +99,7 @@ def blocks(x: Array, size: int) -> NDArray[np.float64]:
         return x
     whole = x.size // size * size
     middle = medians(x[:whole].reshape(-1, size))
-    return np.append(middle, np.median(x[whole:])) if whole < x.size else middle
+    return np.append(middle, median(x[whole:])) if whole < x.size else middle
 
 
 def running_median(x: Array, half: int) -> Array:
@@ -94,9 +110,10 @@ def running_median(x: Array, half: int) -> Array:
         return x.copy()
     out = np.empty(n)
     out[half : n - half] = medians(sliding_window_view(x, 2 * half + 1))
-    for i in range(half):  # windows of 2·i+1 points: the middle one of an odd number
-        out[i] = np.partition(x[: 2 * i + 1], i)[i]
-        out[n - 1 - i] = np.partition(x[n - 1 - 2 * i :], i)[i]
+    at = np.arange(half)  # both ends, with windows of 2·at+1 points: the middle one of an odd number
+    ends = np.stack((x[: 2 * half - 1], x[: -2 * half : -1]))[:, None, :]
+    ordered = np.sort(np.where(np.arange(2 * half - 1) <= 2 * at[:, None], ends, np.inf), axis=-1)
+    out[:half], out[-1 : -half - 1 : -1] = ordered[:, at, at]
     return out
 
 
@@ -122,14 +139,15 @@ def around(x: Array, half: int = 5) -> tuple[Array, Array]:
 
     Rows are 10 to 200 evenly spread stretches of some 100 points, so the work is bounded; short curves give one row.
     """
+    half = min(half, (x.size - 1) // 2)
     if x.size < 200:
-        rows = x[None, :]
-    else:
-        starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)
-        rows = x[starts[:, None] + np.arange(100)]
-    half = min(half, (rows.shape[1] - 1) // 2)
-    middle = medians(sliding_window_view(rows, 2 * half + 1, axis=1))
-    return rows[:, half : rows.shape[1] - half], middle
+        return x[None, half : x.size - half], medians(sliding_window_view(x, 2 * half + 1))[None, :]
+    starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)[:, None]
+    inner = starts + np.arange(half, 100 - half)
+    if x.size < LONG:  # the stretches overlap
+        return x[inner], medians(sliding_window_view(x, 2 * half + 1))[inner - half]
+    rows = x[starts + np.arange(100)]
+    return x[inner], medians(sliding_window_view(rows, 2 * half + 1, axis=1))
 
 
 def residual_noise(x: Array) -> float:

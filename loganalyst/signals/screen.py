@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.signals.robust import Array, exponent, spread
+from loganalyst.signals.robust import Array, exponent, median, spread
 
 BLOCKS = 64
 SAMPLE = 2000  # points whose differences tell the noise
@@ -24,5 +24,5 @@ def suspicious(values: Array, sign: int = 1) -> bool:
     steps = np.diff(level)
     noise = max(spread(np.diff(x[: SAMPLE * max(1, x.size // SAMPLE) : max(1, x.size // SAMPLE)])), 1e-12)
     out = rows[1:-1].max(axis=1) - np.maximum(np.maximum(level[:-2], level[1:-1]), level[2:])
-    rise = float(np.median(level[-3:]) - level.min())
+    rise = median(level[-3:]) - float(level.min())
     return max(float(out.max()) / EXTREME, rise / RISE, float(steps.max()) / JUMP - spread(steps)) > noise

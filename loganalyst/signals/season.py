@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.signals.robust import TINY, Array, spread
+from loganalyst.signals.robust import TINY, Array, median, spread
 
 REPEATS = 0.4  # autocorrelation of the differences that a season has at least
 SHORTEST = 3  # points of a period
@@ -15,14 +15,14 @@ def season(y: Array) -> Array:
     if period is None:
         return np.zeros_like(y)
     mean = np.convolve(np.pad(y, period // 2, mode="reflect"), np.full(period, 1 / period), mode="valid")[: y.size]
-    phases = np.array([np.median((y - mean)[k::period]) for k in range(period)])
+    phases = np.array([median((y - mean)[k::period]) for k in range(period)])
     return np.asarray((phases - phases.mean())[np.arange(y.size) % period])
 
 
 def _period(steps: Array) -> int | None:
     """The shortest lag at which differences repeat themselves about as well as at any."""
     reach = 4 * max(spread(steps), TINY)
-    d = np.clip(steps - np.median(steps), -reach, reach)
+    d = np.clip(steps - median(steps), -reach, reach)
     n, most, power = d.size, d.size // TIMES, float(np.dot(d, d))
     if most <= SHORTEST or power == 0:
         return None

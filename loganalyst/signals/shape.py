@@ -13,6 +13,8 @@ from loganalyst.signals.robust import (
     blocks,
     jitter,
     lag1,
+    median,
+    medians,
     residual_noise,
     running_median,
     smooth,
@@ -85,8 +87,8 @@ def shape(values: ArrayLike) -> Shape:
     x = np.clip(v[where], -1e150, 1e150)
     curve = smooth(x, half=1 if x.size < 30 else 3)
     noise = residual_noise(x)
-    unit = max(noise, 1e-9 * float(np.median(np.abs(x))), 1e-300)
-    first, last = float(np.median(x[: max(3, x.size // 20)])), _end(x[-max(1, x.size // 10) :])
+    unit = max(noise, 1e-9 * median(np.abs(x)), 1e-300)
+    first, last = median(x[: max(3, x.size // 20)]), _end(x[-max(1, x.size // 10) :])
     best = int(np.argmin(curve))
     low = float(curve[best])
     return Shape(
@@ -121,12 +123,12 @@ def _end(tail: Array) -> float:
     """Level at the end of `tail` without the lag of a median: a line through the medians of its thirds, if it moves."""
     size = tail.size // 3
     if size < FEWEST:
-        return float(np.median(tail))
-    low, middle, high = np.median(tail[-3 * size :].reshape(3, size), axis=1)
+        return median(tail)
+    low, middle, high = medians(tail[-3 * size :].reshape(3, size))
     trend = float(high - low) / 2
     rest = tail[-3 * size :] - middle - trend * np.linspace(-1.5, 1.5, 3 * size)
     error = spread(rest) * np.sqrt(np.pi / size) / 2  # of half the difference of two medians
-    return float(middle) + 1.5 * trend if abs(trend) > MOVES * error else float(np.median(tail))
+    return float(middle) + 1.5 * trend if abs(trend) > MOVES * error else median(tail)
 
 
 def _tail(x: Array, unit: float) -> dict[str, Any]:
@@ -136,7 +138,7 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
         return {}
     t = np.linspace(-0.5, 0.5, tail.size)
     slope = float(np.dot(t, tail) / np.dot(t, t))
-    level = abs(float(np.median(tail))) or 1e-300
+    level = abs(median(tail)) or 1e-300
     rest = tail - tail.mean() - slope * t
     rho = lag1(rest)
     error = max(spread(rest), 1e-3 * unit, 1e-300) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
@@ -157,8 +159,8 @@ def _swings(x: Array) -> dict[str, Any]:
     turns = np.concatenate([[0], np.flatnonzero(up[1:] != up[:-1]) + 1, [level.size - 1]])
     rises = np.diff(level[turns])
     high = rises[rises > SWING * jitter(raw)]
-    middle = abs(float(np.median(level))) or 1e-300
-    return {"swing_count": high.size, "swing_relative": _bounded(float(np.median(high)) / middle) if high.size else 0.0}
+    middle = abs(median(level)) or 1e-300
+    return {"swing_count": high.size, "swing_relative": _bounded(median(high) / middle) if high.size else 0.0}
 
 
 def _plateau(x: Array) -> int | None:

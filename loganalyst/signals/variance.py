@@ -5,7 +5,7 @@ import numpy as np
 from loganalyst.model import ChangePoint
 from loganalyst.signals.edges import edges
 from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import TINY, Array, medians, running_median, spread
+from loganalyst.signals.robust import TINY, Array, median, medians, running_median, spread
 
 REACH = 4.5  # standard errors
 RATIO = 1.6  # smallest change of the noise that counts
@@ -21,7 +21,7 @@ def variance(p: Prepared) -> list[ChangePoint]:
         return []
     bare = np.abs(np.diff(p.y, n=2, append=p.y[-2:]))
     rest = bare[: n // size * size].reshape(-1, size)
-    floor = 1e-3 * float(np.median(p.noise))
+    floor = 1e-3 * median(p.noise)
     scale = np.log(np.maximum(np.mean(np.minimum(rest, 4 * medians(rest)[:, None]), axis=1), floor))
     noise = np.full(scale.size, max(spread(scale - running_median(scale, 5)), 0.05))
     return [
@@ -34,7 +34,7 @@ def variance(p: Prepared) -> list[ChangePoint]:
 def _place(bare: Array, near: int, size: int) -> int:
     """The point within three blocks that parts `bare` into two stretches of one scale each best."""
     low, high = max(0, near - 6 * size), min(bare.size, near + 6 * size)
-    x = np.maximum(np.minimum(bare[low:high], 4 * np.median(bare[low:high])), TINY)
+    x = np.maximum(np.minimum(bare[low:high], 4 * median(bare[low:high])), TINY)
     total = np.cumsum(x)
     at = np.arange(3 * size, x.size - 3 * size)
     if not at.size:
