@@ -31,7 +31,7 @@ STEPS = {
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},
     "auditing": {"baseline", "errors", "model", "pipeline", "rulefiles", "store"},  # many runs, or one against another
-    "comparing": {"auditing", "baseline", "errors", "features", "store"},  # many runs together, from their store
+    "comparing": {"auditing", "baseline", "errors", "features", "rulefiles", "store"},  # many runs together, from their store
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},

@@ -8,6 +8,7 @@ import polars as pl
 
 Scale = Literal["linear", "log", "choice"]
 Edge = Literal["low", "high"]
+UNRELATED = "unrelated"  # why a run is left out that has nothing to do with those that are compared
 
 
 @dataclass(frozen=True)
@@ -236,13 +237,30 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Unrelated:
+    """Runs (ids, and the deepest `folder` that holds them) that have nothing to do with those that are compared. Of the
+    settings and metrics that say what is trained: how many both have, and how many the set with fewer has; `scale`
+    names the objectives of which all values differ by far. `comparison` is theirs alone; None where they are too few,
+    or do not log the metric that was asked for.
+    """
+
+    folder: str
+    runs: tuple[str, ...]
+    settings: tuple[int, int]
+    metrics: tuple[int, int]
+    scale: tuple[str, ...]
+    comparison: "Comparison | None"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What is to be learned from many runs together.
 
     `runs` has one row a run, the best first: id, path, status, whether it was unstable, its objective, its group of
     equal settings, its seed, then one column a setting that varies (`config.KEY`). `groups` and `contrasts` are those
     of an audit. `regressions` are told of two sets of runs, the old one and the new one, and what was `changed` in
-    all of the new ones: key -> value before and after.
+    all of the new ones: key -> value before and after. Where runs have nothing to do with each other, all but `runs` is
+    of the largest group that belongs together, and the others are `unrelated`.
     """
 
     runs: pl.DataFrame
@@ -258,8 +276,10 @@ class Comparison:
     suggestions: tuple[Suggestion, ...]
     sets: tuple[str, ...] = ()
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    unrelated: tuple[Unrelated, ...] = ()
 
     @property
     def worse(self) -> bool:
-        """Whether a metric of the new set is worse beyond noise."""
-        return any(r.verdict == "worse" for r in self.regressions)
+        """Whether a metric of the new set is worse beyond noise, in any group."""
+        alone = [u.comparison for u in self.unrelated if u.comparison]
+        return any(r.verdict == "worse" for r in self.regressions) or any(c.worse for c in alone)

@@ -2,33 +2,24 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from loganalyst.auditing.batch import SECONDS, Audit, audit
-from loganalyst.comparing import nextrun
-from loganalyst.comparing.corner import corner
-from loganalyst.comparing.objective import Goal, values
-from loganalyst.comparing.regressions import changed, regressions
-from loganalyst.comparing.result import Comparison, Corner, Objective, Scaling, Seeds, Sensitivity
-from loganalyst.comparing.rivals import separate
-from loganalyst.comparing.scaling import scaling
-from loganalyst.comparing.seeds import seeds
-from loganalyst.comparing.sensitivity import sensitivity
-from loganalyst.comparing.sizes import sizes
-from loganalyst.comparing.space import Space, space
-from loganalyst.comparing.surface import Model
-from loganalyst.comparing.twins import duplicates
+from loganalyst.auditing.batch import SECONDS, audit
+from loganalyst.auditing.contrasts import contrasts
+from loganalyst.auditing.groups import groups
+from loganalyst.comparing.gathered import Logged, gathered, logged
+from loganalyst.comparing.kin import Kin, kin
+from loganalyst.comparing.limits import limits
+from loganalyst.comparing.objective import Goal
+from loganalyst.comparing.result import UNRELATED, Comparison, Seeds, Unrelated
+from loganalyst.comparing.together import COMMON, Failures, compared, table
+from loganalyst.errors import SourceError
 from loganalyst.store import Outcome, Store
-
-LOSSES = ("val_loss", "train_loss")
-NOTHING = "no loss, score or reward is logged by these runs"
 
 
 def compare(
@@ -45,137 +36,63 @@ def compare(
     """Compare every run at or below `paths`; of two paths the second one's runs are also held against the first one's.
 
     `metric` is what runs are compared by (None: a held-out loss or score, else a reward or the training loss), `goal`
-    whether `min` or `max` of it is best, where its name does not say. The others are those of `audit`. Raises
+    whether `min` or `max` of it is best, where its name does not say. The others are those of `audit`. Runs that have
+    nothing to do with the largest group that belongs together are `unrelated`: they are compared by themselves. Raises
     SourceError for a metric that no run has, StoreError where the store cannot be used.
     """
     with ExitStack() as stack:
         folder = Path(store or stack.enter_context(TemporaryDirectory(prefix="loganalyst-")))
         found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, watch=watch)
-        return _compared(found, _gathered(found, Store(folder), metric, goal), [os.path.abspath(p) for p in paths])
+        runs = logged(found.runs, Store(folder))
+        asked = _Asked(metric, goal, [os.path.abspath(p) for p in paths])
+        first, *others = kin(runs, metric)
+        if not others:
+            return asked.of(runs, Failures(found.groups, found.contrasts))
+        beside = [asked.beside(runs.of(k.rows), k, full=i < limits().compared.groups) for i, k in enumerate(others)]
+        return _joined(asked.of(runs.of(first.rows)), beside)
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """What is known of the readable runs, each table in the order of `listing`: `rows` has the objective and whether it
-    counts, `failed` which runs were unstable or have a likely cause.
-    """
+class _Asked:
+    """What the user wants to know."""
 
-    store: Store
-    listing: pl.DataFrame
-    config: pl.DataFrame
-    features: pl.DataFrame
-    space: Space
-    objective: Objective | None
-    rows: pl.DataFrame
-    failed: NDArray[np.bool_]
+    metric: str | None
+    goal: Goal | None
+    sets: Sequence[str]
 
-    @property
-    def sign(self) -> float:
-        """-1 where higher is better."""
-        return -1.0 if self.objective and self.objective.worse == "down" else 1.0
+    def of(self, runs: Logged, failures: Failures | None = None) -> Comparison:
+        """Runs that belong together. Raises SourceError where none has the metric."""
+        config = runs.config.lazy()
+        failures = failures or Failures(groups(runs.listing, config), contrasts(runs.listing, config))
+        return compared(gathered(runs, self.metric, self.goal), failures, self.sets)
 
-    @property
-    def counted(self) -> NDArray[np.int64]:
-        """Positions of the runs that are compared."""
-        return np.flatnonzero(self.rows["left_out"].is_null().to_numpy() & (self.objective is not None))
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """The objective of these."""
-        return self.rows["value"].cast(pl.Float64).to_numpy()[self.counted]
+    def beside(self, runs: Logged, group: Kin, *, full: bool) -> tuple[pl.DataFrame, Unrelated]:
+        """A table of runs that have nothing to do with the first group, and what they tell by themselves."""
+        alone = None
+        if full and len(group.rows) >= limits().compared.runs:
+            with suppress(SourceError):  # they do not log the metric that was asked for
+                alone = self.of(runs)
+        rows = alone.runs if alone else table(gathered(runs, None, None), Seeds())
+        ids, paths = runs.listing["run_id"], runs.listing["path"]
+        return rows, Unrelated(_folder(paths), tuple(ids), group.settings, group.metrics, group.scale, alone)
 
 
-def _gathered(found: Audit, store: Store, metric: str | None, goal: Goal | None) -> Gathered:
-    listing = found.runs.filter(pl.col("status") != "unreadable").drop_nulls("run_id")
-    mine = pl.col("run_id").is_in(listing["run_id"].to_list())
-    config = store.config.filter(mine).collect()
-    features = store.features.filter(mine).collect()
-    features = listing.select("run_id").join(features, on="run_id", how="left", maintain_order="left")
-    of = space(listing["run_id"].to_list(), config)
-    objective, rows = values(store, features, listing, of, metric=metric, goal=goal)
-    likely = (listing["status"] == "diagnosis_complete") & (listing["verdict"] == "likely").fill_null(False)
-    return Gathered(store, listing, config, features, of, objective, rows, (rows["unstable"] | likely).to_numpy())
+def _joined(found: Comparison, beside: Sequence[tuple[pl.DataFrame, Unrelated]]) -> Comparison:
+    """The comparison of the first group with the rows of the others behind it, which it does not compare."""
+    rows = [
+        table.select(COMMON).with_columns(
+            objective=pl.lit(None, pl.Float64), group=pl.lit(None, pl.String), left_out=pl.lit(UNRELATED)
+        )
+        for table, _ in beside
+    ]
+    runs = pl.concat([found.runs, *rows], how="diagonal")
+    objective = found.objective
+    if objective is not None:
+        left_out = {**objective.left_out, UNRELATED: runs.height - found.runs.height}
+        objective = replace(objective, left_out=left_out)
+    return replace(found, runs=runs, objective=objective, unrelated=tuple(group for _, group in beside))
 
 
-def _compared(found: Audit, all_: Gathered, paths: Sequence[str]) -> Comparison:
-    told, model = Sensitivity(0, why_not=NOTHING), None
-    if all_.objective is not None:
-        told, model = sensitivity(all_.space.settings, all_.counted, all_.values, all_.sign)
-    bad, of_seeds, laws = corner(all_.space.settings, all_.failed), _seeds(all_), _scaling(all_)
-    known = _known(all_, told, model, bad)
-    new = _new(all_.listing["path"].to_list(), paths)
-    return Comparison(
-        runs=_table(all_, of_seeds),
-        groups=found.groups,
-        contrasts=found.contrasts,
-        objective=all_.objective,
-        sensitivity=told,
-        corner=bad,
-        seeds=of_seeds,
-        scaling=laws,
-        duplicates=duplicates(all_.space, all_.features, all_.rows["value"]),
-        regressions=regressions(all_.space, all_.features, new, all_.failed) if new is not None else (),
-        changed=changed(all_.space, new) if new is not None else {},
-        suggestions=nextrun.suggestions(replace(known, seeds=of_seeds, scaling=laws)),
-        sets=tuple(paths) if new is not None else (),
-    )
-
-
-def _known(all_: Gathered, told: Sensitivity, model: Model | None, bad: Corner | None) -> nextrun.Known:
-    """What a next run is chosen by."""
-    order = np.argsort(all_.sign * all_.values, kind="stable")
-    best = int(all_.counted[order[0]]) if order.size else None
-    failed = all_.listing.filter(pl.Series(all_.failed))["run_id"].to_list()
-    diagnoses = all_.store.diagnoses.filter(pl.col("run_id").is_in(failed)).select("run_id", "json").sort("run_id")
-    return nextrun.Known(
-        objective=all_.objective,
-        sensitivity=told,
-        model=model,
-        corner=bad,
-        paths=dict(all_.listing.select("run_id", "path").iter_rows()),
-        best="" if best is None else all_.listing["path"][best],
-        told={} if best is None else all_.space.told(best),
-        failing=float(all_.failed.mean()) if all_.failed.size else 0.0,
-        separate=separate(all_.listing, diagnoses.collect(), all_.config),
-    )
-
-
-def _seeds(all_: Gathered) -> Seeds:
-    if all_.objective is None:
-        return Seeds(why_not=NOTHING)
-    at = all_.counted
-    ids, told = [all_.space.runs[i] for i in at], [all_.space.told(i) for i in at]
-    return seeds(all_.space.same[at], ids, all_.values, told, all_.sign)
-
-
-def _scaling(all_: Gathered) -> Scaling:
-    """Laws of the objective where it is a loss, else of the loss that most runs have."""
-    loss = all_.rows["value"]
-    if all_.objective is None or all_.objective.role not in LOSSES:
-        loss = min((all_.features[c] for c in ("val_loss_best", "train_loss_last")), key=pl.Series.null_count)
-    counted = all_.rows.select(loss=pl.when(pl.col("left_out").is_null()).then(loss))["loss"]
-    return scaling(all_.space.runs, sizes(all_.store, all_.space.runs, all_.config), counted, all_.space.same)
-
-
-def _new(runs: Sequence[str], paths: Sequence[str]) -> NDArray[np.bool_] | None:
-    """Which runs are of the second of two paths; None where there are not two sets."""
-    if len(paths) != 2 or paths[0] == paths[1]:
-        return None
-    deeper = sorted(paths, key=len, reverse=True)
-    of = [next((p for p in deeper if f"{run}/".startswith(f"{p}/")), "") for run in runs]
-    new = np.array([p == paths[1] for p in of], dtype=bool)
-    return new if new.any() and not new.all() else None
-
-
-def _table(all_: Gathered, found: Seeds) -> pl.DataFrame:
-    """One row a run, the best first, then those that are not compared."""
-    group = {run: g.id for g in found.groups for run in g.runs}
-    table = all_.listing.select("run_id", "path", "status", "label").with_columns(
-        all_.rows.select(objective="value", left_out="left_out", unstable="unstable", steps="steps"),
-        failed=pl.Series(all_.failed),
-        group=pl.col("run_id").replace_strict(group, default=None, return_dtype=pl.String),
-        seed=all_.space.seeds,
-    )
-    settings = all_.space.values.rename(lambda key: f"config.{key}")
-    by = (pl.col("left_out").is_not_null(), all_.sign * pl.col("objective"), pl.col("path"))
-    return pl.concat([table, settings], how="horizontal").sort(*by, nulls_last=True)
+def _folder(paths: pl.Series) -> str:
+    """The deepest one that holds all of some runs; of one run the run itself."""
+    return str(os.path.commonpath(paths.to_list()))

@@ -12,7 +12,7 @@ from loganalyst.report.markdown import escape
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from loganalyst.comparing.result import Comparison
+    from loganalyst.comparing.result import Comparison, Unrelated
 
 SCHEMA_ID = "loganalyst/comparison/1"
 MAX_WIDTH = 140
@@ -74,8 +74,16 @@ def data(found: "Comparison") -> dict[str, Any]:
         **{name: _as_dict(getattr(found, name)) for name in PLAIN},
         **{name: [asdict(entry) for entry in getattr(found, name)] for name in MANY},
         "changed": found.changed,
+        "unrelated": [_unrelated(group) for group in found.unrelated],
     }
     return {key: plain(value) for key, value in whole.items()}
+
+
+def _unrelated(group: "Unrelated") -> dict[str, Any]:
+    """Names as counts; the comparison as an object of its own."""
+    sides = {name: dict(zip(("shared", "of"), getattr(group, name), strict=True)) for name in ("settings", "metrics")}
+    alone = None if group.comparison is None else data(group.comparison)
+    return {"folder": group.folder, "runs": group.runs, **sides, "scale": group.scale, "comparison": alone}
 
 
 def _as_dict(value: Any) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """A comparison put into words: one section a question, each a table and some sentences, the same for every renderer."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,7 +10,16 @@ from loganalyst.report.audit import common_root, contrast, facts, short
 from loganalyst.report.text import clean, count, number, percent
 
 if TYPE_CHECKING:
-    from loganalyst.comparing.result import Comparison, Importance, Region, Regression, ScalingFit, Suggestion, Versus
+    from loganalyst.comparing.result import (
+        Comparison,
+        Importance,
+        Region,
+        Regression,
+        ScalingFit,
+        Suggestion,
+        Unrelated,
+        Versus,
+    )
 
 BAR = 12  # cells of a bar
 LEVELS = 4  # levels that are named one by one
@@ -37,13 +46,49 @@ class Part:
 
 
 def parts(found: "Comparison", top: int = 5) -> list[Part]:
-    """All sections that have something to say, what to do next last."""
+    """All sections that have something to say, what to do next last; then those of runs that are compared alone."""
     root = common_root(found.runs["path"].to_list())
     every = [
-        *_sets(found), *_sensitivity(found), *_corner(found), *_failed(found, root), *_best(found, root, top),
-        *_seeds(found), *_scaling(found), *_duplicates(found, root), *_next(found.suggestions, root),
+        *_unrelated(found, root), *_sets(found), *_sensitivity(found), *_corner(found), *_failed(found, root),
+        *_best(found, root, top), *_seeds(found), *_scaling(found), *_duplicates(found, root),
+        *_next(found.suggestions, root),
     ]  # fmt: skip
+    for group in found.unrelated:
+        every += _alone(group, root, top)
     return [p for p in every if p.rows or p.notes]
+
+
+def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
+    """What is left out because it has nothing to do with the rest, and what says so."""
+    if not found.unrelated:
+        return
+    rows = [
+        (
+            f"{len(u.runs):,}", clean(short(u.folder, root), 60), _both(u.settings), _both(u.metrics),
+            ", ".join(u.scale), "below" if u.comparison else "",
+        )
+        for u in found.unrelated[:MOST]
+    ]  # fmt: skip
+    more = len(found.unrelated) - MOST
+    notes = [f"And {count(more, 'more group')} of such runs"] if more > 0 else []
+    notes += ["They share too little with the runs that are compared here to tell anything of both together"]
+    head = ("runs", "where", "settings shared", "metrics shared", "values apart", "compared alone")
+    yield Part("Runs that have nothing to do with the others", head, tuple(rows), tuple(notes))
+
+
+def _both(names: tuple[int, int]) -> str:
+    shared, of = names
+    return f"{shared:,} of {of:,}" if of else "not known"
+
+
+def _alone(group: "Unrelated", root: str, top: int) -> Iterator[Part]:
+    """The sections of runs that are compared by themselves, under their folder."""
+    if group.comparison is not None:
+        where = clean(short(group.folder, root), 60)
+        first, *rest = headline(group.comparison)
+        yield Part(f"{where}: {first}", notes=tuple(rest))
+        for part in parts(group.comparison, top):
+            yield replace(part, title=f"{where}: {part.title}")
 
 
 def headline(found: "Comparison") -> list[str]:

@@ -37,6 +37,7 @@ def schema() -> Json:
             regressions=listed(_regression(), "Of two sets: the new one against the old one, what is worse first."),
             suggestions=listed(_suggestion(), "Runs to make next, the one that would tell most first.", 3),
             changed=_by_name(listed(TEXT, "", 2), "Settings that all new runs have otherwise than all old ones."),
+            unrelated=listed(_unrelated(), "Groups of runs that have nothing to do with those that are compared."),
         ),
     }
 
@@ -187,6 +188,18 @@ def _regression() -> Json:
         high=or_null(NUMBER),
         p={**or_null(SHARE), "description": "Over all metrics (Holm)."},
         verdict={"enum": ["worse", "better", "same", "unknown"]},
+    )
+
+
+def _unrelated() -> Json:
+    names: Json = {**object_(shared=INTEGER, of=INTEGER), "description": "Those that say what is trained, in both."}
+    return object_(
+        folder={**TEXT, "description": "The deepest one that holds all of them."},
+        runs=listed(TEXT),
+        settings=names,
+        metrics=names,
+        scale=listed(TEXT, "Objectives of which all values differ by far."),
+        comparison={"anyOf": [{"$ref": "#"}, {"type": "null"}], "description": "Theirs alone; null: too few."},
     )
 
 

@@ -144,6 +144,58 @@ def test_nothing_readable_is_said(tmp_path, capsys):
     assert compared(capsys, tmp_path, tmp_path / "missing")[0] == 2
 
 
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four runs of one and three of another, with the same names of losses."""
+    folder = tmp_path_factory.mktemp("projects")
+    for i in range(3):
+        write(folder / f"text/r{i}", 9.0, i, n_layer=2, n_head=4, block_size=64, dataset="books")
+    for i in range(3):
+        write(folder / f"images/r{i}", 0.1, i, arch="net", image_size=8, num_classes=10, augment="flip")
+    write(folder / "text/r3", 9.0, 3, n_layer=4, n_head=4, block_size=64, dataset="books")
+    la.audit([folder], folder / "store", jobs=1)
+    return folder
+
+
+def test_unrelated_runs_are_left_out_and_compared_alone(projects, capsys):
+    """Said on a terminal and in Markdown; in JSON each group has a comparison of its own; all runs are in the table."""
+    code, screen, _ = compared(capsys, projects, projects / "images", projects / "text")
+    _, markdown, _ = compared(capsys, projects, projects, "--format", "markdown")
+    _, text, _ = compared(capsys, projects, projects / "images", projects / "text", "--format", "json")
+    found = json.loads(text)
+    (group,) = found["unrelated"]
+
+    assert code == 0
+    jsonschema.validate(found, schema())
+    assert "4 compared by val/loss" in screen
+    assert "Left out: 3 unrelated" in screen
+    assert (
+        "Runs that have nothing to do with the others\n"
+        "  runs  where   settings shared  metrics shared  values apart          compared alone\n"
+        "  3     images  0 of 4           not known       val_loss, train_loss  below\n"
+    ) in screen
+    assert "\nimages: 3 runs\n    3 compared by val/loss" in screen
+    assert "\n## images: Best runs\n" in markdown
+    assert [run["left_out"] for run in found["runs"]] == [None] * 4 + ["unrelated"] * 3
+    assert [run["objective"] is None for run in found["runs"]] == [False] * 4 + [True] * 3
+    assert (found["objective"]["known"], found["objective"]["left_out"]) == (4, {"unrelated": 3})
+    assert {n: group[n] for n in ("folder", "settings", "metrics", "scale")} == {
+        "folder": str(projects / "images"),
+        "settings": {"shared": 0, "of": 4},
+        "metrics": {"shared": 0, "of": 0},
+        "scale": ["val_loss", "train_loss"],
+    }
+    assert [len(group["runs"]), group["comparison"]["objective"]["known"]] == [3, 3]
+    assert (found["sets"], found["regressions"]) == ([], [])
+
+
+def test_runs_that_belong_together_are_all_compared(sets, capsys):
+    """A sweep and two sets of it in one comparison."""
+    _, text, _ = compared(capsys, sets, sets / "old", sets / "new", sets / "sweep", "--format", "json")
+
+    assert json.loads(text)["unrelated"] == []
+
+
 def test_the_schema_is_valid_and_the_published_one_current(capsys):
     """docs/schema holds what `loganalyst schema comparison` prints (write it anew with that command)."""
     jsonschema.Draft202012Validator.check_schema(schema())
