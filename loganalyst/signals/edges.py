@@ -70,7 +70,7 @@ def _candidates(jumps: Array, noise: Array, kernels: list[Array], z: float) -> l
     """Local maxima of the score on which all widths (rows of `jumps`) agree."""
     scores = np.array([_scores(j / noise, k) for j, k in zip(jumps, kernels, strict=True)])
     known = np.count_nonzero(np.isfinite(scores), axis=0)
-    best = np.where(known >= min(WITNESSES, len(kernels)), np.max(np.nan_to_num(np.abs(scores)), axis=0), 0.0)
+    best = np.where(known >= min(WITNESSES, len(kernels)), np.fmax.reduce(np.abs(scores), axis=0), 0.0)
     peaks = np.flatnonzero((best >= z) & (best >= np.append(best[1:], 0)) & (best >= np.append(0, best[:-1])))
     found = []
     for i in peaks[np.argsort(-best[peaks])][:MOST].tolist():
@@ -119,8 +119,7 @@ def _agrees(jumps: Array, scores: Array, index: int) -> bool:
     """The step is there, of like size, at the other widths (a point or two beside it allowed)."""
     near = slice(max(0, index - 2), index + 3)
     sign = np.sign(scores[int(np.argmax(np.nan_to_num(np.abs(scores[:, index])))), index])
-    local = np.nanmax(np.where(np.isfinite(jumps[:, near]), sign * jumps[:, near], -np.inf), axis=1)
-    score = np.nanmax(np.where(np.isfinite(scores[:, near]), sign * scores[:, near], -np.inf), axis=1)
+    local, score = (np.where(np.isfinite(x), sign * x, -np.inf).max(axis=1) for x in (jumps[:, near], scores[:, near]))
     local, score = local[np.isfinite(local)], score[np.isfinite(score)]
     typical = median(local)
     return bool(

@@ -93,8 +93,13 @@ def _multiplicative(x: Array) -> bool:
     """Whether relative residuals differ less in size along the curve, and lean less to one side, than absolute ones."""
     if x.size < 60:
         return True
-    value, level = around(x)
-    return _uneven(np.log(value) - np.log(level)) <= _uneven(np.ldexp(value, -1) - np.ldexp(level, -1))
+    relative, absolute = around(x, _residuals)
+    return _uneven(relative) <= _uneven(absolute)
+
+
+def _residuals(value: Array, level: Array) -> Array:
+    """Relative and absolute ones (half as large: no difference overflows)."""
+    return np.stack((np.log(value) - np.log(level), np.ldexp(value, -1) - np.ldexp(level, -1)))
 
 
 def _uneven(rest: Array) -> float:

@@ -1,7 +1,8 @@
 """Numeric helpers shared by the signals: resistant levels, noise, medians over windows. Nothing here judges."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from operator import sub
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -13,6 +14,7 @@ MAD_TO_SD = 1.4826  # of a normal distribution (Rousseeuw & Croux 1993)
 LONG = 20_000  # points from which a smooth curve needs no floor of its noise
 TINY = 1e-12  # smallest noise that counts, as a fraction of the curve's own size
 NARROW, MANY = 16, 4000  # windows of at most this width, and from this number on, are sorted side by side
+WIDE = 2000  # points from which one is selected faster than all are sorted
 
 
 def as_floats(values: ArrayLike) -> Array:
@@ -26,12 +28,16 @@ def exponent(x: Array) -> int:
 
 
 def medians(rows: Array) -> Array:
-    """Median along the last axis of finite values; by sorting, which numpy does several times faster than selecting."""
+    """Median along the last axis of finite values; by sorting, which numpy does faster than selecting in short rows."""
     width, half = rows.shape[-1], rows.shape[-1] // 2
     narrow = 1 < width <= NARROW and rows.size >= MANY * width
     if narrow:
         columns = _middle(rows)
         upper, lower = columns[half], columns[half - 1]
+    elif width >= WIDE:
+        parted = rows.copy()
+        parted.partition(half)
+        upper, lower = parted[..., half], parted[..., :half].max(axis=-1)
     else:
         ordered = rows.copy()
         ordered.sort()  # as np.sort does, without its calls in between
@@ -134,20 +140,20 @@ def smooth(x: Array, points: int = 400, half: int = 3) -> Array:
     return out
 
 
-def around(x: Array, half: int = 5) -> tuple[Array, Array]:
-    """Values and their local medians over 2·half+1 points, in rows along the curve.
+def around(x: Array, rest: Callable[[Array, Array], Array] = sub, half: int = 5) -> Array:
+    """What `rest` makes of each value and its local median over 2·half+1 points, in rows along the curve.
 
     Rows are 10 to 200 evenly spread stretches of some 100 points, so the work is bounded; short curves give one row.
     """
     half = min(half, (x.size - 1) // 2)
     if x.size < 200:
-        return x[None, half : x.size - half], medians(sliding_window_view(x, 2 * half + 1))[None, :]
-    starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)[:, None]
-    inner = starts + np.arange(half, 100 - half)
+        return rest(x[half : x.size - half], medians(sliding_window_view(x, 2 * half + 1)))[..., None, :]
+    starts = np.linspace(0, x.size - 100, min(200, x.size // 20)).astype(int)
     if x.size < LONG:  # the stretches overlap
-        return x[inner], medians(sliding_window_view(x, 2 * half + 1))[inner - half]
-    rows = x[starts + np.arange(100)]
-    return x[inner], medians(sliding_window_view(rows, 2 * half + 1, axis=1))
+        whole = rest(x[half : x.size - half], medians(sliding_window_view(x, 2 * half + 1)))
+        return sliding_window_view(whole, 100 - 2 * half, axis=-1)[..., starts, :]
+    rows = sliding_window_view(x, 100)[starts]
+    return rest(rows[:, half : 100 - half], medians(sliding_window_view(rows, 2 * half + 1, axis=1)))
 
 
 def residual_noise(x: Array) -> float:
@@ -155,8 +161,7 @@ def residual_noise(x: Array) -> float:
     if x.size < 4:
         return 0.0
     half = min(5, (x.size - 1) // 2)
-    value, middle = around(x, half)
-    noise = spread((value - middle).ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
+    noise = spread(around(x, half=half).ravel()) * float(np.sqrt(1 + np.pi / 2 / (2 * half + 1)))
     return max(noise, jitter(x) if x.size <= LONG else 0.0)
 
 
