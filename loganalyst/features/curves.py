@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Metric, Role, Run
 
@@ -14,6 +15,7 @@ Roles = Mapping[str, tuple[Role, str]]
 _TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
+_ADDED = 0.2  # of the first value, the usual gain of a clock that began at 0 (its first stretch holds the start-up)
 _KNOWN = pl.col("value").is_not_null()
 _STEP = pl.col("step").filter(_KNOWN)
 _TIME = pl.col("time").filter(_KNOWN).dt.epoch("us").cast(pl.Float64) / 1e6
@@ -60,6 +62,18 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
     points = effective(run.points, {s.path: s.format for s in run.sources})
     columns = points.group_by("metric", maintain_order=True).agg(*_COLUMNS)
     return [_curve(str(name), arrays, roles[str(name)][0]) for name, *arrays in zip(*columns, strict=True)]
+
+
+def clocks(found: list[Curve], role: Role) -> list[Curve]:
+    """The same curves; a `time` that only adds up (YOLO's, of the seconds since the start) is of `role`, no step's time."""
+    return [replace(c, role=role) if c.role.name == "step_time" and _adds_up(c.values) else c for c in found]
+
+
+def _adds_up(seconds: NDArray[np.float64]) -> bool:
+    """Whether each value is above the one before by about as much as the first is above 0."""
+    known = seconds[np.isfinite(seconds)]
+    grown = np.diff(known)
+    return grown.size >= 2 and bool((grown > 0).all()) and float(np.median(grown)) > _ADDED * float(known[0])
 
 
 def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:

@@ -23,10 +23,10 @@ FEATURES = (
     Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
     Feature("entropy_low_step", "int", "step", "where it did", "entropy"),
-    Feature("approx_kl_max", "float", "nats", "largest divergence between policies, or from the reference", "approx_kl"),
-    Feature("approx_kl_typical", "float", "nats", "median of it", "approx_kl"),
-    Feature("approx_kl_last", "float", "nats", "last level of it", "approx_kl"),
-    Feature("approx_kl_growth", "float", "ratio", "last level of it against the first", "approx_kl"),
+    Feature("approx_kl_max", "float", "nats", "largest divergence between policies, or from the reference", "approx_kl or reference_kl"),
+    Feature("approx_kl_typical", "float", "nats", "median of it", "approx_kl or reference_kl"),
+    Feature("approx_kl_last", "float", "nats", "last level of it", "approx_kl or reference_kl"),
+    Feature("approx_kl_growth", "float", "ratio", "last level of it against the first", "approx_kl or reference_kl"),
     Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss against the lowest", "value_loss"),
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
@@ -54,7 +54,7 @@ def compute(context: Context) -> Computed:
 
 def _updates(context: Context) -> Computed:
     """How far updates move the policy, or the policy has moved from its reference."""
-    curves = [c for c in context.of("approx_kl") if np.isfinite(c.values).any()]
+    curves = [c for c in context.of("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
     if not curves:
         return {}
     finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)

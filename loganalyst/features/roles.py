@@ -44,6 +44,9 @@ _TERMS = ("loss_component", "recon_loss", "quantisation_loss")
 _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL = {"total", "overall"}
 _MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+_SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_VAGUE = {"other", "loss_component", "val_loss_component"}
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEYS = ("meaning", "worse", "judged")
 
 
@@ -92,7 +95,16 @@ def all_roles() -> Mapping[str, Role]:
 
 @cache
 def _by_name(metric: str) -> tuple[Role, str]:
-    name = normalise(metric)
+    """By the name as it is; where that tells no more than that it is a loss, by the words its capitals begin."""
+    plain = _fits(normalise(metric))
+    words = _CAPITAL.sub("_", metric)
+    if plain[0].name not in _VAGUE or words == metric:
+        return plain
+    split = _fits(normalise(words))
+    return plain if split[0].name == "other" else split
+
+
+def _fits(name: str) -> tuple[Role, str]:
     for pattern in _catalogue()[0]:
         if reason := pattern.reason(name):
             return pattern.role, reason
@@ -137,10 +149,14 @@ def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]
 
 
 def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """Beside a total loss one called after a measure (`l1_loss`, `bce_loss`) is a term of it."""
-    losses = [m for m, (role, _) in roles.items() if role.name == "train_loss"]
-    words = {m: set(normalise(m).split("_")) for m in losses}
-    if not any(words[m] & _TOTAL for m in losses):
-        return {}
-    terms = (m for m in losses if words[m] & _MEASURES and not words[m] & _TOTAL)
-    return {m: (all_roles()["loss_component"], "a measure, beside the total loss") for m in terms}
+    """Beside a total loss, or where all others are terms, one called after a measure (`l1_loss`, `bce_loss`) is a term."""
+    out: dict[str, tuple[Role, str]] = {}
+    for whole, term in _SIBLINGS.items():
+        words = {m: set(normalise(m).split("_")) for m, (role, _) in roles.items() if role.name == whole}
+        totals = [m for m in words if words[m] & _TOTAL]
+        measures = [m for m in words if words[m] & _MEASURES and m not in totals]
+        if totals:
+            out |= {m: (all_roles()[term], "a measure, beside the total loss") for m in measures}
+        elif len(measures) == len(words) and sum(role.name == term for role, _ in roles.values()) > 1:
+            out |= {m: (all_roles()[term], "a measure, beside other terms of the loss") for m in measures}
+    return out

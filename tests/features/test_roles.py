@@ -52,6 +52,16 @@ def role(name: str, *others: str) -> str:
         ("gpu_id: 0/utilization.memory (%)", "other"),
         ("system/cpu", "system"),
         ("banana", "other"),
+        ("metrics/mAP50(B)", "val_score"),
+        ("AverageEpRet", "reward"),
+        ("EpRewMean", "reward"),
+        ("LossPi", "policy_loss"),
+        ("d_X_loss", "discriminator_loss"),
+        ("D(x)", "discriminator_score"),
+        ("G_A", "generator_loss"),
+        ("cycle_A", "loss_component"),
+        ("objective/kl", "reference_kl"),
+        ("rewards/format/std", "reward_spread"),
     ],
 )
 def test_common_names(name: str, wanted: str) -> None:
@@ -74,6 +84,15 @@ def test_a_measure_beside_the_total_loss_is_a_term() -> None:
     assert role("total_loss", "l1_loss") == "train_loss"
     assert role("l1_loss", "lr") == "train_loss"
     assert role("train_mse", "loss") == "train_loss"
+    assert role("train/l1_loss", "train/box_loss", "train/cls_loss") == "loss_component"
+    assert role("val/l1_loss", "val/box_loss", "val/cls_loss") == "val_loss_component"
+
+
+def test_a_divergence_in_reinforcement_learning_is_that_of_a_policy() -> None:
+    """Near 0 is where it belongs: of a latent code that would be a collapse."""
+    assert role("kl", "reward") == "reference_kl"
+    assert role("loss_kl", "loss_vf_loss", "EpRewMean") == "approx_kl"
+    assert role("kl", "recon_loss") == "kl"
 
 
 def test_perplexity_beside_a_quantisation_loss_is_that_of_the_codebook() -> None:
