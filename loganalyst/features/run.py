@@ -20,7 +20,7 @@ FEATURES = (
     Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
     Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
-    Feature("run_log_expected", "bool", "", "a tracker or an event file was opened, so metrics were meant to be logged", "run"),
+    Feature("run_log_expected", "bool", "", "a tracker, an event file or a log beside its config was opened, so metrics were meant to be logged", "run"),
 )  # fmt: skip
 
 NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}
@@ -57,7 +57,9 @@ def compute(context: Context) -> Computed:
     last = _last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
-    trackers = any(s.format in ("tensorboard", "wandb", "csv", "json") for s in run.sources)
+    formats = {s.format for s in run.sources}
+    # a log alone may be an excerpt; beside its config it is what the run left
+    expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
     out: Computed = {
         "run_status": None if run.status == "unknown" else run.status,
         "run_status_otherwise": _otherwise(run),
@@ -70,7 +72,7 @@ def compute(context: Context) -> Computed:
         "run_done_share": ratio(last, planned),
         "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
-        "run_log_expected": trackers,
+        "run_log_expected": expected,
     }
     return out
 
