@@ -43,6 +43,32 @@ SCALE = "step 10 loss 2.5\n" + "".join(
     f"| WARNING: overflow detected, setting loss scale to: {2.0**-i:.16g}\n" for i in range(2, 13)
 )
 
+LOADED = """\
+Traceback (most recent call last):
+  File "train.py", line 9, in main
+    for batch in loader:
+KeyError: Caught KeyError in DataLoader worker process 0.
+"""
+NEVER_MET = """\
+Traceback (most recent call last):
+  File "train.py", line 9, in main
+    jax.distributed.initialize("n1:1234", 8, 0)
+jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out \
+task names:
+"""
+KILLED = """\
+step 10 loss 2.5
+Traceback (most recent call last):
+  File "train.py", line 9, in main
+    mp.spawn(run, nprocs=2)
+torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with signal SIGKILL
+"""
+ASCEND = """\
+npuSynchronizeDevice:NPUStream.cpp:7 NPU error, error code is 107020.
+EI0002: The wait execution of the Notify register times out. Reason: no Notify record from remote rank [3].
+"""
+ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0.{i}}}\n" for i in range(1, 10))
+
 
 @pytest.mark.parametrize(
     ("log", "cause", "label", "line"),
@@ -55,8 +81,25 @@ SCALE = "step 10 loss 2.5\n" + "".join(
         (NOT_READY, "node-failure", "node_failure", 2),
         (STUCK, "nccl-timeout", "nccl_timeout", 2),
         (SCALE, "loss-scale-floor", "loss_scaling", 7),
+        (LOADED, "code-exception", "code_exception", 4),
+        (NEVER_MET, "rendezvous-timeout", "network", 4),
+        (KILLED, "host-out-of-memory", "host_oom", 5),
+        (ASCEND, "nccl-timeout", "nccl_timeout", 2),
     ],
-    ids=["ray", "half", "pod", "heartbeat", "preempted", "not-ready", "stuck", "scale"],
+    ids=[
+        "ray",
+        "half",
+        "pod",
+        "heartbeat",
+        "preempted",
+        "not-ready",
+        "stuck",
+        "scale",
+        "loaded",
+        "never-met",
+        "killed",
+        "ascend",
+    ],
 )
 def test_the_cause_and_its_line(tmp_path: Path, log: str, cause: str, label: str, line: int) -> None:
     """The first cause, and the line of the log that states it."""
@@ -111,4 +154,22 @@ def test_a_rise_within_the_noise_of_a_few_held_out_values_is_no_overfitting(tmp_
         )
     )
 
+    assert diagnose(path).causes == ()
+
+
+def test_a_loss_that_is_exactly_zero_after_one_value(tmp_path: Path) -> None:
+    """The value before the zeros was no small one: the loss did not come down to them."""
+    path = tmp_path / "train.log"
+    path.write_text(ZEROS)
+
+    assert [c.id for c in diagnose(path).causes] == ["loss-frozen-at-zero", "masked-nan"]
+
+
+def test_a_shell_without_conda_is_blamed_only_where_nothing_ran(tmp_path: Path) -> None:
+    """The script went on in the environment it had."""
+    path = tmp_path / "train.log"
+    path.write_text("CondaError: Run 'conda init' before 'conda activate'\n")
+    assert diagnose(path).causes[0].id == "config-error"
+
+    path.write_text("CondaError: Run 'conda init' before 'conda activate'\n" + STEPS)
     assert diagnose(path).causes == ()

@@ -114,6 +114,8 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     last_fault = _OWN & in_traceback & (_LINE.filter(_OWN & in_traceback).max() == _LINE)
     tabled = (_LINE.filter(_PATTERN == "first-failure-table").min() < _LINE).fill_null(value=False)
     cut = (_PATTERN == "traceback") & (_LINE.filter(in_traceback).max().fill_null(0) < _LINE)
+    # what ended a traceback is a failure, even where its words only point at another
+    pointing = in_traceback & _PART.is_in(["cascade", "symptom"])
     led_to = pl.col("row").is_in(explained(lines.filter(alive & ~left_over)).implode())
     tiers = (
         (_OWN & alive & ~left_over, 0),
@@ -124,7 +126,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
         (told, 4),
         (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), 5),
         ((_PART == "confirm") & alive, 6),
-        (cut & alive, 7),
+        ((cut | pointing) & alive, 7),
         (_PATTERN.is_in(_TERMINATED) & alive & ~pl.col("over"), 8),
     )
     tier = pl.coalesce(pl.when(holds).then(pl.lit(number)) for holds, number in tiers)

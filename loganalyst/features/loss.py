@@ -1,5 +1,7 @@
 """Features of the training loss: events on any of its curves, the shape of the one with most points."""
 
+from decimal import Decimal
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -137,8 +139,15 @@ def _before_zero(before: NDArray[np.float64]) -> float:
     x = np.abs(before[np.isfinite(before) & (before != 0)])
     if not x.size:
         return 1.0
-    last, digit = float(np.median(x[-5:])), float(np.min(np.diff(np.unique(np.append(x, 0.0)))))
-    return 0.0 if last <= 5 * digit else last / float(np.median(x[:3]))
+    last = float(np.median(x[-5:]))
+    return 0.0 if last <= 5 * _last_digit(np.unique(x)) else last / float(np.median(x[:3]))
+
+
+def _last_digit(distinct: NDArray[np.float64]) -> float:
+    """Unit of the last digit logged: the least step between values; of one value alone, its last decimal."""
+    if distinct.size == 1:
+        return 10.0 ** int(Decimal(repr(float(distinct[0]))).as_tuple().exponent)
+    return float(np.min(np.diff(distinct, prepend=0.0)))
 
 
 def _levels(curve: Curve) -> Computed:

@@ -531,6 +531,21 @@ CASES = (
         "code_exception",
     ),
     Case(
+        "a traceback whose end only points at another log",
+        {"job.out": steps(1, 20) + trace("vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue." + ROOT)},
+        "other",
+    ),
+    Case(
+        "the same, and training went on",
+        {"job.out": trace("vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.") + steps(1, 20)},
+        None,
+    ),
+    Case(
+        "what a worker of the loader raised, and the traceback of it is lost",
+        {"job.out": steps(1, 20) + trace("KeyError: Caught KeyError in DataLoader worker process 0." + ROOT)},
+        "code_exception",
+    ),
+    Case(
         "last words that no pattern knows",
         {"job.out": steps(1, 20) + "launcher: fatal error: the quux daemon has gone" + ROOT + "\nbye\n"},
         "other",

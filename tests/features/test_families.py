@@ -208,6 +208,8 @@ def test_loss_that_comes_down_to_zero(features_of: FeaturesOf) -> None:
     )
     assert features_of({"loss": rounded}).values[name] == 0.0
     assert features_of({"loss": DECAY}).values[name] is None
+    assert features_of({"loss": [6.2645, *[0.0] * 9]}).values[name] == 1.0
+    assert features_of({"loss": [0.01, *[0.0] * 9]}).values[name] == 0.0
 
 
 def test_guessing_is_where_an_untrained_model_begins(features_of: FeaturesOf) -> None:

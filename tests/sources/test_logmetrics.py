@@ -353,6 +353,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.312",
         [("AP@0.50-0.95_all_100", 0, None, 0.312)],
     ),
+    "a loss of the value function": (
+        "    Value function loss: 0.25\n         Surrogate loss: -0.0125",
+        [("Value function loss", 0, None, 0.25), ("Surrogate loss", 0, None, -0.0125)],
+    ),
     "episodes": (
         "Episode 10 | Reward: -12.5 | Loss: 0.9\nEpisode 20 | Reward: 13.5 | Loss: 0.8",
         [("Reward", 10, None, -12.5), ("Loss", 10, None, 0.9), ("Reward", 20, None, 13.5), ("Loss", 20, None, 0.8)],

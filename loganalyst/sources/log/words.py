@@ -31,10 +31,10 @@ RESULT = (
     r"bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
 SETTING = (
-    r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|functions?|name|file|"
-    r"path|dir|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|target|init|models?|"
-    r"head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|params|parameters|"
-    r"using|use|with|for|from)\b"
+    r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|name|file|path|dir|"
+    r"functions?(?: [a-km-z]\w*|$)|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|"
+    r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
+    r"params|parameters|using|use|with|for|from)\b"
 )
 WORTH = RESULT + r"|epoch|\bep\b|iou="  # what makes a line worth a look that is printed once or twice
 NUMERIC = r"[0-9]|(?i:nan|inf)"
