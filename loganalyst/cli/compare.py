@@ -21,6 +21,7 @@ class CompareFormat(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     CSV = "csv"
+    HTML = "html"
 
 
 class Goal(StrEnum):
@@ -51,7 +52,7 @@ def compare(
     jobs: Jobs = None,
     seconds: Seconds = 300,
     format_: Annotated[
-        CompareFormat, typer.Option("--format", metavar="terminal|markdown|json|csv", help="How it is laid out.")
+        CompareFormat, typer.Option("--format", metavar="terminal|markdown|json|csv|html", help="How it is laid out.")
     ] = CompareFormat.TERMINAL,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, not to stdout.")
@@ -98,6 +99,10 @@ def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: b
         return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
     if format_ is CompareFormat.CSV:
         return found.runs.write_csv()
+    if format_ is CompareFormat.HTML:
+        from loganalyst.report import comparisonpage
+
+        return comparisonpage.render(found, top=top)
     if format_ is CompareFormat.MARKDOWN:
         return report.render_markdown(found, top=top)
     return report.render(found, top=top, **({} if to_file else screen()))

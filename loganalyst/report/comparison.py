@@ -37,8 +37,7 @@ def _table(part: Part, width: int) -> "list[Text]":
     """Columns as wide as what stands in them; a line that is too long is cut."""
     if not part.rows:
         return []
-    shown = [i for i in range(len(part.head)) if any(row[i] for row in part.rows)]
-    sizes = {i: max(len(row[i]) for row in (part.head, *part.rows)) for i in shown}
+    sizes = {i: max(len(row[i]) for row in (part.head, *part.rows)) for i in part.filled}
     lines = [_row(part.head, sizes, "dim"), *(_row(row, sizes, "") for row in part.rows)]
     for line in lines:
         line.truncate(width, overflow="ellipsis")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from loganalyst.report.audit import common_root, contrast, facts, short
+from loganalyst.report.comparisonplot import Panel, effects, laws
 from loganalyst.report.text import clean, count, number, percent
 
 if TYPE_CHECKING:
@@ -37,12 +38,18 @@ VERDICTS = {"worse": "✗ worse", "better": "✓ better", "same": "· within noi
 
 @dataclass(frozen=True)
 class Part:
-    """A section: its title, a table with a head (may be empty), and sentences under it."""
+    """A section: its title, a table with a head (may be empty), sentences under it, and panels of the figure."""
 
     title: str
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    panels: tuple[Panel, ...] = ()
+
+    @property
+    def filled(self) -> list[int]:
+        """The columns that hold something."""
+        return [i for i in range(len(self.head)) if any(row[i] for row in self.rows)]
 
 
 def parts(found: "Comparison", top: int = 5) -> list[Part]:
@@ -128,6 +135,7 @@ def _sensitivity(found: "Comparison") -> Iterator[Part]:
         head,
         tuple(rows),
         tuple(notes),
+        effects(found),
     )
 
 
@@ -229,7 +237,7 @@ def _scaling(found: "Comparison") -> Iterator[Part]:
     fits = [f for f in s.fits if f.verdict != "too_few" or len({point[0] for point in f.points}) >= FEWEST]
     notes = [_fit(f) for f in fits]
     notes += [f"The largest run is {s.optimum.text}"] if s.optimum else []
-    yield Part("Scaling", notes=tuple(notes))
+    yield Part("Scaling", notes=tuple(notes), panels=laws(found))
 
 
 def _fit(f: "ScalingFit") -> str:

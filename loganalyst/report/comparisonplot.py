@@ -43,7 +43,7 @@ def save(found: "Comparison", path: Path, runs: Sequence[Path] = ()) -> None:
         raise LogAnalystError(path, f"unknown picture format {path.suffix!r}", f"allowed are {', '.join(FORMATS)}")
     if any(path.resolve().is_relative_to(run.resolve()) for run in runs):
         raise LogAnalystError(path, "lies among the runs", "--plot takes a file elsewhere; runs are never written to")
-    panels = _panels(found)
+    panels = [*effects(found), *laws(found)]
     if not panels:
         raise LogAnalystError(path, "there is nothing to draw", "runs that differ in settings and log an objective")
     with mpl.rc_context(SETTINGS):
@@ -61,17 +61,22 @@ def save(found: "Comparison", path: Path, runs: Sequence[Path] = ()) -> None:
             raise LogAnalystError(path, f"cannot be written ({error.strerror})", "--plot takes a file") from None
 
 
-def _panels(found: "Comparison") -> list[Panel]:
-    """Importances, effects of the first settings, the plane of the two that matter most, laws."""
+def effects(found: "Comparison") -> tuple[Panel, ...]:
+    """Importances, effects of the first settings, the plane of the two that matter most."""
     s = found.sensitivity
     panels: list[Panel] = [lambda ax: _bars(ax, found)] if s.importances else []
     shown = [i for i in s.importances if i.important] or list(s.importances[:1])
     panels += [lambda ax, i=i: _effect(ax, found, i) for i in shown[:EFFECTS]]  # type: ignore[misc]
     numeric = [i for i in shown if i.scale != "choice"]
     panels += [lambda ax: _plane(ax, found, numeric[0], numeric[1])] if len(numeric) > 1 else []
-    panels += [lambda ax, f=f: _both(ax, f) for f in found.scaling.fits if f.parameters and not f.curve]  # type: ignore[misc]
-    panels += [lambda ax, f=f: _law(ax, f) for f in found.scaling.fits if f.curve]  # type: ignore[misc]
-    return panels
+    return tuple(panels)
+
+
+def laws(found: "Comparison") -> tuple[Panel, ...]:
+    """Those that were fitted."""
+    fits = found.scaling.fits
+    panels: list[Panel] = [lambda ax, f=f: _both(ax, f) for f in fits if f.parameters and not f.curve]  # type: ignore[misc]
+    return (*panels, *(lambda ax, f=f: _law(ax, f) for f in fits if f.curve))
 
 
 def _bars(ax: "Axes", found: "Comparison") -> None:

@@ -15,10 +15,16 @@ FOOT = "This page loads nothing and sends nothing."
 
 
 def shell(
-    title: str, *body: Child, made: str, script: tuple[str, str], style: tuple[tuple[str, str], ...] = (STYLE,)
+    title: str,
+    *body: Child,
+    made: str,
+    script: tuple[str, str] | None = None,
+    style: tuple[tuple[str, str], ...] = (STYLE,),
 ) -> str:
-    """The text of the file; `made` says of what, `script` and `style` are assets as (package, file)."""
-    css, code = "".join(asset(*s) for s in style), asset(*script)
+    """The text of the file; `made` says of what, `script` (None: it needs none) and `style` are assets as (package,
+    file).
+    """
+    css, code = "".join(asset(*s) for s in style), asset(*script) if script else ""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -31,7 +37,9 @@ def shell(
         element("style", Html(css)),
     )
     foot = element("footer", f"Made by loganalyst from {made} alone. {FOOT}")
-    whole = element("html", head, element("body", *body, foot, element("script", Html(code))), lang="en")
+    whole = element(
+        "html", head, element("body", *body, foot, element("script", Html(code)) if code else None), lang="en"
+    )
     return f"<!doctype html>\n{whole}\n"
 
 
@@ -42,7 +50,7 @@ def asset(package: str, name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    return POLICY.format(style=_hash(style), script=_hash(script))
+    return POLICY.format(style=_hash(style), script=_hash(script) if script else "none")
 
 
 def _hash(text: str) -> str:
