@@ -60,7 +60,7 @@ class Catalogue:
     def unanswered(self) -> Mapping[str, bool | None]:
         """What each question, by its text, answers where nothing is known."""
         nothing = pl.DataFrame({name: [None] for name in self.types}, self.types)
-        return nothing.select(ask.expr.alias(ask.text) for ask in self.questions).row(0, named=True)
+        return nothing.select(ask.expr for ask in self.questions).row(0, named=True)
 
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""

@@ -65,7 +65,7 @@ def judge(
     more = measured or {}
     alone = {rule.id: judge_alone(rule, answers, told, more.get(rule.id, ())) for rule in catalogue.rules.values()}
     parents = explained(alone)
-    shared = {id_: replace(j, under=parents.get(id_)) for id_, j in alone.items()}
+    shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
     # several may end at the edge of what their verdict means: their shares still rank them
@@ -91,6 +91,8 @@ def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measur
 
 def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ...]:
     """The weight of each item that counts: of each group the largest in size, 0 for the others and where not known."""
+    if all(h is None for h in holds):
+        return (0.0,) * len(items)
     weights = [0.0 if h is None else item.if_true if h else item.if_false for item, h in zip(items, holds, strict=True)]
     best: dict[str, int] = {}
     for i, item in enumerate(items):

@@ -5,6 +5,7 @@ An answer is True, False or None (not known). What one run answers does not depe
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import polars as pl
 
@@ -47,8 +48,10 @@ class Answers:
 
 
 def feature_table(catalogue: Catalogue, rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
-    """One row a run in the feature schema; what a row does not name is not known."""
-    return pl.from_dicts(rows, schema=catalogue.types, strict=False)
+    """One row a run, with the features that are known of any of them, in their types."""
+    known = {name: dtype for name, dtype in catalogue.types.items() if any(row.get(name) is not None for row in rows)}
+    known = known or dict(islice(catalogue.types.items(), 1))  # without a column there are no rows
+    return pl.from_dicts([{name: row.get(name) for name in known} for row in rows], schema=known, strict=False)
 
 
 def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Answers]:
@@ -57,38 +60,39 @@ def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mappin
     Columns the table lacks are not known, columns that are no features are not looked at.
     """
     normal = _normal(catalogue, table)
-    rows = _asked(catalogue, normal).rows(named=True) or [{}] * normal.height
-    told = zip(rows, normal.rows(named=True), witnesses, strict=True)
-    return [_answers(catalogue, {**catalogue.unanswered, **row}, known, seen) for row, known, seen in told]
+    nothing = dict.fromkeys(catalogue.types)
+    rows = _asked(catalogue, normal).rows(named=True) or [{}] * table.height
+    told = zip(rows, normal.rows(named=True) or [{}] * table.height, witnesses, strict=True)
+    return [_answers(catalogue, {**catalogue.unanswered, **row}, nothing | known, seen) for row, known, seen in told]
 
 
 def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
     """Every question of every run: a Boolean column a question, named by its text (NULL: not known), a row a run."""
     normal = _normal(catalogue, table)
-    others = {text: constant(holds, normal.height, pl.Boolean) for text, holds in catalogue.unanswered.items()}
+    others = {text: constant(holds, table.height, pl.Boolean) for text, holds in catalogue.unanswered.items()}
     return pl.DataFrame({**others, **_asked(catalogue, normal).to_dict()})
+
+
+def put(catalogue: Catalogue, asks: Sequence[Ask], table: pl.DataFrame) -> pl.DataFrame:
+    """These questions of every run: a Boolean column a question, named by its text. What `table` lacks is not known."""
+    absent = {name for ask in asks for name in ask.features}.difference(table.columns)
+    unknown = [constant(None, table.height, catalogue.types[name]).alias(name) for name in absent]
+    return table.hstack(unknown).select(ask.expr for ask in asks)
 
 
 def _asked(catalogue: Catalogue, normal: pl.DataFrame) -> pl.DataFrame:
     """The questions about what is known of any of the runs: of most things one run logs nothing, and each costs."""
-    known = _known(normal)
-    return normal.select(ask.expr.alias(ask.text) for ask in catalogue.questions if not known.isdisjoint(ask.features))
+    known = frozenset(normal.columns)
+    return put(catalogue, [ask for ask in catalogue.questions if not known.isdisjoint(ask.features)], normal)
 
 
 def _normal(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
-    """The declared columns alone, in their types; NaN is not known."""
-    wanted = catalogue.types
-    if table.columns != wanted.names() or table.dtypes != wanted.dtypes():
-        has = frozenset(table.columns)
-        columns = [(pl.col(n) if n in has else pl.lit(None)).cast(dtype).alias(n) for n, dtype in wanted.items()]
-        table = table.select(columns).head(table.height)
-    floats = [name for name in _known(table) if table[name].dtype == pl.Float64]
-    return table.with_columns(pl.col(floats).fill_nan(None))
-
-
-def _known(table: pl.DataFrame) -> frozenset[str]:
-    """The columns that are known of any of the runs."""
-    return frozenset(column.name for column in table.get_columns() if column.null_count() < table.height)
+    """The declared columns that are known of any of the runs, in their types; NaN is not known."""
+    types = catalogue.types
+    known = [c for c in table.get_columns() if c.name in types and c.null_count() < table.height]
+    normal = pl.DataFrame([c if c.dtype == types[c.name] else c.cast(types[c.name]) for c in known])
+    floats = [name for name, dtype in normal.schema.items() if dtype == pl.Float64]
+    return normal.with_columns(pl.col(floats).fill_nan(None))
 
 
 def _answers(

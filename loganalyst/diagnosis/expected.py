@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from loganalyst.diagnosis.advice import change_text
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.evidence import Answer, feature_table
+from loganalyst.diagnosis.evidence import Answer, feature_table, put
 from loganalyst.diagnosis.fence import Ask
 from loganalyst.model import Expectation, Features, FeatureValue
 
@@ -34,8 +34,8 @@ def symptoms(catalogue: Catalogue, features: Features) -> Mapping[str, Answer]:
 def _asked(catalogue: Catalogue, asks: list[Ask], features: Features) -> tuple[Answer, ...]:
     if not asks:
         return ()
-    table = feature_table(catalogue, [features.values])
-    return table.select(ask.expr.alias(str(i)) for i, ask in enumerate(asks)).row(0)
+    found = put(catalogue, list(dict.fromkeys(asks)), feature_table(catalogue, [features.values])).row(0, named=True)
+    return tuple(found[ask.text] for ask in asks)
 
 
 def _missing(catalogue: Catalogue, ask: Ask, features: Features) -> tuple[str, ...]:

@@ -50,7 +50,9 @@ Type = Literal["number", "text", "yes/no"]
 
 @dataclass(frozen=True)
 class Ask:
-    """A checked question: the text as written, the polars expression (Boolean) and the features in order of mention."""
+    """A checked question: the text as written, the polars expression (Boolean, named by the text) and the features in
+    order of mention.
+    """
 
     text: str
     features: tuple[str, ...]
@@ -63,11 +65,14 @@ class _Token(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A parsed part: its type, its rewritten SQL, and whether it computes (then it may become NaN)."""
+    """A parsed part: its type, its rewritten SQL, whether it computes (then it may become NaN), and whether it is a
+    feature of whole numbers.
+    """
 
     type: Type
     sql: str
     computes: bool = False
+    whole: bool = False
 
 
 def schema(declared: Mapping[str, Feature]) -> pl.Schema:
@@ -83,7 +88,7 @@ def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
     sql = parser.parse()
     features = tuple(dict.fromkeys(parser.features))
     _count_before_step(features, declared, where)
-    return Ask(text, features, _compile(sql, {name: declared[name] for name in features}, where))
+    return Ask(text, features, _compile(sql, {name: declared[name] for name in features}, where).alias(text))
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
@@ -270,6 +275,8 @@ class _Parser:
     def signed(self) -> _Node:
         if not self.accept("-"):
             return self.atom()
+        if self.next.kind == "number":
+            return _Node("number", f"-{self.atom().sql}")
         self.deeper()
         node = self.typed(self.signed(), "number")
         self.depth -= 1
@@ -310,12 +317,12 @@ class _Parser:
         if feature is None:
             self.refuse(f"{name!r} is no feature", nearest(name, self.declared) or ALLOWED)
         self.features.append(name)
-        return _Node(_KINDS[feature.dtype], f'"{name}"')
+        return _Node(_KINDS[feature.dtype], f'"{name}"', whole=feature.dtype == "int")
 
 
 def _float(node: _Node) -> str:
     """Arithmetic is done in floats: whole numbers would wrap round."""
-    return node.sql if node.computes or not node.sql.startswith('"') else f"CAST({node.sql} AS DOUBLE)"
+    return f"CAST({node.sql} AS DOUBLE)" if node.whole else node.sql
 
 
 def _operand(node: _Node) -> str:

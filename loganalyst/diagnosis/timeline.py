@@ -126,11 +126,12 @@ def _of_lines(lines: pl.DataFrame) -> pl.DataFrame:
 def _placed(events: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
     """The events with `at`, where they belong: their step, or just after that of the last point before their time."""
     events = events.with_columns(at=pl.col("step").cast(pl.Float64))
-    if points is None:
+    timed = events.filter(pl.col("step").is_null() & pl.col("time").is_not_null())
+    if points is None or not timed.height:
         return events
     clock = (
         points.drop_nulls(["session", "step", "time"]).select("session", "time", at=pl.col("step") + 0.5).sort("time")
     )
-    untimed = pl.col("step").is_not_null() | pl.col("time").is_null()
-    timed = events.filter(~untimed).drop("at").sort("time")
-    return pl.concat([events.filter(untimed), timed.join_asof(clock, on="time", by="session", check_sortedness=False)])
+    untimed = events.filter(pl.col("step").is_not_null() | pl.col("time").is_null())
+    timed = timed.drop("at").sort("time")
+    return pl.concat([untimed, timed.join_asof(clock, on="time", by="session", check_sortedness=False)])

@@ -82,7 +82,14 @@ class Context:
 
     def found(self, kind: str, *roles: str) -> pl.DataFrame:
         """The findings of one kind on curves of the given roles, in step order."""
+        if self._kinds.isdisjoint((kind, role) for role in roles):  # as of most: a query of each would cost
+            return self.findings.clear()
         return self.findings.filter(pl.col("kind") == kind, pl.col("role").is_in(roles)).sort("step")
+
+    @cached_property
+    def _kinds(self) -> frozenset[tuple[str, str]]:
+        """Kind and role of each finding."""
+        return frozenset(zip(self.findings["kind"], self.findings["role"], strict=True))
 
     def number(self, *keys: str) -> float | None:
         """The first numeric config value whose dotted key ends in one of `keys` (in their order), or None."""

@@ -31,10 +31,10 @@ def compute(context: Context) -> Computed:
 
 def _gradient(context: Context) -> Computed:
     found = [layer for layer in layers(context, "gradient") if np.isfinite(layer.size).sum() >= FEWEST]
+    if not any(EMBEDDING.search(layer.metric) for layer in found):
+        return {}
     rises = [(_rise(layer.size), layer) for layer in found]
     own = [pair for pair in rises if EMBEDDING.search(pair[1].metric)]
-    if not own:
-        return {}
     rise, layer = max(own, key=lambda pair: pair[0])
     others = [other for other, some in rises if not EMBEDDING.search(some.metric)]
     witness = layer.seen(int(np.nanargmax(np.where(np.isfinite(layer.size), layer.size, np.nan))))

@@ -72,6 +72,8 @@ def compute(context: Context) -> Computed:
 
 def accounted(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The run's own job: its row in each account of it, those that saw its end first, and the steps of its last start."""
+    if not run.jobs.height:
+        return run.jobs, run.jobs
     job = run.job or ""
     rows = run.jobs.with_row_index("row").filter(pl.col("job").str.extract(r"^([^.]+)") == job)
     main = pl.col("job") == job

@@ -27,8 +27,10 @@ def printed_plan(run: Run, last: int | None) -> float | None:
     Whether a total is that of an epoch or of the run: a run's counter stands in its epoch's share of the whole, and no
     step is beyond it.
     """
+    if last is None or not run.lines.height:
+        return None
     told = last_words(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
-    if last is None or not told.height:
+    if not told.height:
         return None
     return _plan(last, *told.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
 

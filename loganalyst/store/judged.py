@@ -10,7 +10,8 @@ import polars as pl
 
 from loganalyst import __version__, rulefiles
 from loganalyst.errors import LogAnalystError
-from loganalyst.model import Cause, Diagnosis, Run, Witness, table
+from loganalyst.model import Cause, Diagnosis, Features, Run, Witness, table
+from loganalyst.sources.part import changed
 from loganalyst.store import runrows
 from loganalyst.store.runrows import Small, of_run
 from loganalyst.store.tables import Folder, schema
@@ -90,11 +91,24 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
         "reading": reading,
     }
     return {
-        "features": pl.DataFrame([{"run_id": run_id, **diagnosis.features.values}], schema=schema("features")),
+        "features": _features(run_id, diagnosis.features),
         "feature_sources": of_run(run_id, table("feature_sources", {"feature": list(seen), **columns})),
         "findings": of_run(run_id, diagnosis.findings),
         "diagnoses": pl.DataFrame([whole], schema=schema("diagnoses")),
     }
+
+
+def _features(run_id: str, found: Features) -> pl.DataFrame:
+    """The row of the features."""
+    known = {"run_id": run_id, **{name: value for name, value in found.values.items() if value is not None}}
+    dtypes = schema("features")
+    return changed(_nothing(), [pl.Series(name, [value], dtype=dtypes[name]) for name, value in known.items()])
+
+
+@cache
+def _nothing() -> pl.DataFrame:
+    """A row of features none of which is known: most are not, and each would cost."""
+    return pl.DataFrame({name: [None] for name in schema("features")}, schema=schema("features"))
 
 
 def _cause(cause: Cause) -> dict[str, Any]:

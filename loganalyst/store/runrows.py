@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Run, Source, constant
-from loganalyst.sources.part import BIG
+from loganalyst.sources.part import BIG, changed
 from loganalyst.store.tables import READ, Folder, schema
 
 TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
@@ -66,7 +66,9 @@ def whole(folder: Folder, run_id: str, rows: Small) -> Run:
 
 def big(file: Path, name: str) -> pl.DataFrame:
     """One big table of one run."""
-    return pl.read_parquet(file, hive_partitioning=False).cast(SCHEMAS[name])
+    found = pl.read_parquet(file, hive_partitioning=False)
+    other = [column.cast(SCHEMAS[name][column.name]) for column in found.get_columns()]
+    return changed(found, other)
 
 
 def of_run(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -85,7 +85,8 @@ def test_rules_are_judged_without_their_rivals(catalogue: Catalogue) -> None:
 def test_free_tests_catch_what_the_fence_keeps_out(catalogue: Catalogue, expr: pl.Expr, test: str) -> None:
     """Questions that turn "not known" into an answer or look at other runs fail, were they ever let in."""
     rule = catalogue.rules["lr-too-high"]
-    bad = replace(rule.evidence[1], ask=replace(rule.evidence[1].ask, expr=expr))
+    ask = rule.evidence[1].ask
+    bad = replace(rule.evidence[1], ask=replace(ask, expr=expr.alias(ask.text)))
     tests = (replace(rule.tests[0], features={**SICK, "lr_peak": 1.0, "train_loss_points": 2}),)
     broken = replace(rule, evidence=(rule.evidence[0], bad), tests=tests, applies_when=None)
     outcomes = check(replace(catalogue, rules={rule.id: broken}))

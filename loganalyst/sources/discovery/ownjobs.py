@@ -66,10 +66,11 @@ def status(found: Own) -> RunStatus:
 def _told(sessions: pl.DataFrame, config: pl.DataFrame) -> list[str]:
     """The job numbers a run tells of itself, the last session's last."""
     named = pl.col("key").str.to_lowercase().str.replace_all("slurm.", "slurm_", literal=True)  # W&B: slurm.job_id
-    key = named.str.split(".").list.last()
+    last = named.str.split(".").list.last()
+    rows = config.filter(pl.col("key").str.contains("(?i)slurm")).select(last, "origin", "value").drop_nulls().rows()
     own, array, task = (
-        dict(config.filter(key.is_in(names)).select("origin", "value").drop_nulls().rows())
-        for names in (["slurm_job_id", "slurm_jobid"], ["slurm_array_job_id"], ["slurm_array_task_id"])
+        {origin: value for key, origin, value in rows if key in names}
+        for names in (("slurm_job_id", "slurm_jobid"), ("slurm_array_job_id",), ("slurm_array_task_id",))
     )
     tasks = (f"{number}_{task[origin]}" for origin, number in array.items() if origin in task)
     return [*own.values(), *tasks, *sessions.sort("session")["job"].drop_nulls()]
