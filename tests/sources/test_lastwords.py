@@ -22,6 +22,8 @@ def told(folder: Path, log: str) -> list[tuple[int, str]]:
     [
         "launcher: fatal error: the quux daemon has gone",
         "[2024-05-01 10:00:00] CRITICAL: quux is not reachable",
+        "26/01/02 03:04:05 ERROR QuuxScheduler: Lost the quux daemon",
+        "2026-01-02T03:04:05Z ERROR 77 [quux.driver.Commands]:  The quux daemon has gone",
         "Unable to start the quux daemon",
         "quux.cpp:12] Aborting the job",
         "the quux daemon terminated unexpectedly",
@@ -41,6 +43,7 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
         "finished with 0 errors: all good",
         "WARNING: error: retry in 5 s",
         "the error bars: none",
+        "ERROR 3 of 40 files: 0",
         "done",
     ],
 )

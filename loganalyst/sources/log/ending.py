@@ -16,6 +16,7 @@ LAST = 5  # lines that are a log's last words
 _ERROR = re.compile(
     r"(?:^|[\s\[|:])(?:FATAL|CRITICAL|ERROR|PANIC|[Ff]atal|[Ee]rror|[Ee]xception)(?: error)?(?:\[\w+\])?"
     r"\s?[:!\]|-]\s*\S*[A-Za-z]"
+    r"|(?:^|[\s\[|])(?:FATAL|CRITICAL|ERROR|PANIC) +(?:\d+ +)?[\[(]?[A-Za-z][\w.$/]*[\])]?:\s+\S*[A-Za-z]"
     r"|^(?:.{0,80}[:\]] )?(?:Unable to|Cannot|Can't|Could not|Couldn't|Failed to|Aborting|Aborted)\b"
     r"|\b(?:exit|terminat|fail|die|ende|quit)\w* (?:unexpectedly|abnormally)"
     r"|\b(?:unexpectedly|abnormally) (?:exit|terminat|fail|die|ende|quit)"
@@ -43,7 +44,7 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
 
 def words(path: Path, line: int, session: int, known: Sequence[Pattern]) -> pl.DataFrame:
     """A row of `lines` (pattern `last-words`, part `confirm`): of the last few lines of the file, whose last is `line`,
-    the first that tells of an error and is none that a pattern of `known` claims; none where one of them is claimed.
+    the first that tells of an error; none where a pattern of `known` that says more than that claims one of them.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -56,7 +57,10 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern]) -> pl.D
     told = last.filter(
         pl.Series([bool(_ERROR.search(said)) and not _NO_ERROR.search(said) for said in body], dtype=pl.Boolean)
     )
-    if not told.height or match(body, known).height or b"\0" in tail:
+    if not told.height or b"\0" in tail:
+        return table("lines")
+    mere = [p.id for p in known if p.generic and p.part == "symptom"]  # they say no more than that it is an error
+    if not match(body, known)["pattern"].is_in(mere).all():
         return table("lines")
     return table("lines", {
         "session": session, "file": path.name, "line": told["line"][:1].to_list(), "pattern": "last-words",
