@@ -18,6 +18,7 @@ STEPS = {
     "model": {"report"},  # Diagnosis.to_*(), inside the methods
     "errors": set(),
     "progress": set(),
+    "limits": set(),
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
     "store": {
@@ -25,13 +26,16 @@ STEPS = {
         "__version__",
         "errors",
         "features",
+        "limits",
         "model",
         "pipeline",
         "sources",
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},
-    "auditing": {"baseline", "errors", "model", "pipeline", "rulefiles", "store"},  # many runs, or one against another
-    "comparing": {"auditing", "baseline", "errors", "features", "rulefiles", "store"},  # many runs together, from their store
+    # many runs, or one against another
+    "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
+    # many runs together, from their store
+    "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
     "sources": {"errors", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},

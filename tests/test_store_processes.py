@@ -15,6 +15,7 @@ import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
+from loganalyst.limits import Limits
 from loganalyst.store import lock, tables, workers
 
 INGEST = """
@@ -112,7 +113,7 @@ def _greedy(item: str) -> str:
 
 def test_what_goes_over_its_limits_is_given_up() -> None:
     """One item that hangs and one that wants all memory cost themselves only, and are told."""
-    limits = workers.Limits(seconds=20, memory=400 << 20)
+    limits = Limits(seconds=20, memory=400 << 20)
     found = list(workers.each(_greedy, ["a", "slow", "b", "big", "c"], 2, lambda item, why: f"{item} {why}", limits))
 
     told = {"slow took longer than 20 s, and was given up", "big took more than 400 MiB of memory, and was given up"}

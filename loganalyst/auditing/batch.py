@@ -18,12 +18,10 @@ from loganalyst.auditing.listing import listing
 from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
+from loganalyst.limits import SECONDS, Limits, share
 from loganalyst.pipeline import dumped_jobs
 from loganalyst.store import Outcome, Store
-from loganalyst.store.workers import Limits, Workers
-
-SECONDS = 300.0  # that one run may take to be read, and to be judged
-SHARE = 0.8  # of the machine's memory, for all processes together
+from loganalyst.store.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def audit(
     """
     paths = list(paths)
     processes = _processors() if slurm else jobs or _processors()
-    limits = Limits(seconds, SHARE * _memory() / processes)
+    limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
         met: dict[str, Outcome] = {}
@@ -113,12 +111,12 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _memory() -> float:
-    """Bytes of memory the machine has; no limit where it does not tell."""
+def _memory() -> float | None:
+    """Bytes of memory the machine has; None where it does not tell."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
-        return float("inf")
+        return None
 
 
 @contextmanager

@@ -16,10 +16,10 @@ from typing import Any
 from uuid import uuid4
 
 from loganalyst.errors import LogAnalystError
+from loganalyst.limits import Limits, share
 from loganalyst.store import Store, judged
-from loganalyst.store.workers import Item, Limits, Processes, Ready, Result
+from loganalyst.store.workers import Item, Processes, Ready, Result
 
-SHARE = 0.8  # of a worker's memory, for the runs that it is at
 JOBS = 8  # of SLURM, where no number is given
 DEFAULTS = {"cores": 1, "memory": "4GB"}  # of a job, where dask's own configuration says nothing
 PATIENCE = 60.0  # seconds to wait for a scheduler's first worker; the queue of SLURM may take as long as it likes
@@ -124,8 +124,7 @@ def _memory() -> float:
     from distributed import get_worker
 
     worker = get_worker()
-    held = worker.memory_manager.memory_limit
-    return SHARE * held / worker.state.nthreads if held else float("inf")
+    return share(worker.memory_manager.memory_limit, worker.state.nthreads)
 
 
 def _free_to_start() -> None:

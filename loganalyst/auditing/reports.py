@@ -10,9 +10,10 @@ import polars as pl
 
 from loganalyst import pipeline
 from loganalyst.errors import LogAnalystError, StoreError
+from loganalyst.limits import Limits
 from loganalyst.store import Outcome, Store, judged, runrows
 from loganalyst.store.tables import Folder
-from loganalyst.store.workers import Limits, each
+from loganalyst.store.workers import each
 
 __all__ = ["linked", "write"]
 

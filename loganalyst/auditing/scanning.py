@@ -13,8 +13,9 @@ from typing import Any, Protocol
 import polars as pl
 
 from loganalyst.auditing.accounts import more_than_chance
-from loganalyst.auditing.batch import SECONDS, Audit, audit
+from loganalyst.auditing.batch import Audit, audit
 from loganalyst.errors import StoreError
+from loganalyst.limits import SECONDS
 from loganalyst.store import Store, lock
 
 SCHEMA_ID = "loganalyst/scan/1"

@@ -8,8 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, complain, emit, screen
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    USAGE,
+    ExitZero,
+    Jobs,
+    KeptStore,
+    Output,
+    Seconds,
+    complain,
+    emit,
+    folders,
+    layout,
+    screen,
+)
 from loganalyst.errors import LogAnalystError
+from loganalyst.limits import SECONDS
 
 if TYPE_CHECKING:
     from loganalyst.auditing.batch import Audit
@@ -26,29 +41,19 @@ class AuditFormat(StrEnum):
 
 @app.command()
 def audit(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR", help="Folders of runs, or runs.", show_default=False, readable=False),
-    ],
+    paths: Annotated[list[Path], folders("Folders of runs, or runs.")],
     *,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
-    ] = None,
+    store: KeptStore = None,
     jobs: Jobs = None,
-    seconds: Seconds = 300,
+    seconds: Seconds = SECONDS,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Let the workers of this dask scheduler do the work."),
     ] = None,
     slurm: Annotated[bool, typer.Option("--slurm", help="Let N jobs of SLURM do the work (--jobs N).")] = False,
     full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
-    format_: Annotated[
-        AuditFormat, typer.Option("--format", metavar="terminal|json|csv|html", help="How the list is laid out.")
-    ] = AuditFormat.TERMINAL,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the list to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[AuditFormat, layout(AuditFormat, "the list is")] = AuditFormat.TERMINAL,
+    output: Output = None,
     reports: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +61,7 @@ def audit(
         ),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N worst runs on a terminal.")] = 30,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+    exit_zero: ExitZero = False,
 ) -> None:
     """Say what went wrong in every run below some folders.
 

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -26,7 +27,23 @@ Jobs = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Pr
 Seconds = Annotated[
     float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
 ]
+KeptStore = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
+]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, not to stdout.")]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")]
 StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.", show_default=False)]
+
+
+def folders(words: str) -> Any:
+    """The argument `DIR…` of a command, in its words."""
+    return typer.Argument(metavar="DIR", help=words, show_default=False, readable=False)
+
+
+def layout(formats: type[StrEnum], what: str) -> Any:
+    """The option `--format` of a command: one of `formats`, for `what` it writes."""
+    return typer.Option("--format", metavar="|".join(formats), help=f"How {what} laid out.")
 
 
 def complain(text: str, code: int) -> int:

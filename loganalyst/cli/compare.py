@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, emit, screen
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    USAGE,
+    Jobs,
+    KeptStore,
+    Output,
+    Seconds,
+    emit,
+    folders,
+    layout,
+    screen,
+)
+from loganalyst.limits import SECONDS
 
 if TYPE_CHECKING:
     from loganalyst.comparing.result import Comparison
@@ -33,10 +46,7 @@ class Goal(StrEnum):
 
 @app.command()
 def compare(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR", help="Folders of runs; two: an old set and a new one.", show_default=False),
-    ],
+    paths: Annotated[list[Path], folders("Folders of runs; two: an old set and a new one.")],
     *,
     metric: Annotated[
         str | None,
@@ -45,18 +55,11 @@ def compare(
     goal: Annotated[
         Goal | None, typer.Option("--goal", metavar="min|max", help="What is best, where the name does not tell.")
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
-    ] = None,
+    store: KeptStore = None,
     jobs: Jobs = None,
-    seconds: Seconds = 300,
-    format_: Annotated[
-        CompareFormat, typer.Option("--format", metavar="terminal|markdown|json|csv|html", help="How it is laid out.")
-    ] = CompareFormat.TERMINAL,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, not to stdout.")
-    ] = None,
+    seconds: Seconds = SECONDS,
+    format_: Annotated[CompareFormat, layout(CompareFormat, "it is")] = CompareFormat.TERMINAL,
+    output: Output = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf outside of the runs.")
     ] = None,

@@ -14,9 +14,12 @@ from loganalyst.cli.common import (
     NOTHING,
     USAGE,
     ConfigFile,
+    ExitZero,
+    Output,
     RulesDirs,
     complain,
     emit,
+    layout,
     screen,
     within,
 )
@@ -61,15 +64,10 @@ def diagnose(
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
-    format_: Annotated[
-        Format | None,
-        typer.Option("--format", metavar="terminal|markdown|json|html|sarif", help="How the report is laid out."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[Format | None, layout(Format, "the report is")] = None,
+    output: Output = None,
     top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+    exit_zero: ExitZero = False,
 ) -> None:
     """Say what went wrong in a run, why, and what to change.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, emit, screen
+from loganalyst.cli.common import FOUND, NOTHING, Output, emit, layout, screen
 
 
 class InspectFormat(StrEnum):
@@ -33,12 +33,8 @@ def inspect(
         typer.Option("--plot", metavar="FILE", help="Draw the tensors, one a row, to FILE (.png, .svg or .pdf)."),
     ] = None,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many tensors are shown.")] = 10,
-    format_: Annotated[
-        InspectFormat, typer.Option("--format", metavar="terminal|json", help="How the answer is laid out.")
-    ] = InspectFormat.TERMINAL,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[InspectFormat, layout(InspectFormat, "the answer is")] = InspectFormat.TERMINAL,
+    output: Output = None,
 ) -> None:
     """Look into checkpoints, without the code that made them.
 

@@ -2,16 +2,12 @@
 
 import sys
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import StoreDir, emit, screen
-
-if TYPE_CHECKING:
-    pass
+from loganalyst.cli.common import Output, StoreDir, emit, layout, screen
 
 
 class Layout(StrEnum):
@@ -33,12 +29,8 @@ def query(
     ],
     *,
     store: StoreDir,
-    format_: Annotated[
-        Layout, typer.Option("--format", metavar="table|csv|json|jsonl", help="How the answer is laid out.")
-    ] = Layout.TABLE,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[Layout, layout(Layout, "the answer is")] = Layout.TABLE,
+    output: Output = None,
 ) -> None:
     """Ask a store in SQL.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, RulesDirs, emit, screen
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Replay
@@ -64,17 +64,13 @@ def replay(
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
-    format_: Annotated[
-        ReplayFormat, typer.Option("--format", metavar="terminal|markdown|json", help="How the answer is laid out.")
-    ] = ReplayFormat.TERMINAL,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[ReplayFormat, layout(ReplayFormat, "the answer is")] = ReplayFormat.TERMINAL,
+    output: Output = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the fault and the counterfactuals: a .png, .svg or .pdf."),
     ] = None,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")] = False,
+    exit_zero: ExitZero = False,
 ) -> None:
     """Let a checkpoint decide: repeat the steps that failed, and change one thing at a time.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit
+from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit, layout
 
 rules_app = typer.Typer(help="The catalogue of causes: list, explain, new, check, test.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules")
@@ -36,9 +36,7 @@ def explain(
     rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)],
     *,
     rules: RulesDirs = [],  # noqa: B006
-    format_: Annotated[
-        RuleFormat, typer.Option("--format", metavar="markdown|json", help="How the rule is laid out.")
-    ] = RuleFormat.MARKDOWN,
+    format_: Annotated[RuleFormat, layout(RuleFormat, "the rule is")] = RuleFormat.MARKDOWN,
 ) -> None:
     """Explain a rule.
 

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain, folders, layout
 from loganalyst.errors import LogAnalystError
+from loganalyst.limits import SECONDS
 
 
 class ScanFormat(StrEnum):
@@ -35,15 +36,10 @@ class _Stdout:
 
 @app.command()
 def scan(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR", help="Folders of runs and logs.", show_default=False, readable=False),
-    ],
+    paths: Annotated[list[Path], folders("Folders of runs and logs.")],
     *,
     store: StoreDir,
-    format_: Annotated[  # noqa: ARG001 (one layout so far; scripts name it)
-        ScanFormat, typer.Option("--format", metavar="jsonl", help="How findings are laid out.")
-    ] = ScanFormat.JSONL,
+    format_: Annotated[ScanFormat, layout(ScanFormat, "findings are")] = ScanFormat.JSONL,  # noqa: ARG001 (scripts name it)
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Add findings to FILE, each exactly once."),
@@ -53,7 +49,7 @@ def scan(
         typer.Option("--prometheus", metavar="FILE", help="Write metrics for the node exporter's textfile collector."),
     ] = None,
     jobs: Jobs = None,
-    seconds: Seconds = 300,
+    seconds: Seconds = SECONDS,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
 ) -> None:
     """Tell only what is new since the last time, a line of JSON each; for cron.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import ConfigFile, emit, screen
+from loganalyst.cli.common import ConfigFile, emit, layout, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -31,9 +31,7 @@ def show(
         list[str], typer.Option("--metric", metavar="NAME", help="Show this metric, or draw it with --plot.")
     ] = [],  # noqa: B006
     features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
-    format_: Annotated[
-        FeatureFormat, typer.Option("--format", metavar="table|json", help="How features are laid out.")
-    ] = FeatureFormat.TABLE,
+    format_: Annotated[FeatureFormat, layout(FeatureFormat, "features are")] = FeatureFormat.TABLE,
     plot: Annotated[
         Path | None,
         typer.Option(

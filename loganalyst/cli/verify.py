@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, RulesDirs, emit, screen
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, screen
 
 
 class VerifyFormat(StrEnum):
@@ -28,12 +28,8 @@ def verify(
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
-    format_: Annotated[
-        VerifyFormat, typer.Option("--format", metavar="terminal|json", help="How the answer is laid out.")
-    ] = VerifyFormat.TERMINAL,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE, not to stdout.")
-    ] = None,
+    format_: Annotated[VerifyFormat, layout(VerifyFormat, "the answer is")] = VerifyFormat.TERMINAL,
+    output: Output = None,
 ) -> None:
     """Say whether a fix helped.
 

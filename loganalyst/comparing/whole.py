@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from loganalyst.auditing.batch import SECONDS, audit
+from loganalyst.auditing.batch import audit
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
 from loganalyst.comparing.gathered import Logged, gathered, logged
@@ -19,6 +19,7 @@ from loganalyst.comparing.objective import Goal
 from loganalyst.comparing.result import UNRELATED, Comparison, Seeds, Unrelated
 from loganalyst.comparing.together import COMMON, Failures, compared, table
 from loganalyst.errors import SourceError
+from loganalyst.limits import SECONDS
 from loganalyst.store import Outcome, Store
 
 

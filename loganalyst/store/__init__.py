@@ -17,6 +17,7 @@ from typing import Literal
 import polars as pl
 
 from loganalyst.errors import StoreError, nearest
+from loganalyst.limits import Limits
 from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discover import discover
@@ -26,7 +27,7 @@ from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
-from loganalyst.store.workers import Limits, NotStartedError, Ready, Workers, each
+from loganalyst.store.workers import NotStartedError, Ready, Workers, each
 
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down

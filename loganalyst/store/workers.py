@@ -11,6 +11,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
+from loganalyst.limits import Limits
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 # one thread of polars each; memory that was freed is kept for the next item (glibc): to ask the system for it again
@@ -31,14 +33,6 @@ LOOK = 0.5  # seconds between two looks at how much memory processes hold
 
 class NotStartedError(RuntimeError):
     """A process came to its end before it was given its first item."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one item may take: `seconds` by the clock, and `memory`, bytes its process may hold (seen on Linux only)."""
-
-    seconds: float = inf
-    memory: float = inf
 
 
 class _Worker(Generic[Item]):
