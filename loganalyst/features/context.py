@@ -148,16 +148,24 @@ def event_features(name: str, meaning: str, needs: str) -> tuple[Feature, Featur
     )
 
 
+def median(x: NDArray[np.float64]) -> float:
+    """The median of at least one number, NaN where one is; numpy's own costs ten times as much for a few."""
+    ordered = np.sort(x)
+    half = ordered.size // 2
+    middle = ordered[half] if ordered.size % 2 else (ordered[half - 1] + ordered[half]) / 2
+    return float(middle if ordered[-1] == ordered[-1] else ordered[-1])
+
+
 def last_level(values: NDArray[np.float64]) -> float | None:
     """Median of the last tenth of the finite values (at least one), None where there is none."""
     finite = values[np.isfinite(values)]
-    return float(np.median(finite[-max(1, finite.size // 10) :])) if finite.size else None
+    return median(finite[-max(1, finite.size // 10) :]) if finite.size else None
 
 
 def first_level(values: NDArray[np.float64]) -> float | None:
     """Median of the first three finite values: where the run began, before anything was learned; None where there is none."""
     finite = values[np.isfinite(values)]
-    return float(np.median(finite[:3])) if finite.size else None
+    return median(finite[:3]) if finite.size else None
 
 
 def ratio(a: float | None, b: float | None) -> float | None:

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, median, ratio, seen
 from loganalyst.features.tensors import layers
 from loganalyst.model import Feature
 
@@ -48,7 +48,7 @@ def _gradient(context: Context) -> Computed:
 
 def _rise(size: "np.typing.NDArray[np.float64]") -> float:
     x = size[np.isfinite(size)]
-    usual = float(np.median(x))
+    usual = median(x)
     return float(x.max()) / usual if usual > 0 else 0.0
 
 

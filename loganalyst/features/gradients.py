@@ -5,7 +5,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, event, event_features, first_level, last_level, ratio, seen
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    event,
+    event_features,
+    first_level,
+    last_level,
+    median,
+    ratio,
+    seen,
+)
 from loganalyst.features.schedule import CLIP
 from loganalyst.model import Curve, Feature
 
@@ -73,22 +83,22 @@ def _levels(curve: Curve) -> Computed:
     if not finite.size:
         return {}
     x = curve.values[finite]
-    median, top = float(np.median(x)), int(np.argmax(x))
+    usual, top = median(x), int(np.argmax(x))
     late = x[x.size // 10 :]
     most = seen(curve, int(finite[top]))
     latest = seen(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
     return {
-        "grad_norm_median": median,
+        "grad_norm_median": usual,
         "grad_norm_last": last_level(x),
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
-        "grad_norm_max_ratio": (ratio(float(x[top]), median), most),
+        "grad_norm_max_ratio": (ratio(float(x[top]), usual), most),
         "grad_norm_late_max_ratio": (
-            ratio(float(late.max()), max(median, min(first_level(x) or 0.0, USUAL * median))),
+            ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, USUAL * usual))),
             latest,
         ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
-        **_stretches(late > USUAL * median),
+        **_stretches(late > USUAL * usual),
     }
 
 

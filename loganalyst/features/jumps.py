@@ -59,7 +59,8 @@ def _rise(curve: Curve, finite: NDArray[np.int64], at: int) -> Computed:
     start, end = max(at - reach, WINDOW), min(at + reach, finite.size - WINDOW)
     if end <= start:
         return {}
-    levels = np.median(np.lib.stride_tricks.sliding_window_view(x, WINDOW)[start - WINDOW : end + 1], axis=1)
+    windows = np.lib.stride_tricks.sliding_window_view(x, WINDOW)[start - WINDOW : end + 1]
+    levels = np.sort(windows, axis=1)[:, WINDOW // 2]
     before, after = levels[:-WINDOW], levels[WINDOW:]
     best = int(np.argmax(after - before))
     middle, low, high = start + best, float(before[best]), float(after[best])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, ratio
+from loganalyst.features.context import Computed, Context, median, ratio
 from loganalyst.features.tensors import Layer, layers, main
 from loganalyst.model import Feature
 
@@ -123,7 +123,7 @@ def _peak(size: NDArray[np.float64]) -> tuple[float, int]:
     at = np.flatnonzero(np.isfinite(size))
     x = size[at]
     top = int(np.argmax(x))
-    usual = float(np.median(x[: max(top, 3)]))
+    usual = median(x[: max(top, 3)])
     if not usual > 0:
         return 0.0, int(at[top])
     first = int(np.flatnonzero(x >= np.sqrt(usual * x[top]))[0])

@@ -6,7 +6,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, Value, event, event_features, first_level, ratio, seen
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    Value,
+    event,
+    event_features,
+    first_level,
+    median,
+    ratio,
+    seen,
+)
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
@@ -156,8 +166,8 @@ def _levels(curve: Curve) -> Computed:
         return {}
     x = curve.values[finite]
     n = x.size
-    first, middle = float(np.median(x[: max(3, n // 20)])), float(np.median(x[int(0.4 * n) : int(0.6 * n)]))
-    last = float(np.median(x[int(0.8 * n) :]))
+    first, middle = median(x[: max(3, n // 20)]), median(x[int(0.4 * n) : int(0.6 * n)])
+    last = median(x[int(0.8 * n) :])
     fifth = np.searchsorted(finite, len(curve.values) // 5)  # of the run: where most is NaN, not of what is left
     early = int(np.argmax(x[: max(3, fifth)]))
     witness = seen(curve, int(finite[early]))
@@ -176,7 +186,7 @@ def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value
     x = curve.values[finite]
     if x.min() < 0 or x.size < 30 or first <= 0:
         return None
-    local = np.median(np.lib.stride_tricks.sliding_window_view(x, 21), axis=1)
+    local = np.sort(np.lib.stride_tricks.sliding_window_view(x, 21), axis=1)[:, 10]
     ratios = x[10:-10] / np.maximum(local, 0.01 * first)
     ratios[: max(x.size // 5 - 10, 0)] = 0.0
     top = int(np.argmax(ratios))

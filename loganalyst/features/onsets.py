@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context
+from loganalyst.features.context import Computed, Context, median
 from loganalyst.features.run import COUNTERS
 from loganalyst.model import Curve, Feature, Onset, Witness
 
@@ -176,10 +176,11 @@ def _bracket(curve: Curve, at: int) -> tuple[int, int, int]:
     if usual.size < FEWEST:
         return vague
     beyond = _standardised(usual, y[start : end + AHEAD])
-    lasting = [i for i in np.flatnonzero(beyond[: end - start] > FAR) if np.median(beyond[i : i + LASTING]) > FAR]
-    if not lasting:
+    lasting = (i for i in np.flatnonzero(beyond[: end - start] > FAR) if median(beyond[i : i + LASTING]) > FAR)
+    first = next(lasting, None)
+    if first is None:
         return vague
-    high = start + int(lasting[0])
+    high = start + int(first)
     calm = np.flatnonzero(beyond[: high - start] < CALM)
     last = start + int(calm[-1]) if calm.size else start - 1
     low = max(min(last - (high - last - 1), high - _on_its_way(beyond[high - start :])), 0)
@@ -198,7 +199,7 @@ def _on_its_way(beyond: NDArray[np.float64]) -> int:
     half = ahead.size // 2
     if half < LASTING or ahead[0] > 2 * FAR:
         return 1
-    slow = float(np.median(ahead[half:]) - np.median(ahead[:half])) / half
+    slow = (median(ahead[half:]) - median(ahead[:half])) / half
     return int(np.ceil(ahead[0] / slow)) + 1 if slow * half > CALM / 2 else 1
 
 
@@ -207,13 +208,13 @@ def _standardised(usual: NDArray[np.float64], then: NDArray[np.float64]) -> NDAr
     halves, which goes on where it rises and stops where it falls.
     """
     half = usual.size // 2
-    early, late = float(np.median(usual[:half])), float(np.median(usual[half:]))
+    early, late = median(usual[:half]), median(usual[half:])
     slope = (late - early) / ((usual.size + 1) // 2 + half) * 2
     at = np.arange(usual.size + then.size) - (half + (usual.size - half - 1) / 2)
     if slope < 0:
         at = np.minimum(at, (usual.size - half - 1) / 2)
     rest = usual - late - slope * at[: usual.size]
-    noise = 1.4826 * float(np.median(np.abs(rest - np.median(rest)))) * (1 + SMALL / usual.size)
+    noise = 1.4826 * median(np.abs(rest - median(rest))) * (1 + SMALL / usual.size)
     unit = max(noise, 1e-9 * float(np.abs(usual).max()), float(np.finfo(float).tiny))
     return np.asarray((then - late - slope * at[usual.size :]) / unit, np.float64)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features import axes
-from loganalyst.features.context import Computed, Context, seen
+from loganalyst.features.context import Computed, Context, median, seen
 from loganalyst.model import Curve, Feature
 
 Values = NDArray[np.float64]
@@ -41,11 +41,11 @@ def _passes(curve: Curve, ends: Values) -> Computed:
         return {}
     near = max(3, int(NEAR * size))
     inside = [c for c in cuts if c >= near and c + near <= x.size]
-    drops = np.array([np.median(x[c - near : c]) - np.median(x[c : c + near]) for c in inside])
-    levels = np.array([np.median(x[c - near : c]) for c in inside])
+    levels, after = (np.array([median(x[c + a : c + b]) for c in inside]) for a, b in ((-near, 0), (0, near)))
+    drops = levels - after
     if drops.size < 2:
         return {}
-    fall = float(levels[0] - np.median(x[-near:]))
+    fall = float(levels[0] - median(x[-near:]))
     return {
         "epoch_points": size,
         "epoch_drop_share": float(drops.sum() / fall) if fall > 0 else None,

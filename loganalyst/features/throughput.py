@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beats import pauses
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, median, ratio, seen
 from loganalyst.model import Curve, Feature
 
 NEEDS = "a throughput or step time, or times of the logged rows"
@@ -40,11 +40,13 @@ def _speed(context: Context) -> Computed:
     if speed.size < FEWEST:
         return {}
     parts = np.array_split(speed, TENTHS)
-    levels = np.array([np.median(part) for part in parts])
+    levels = np.array([median(part) for part in parts])
     best = int(np.argmax(levels))
     if not levels[best] > 0:
         return {}
-    spread = [(np.percentile(p, 75) - np.percentile(p, 25)) / 2 / np.median(p) for p in parts if np.median(p) > 0]
+    spread = [
+        float(np.subtract(*np.quantile(p, (0.75, 0.25)))) / 2 / m for p, m in zip(parts, levels, strict=True) if m > 0
+    ]
     witness = seen(curve, int(at[-1]))
     out: Computed = {
         "throughput_metric": (name, seen(curve)),
@@ -52,7 +54,7 @@ def _speed(context: Context) -> Computed:
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
         "throughput_low_share": float(np.mean(levels[best:] < LOW * levels[best])),
-        "throughput_noise": float(np.median(spread)),
+        "throughput_noise": median(np.array(spread)),
     }
     return out | _drop(curve, at, speed, best * speed.size // TENTHS)
 
@@ -63,7 +65,7 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
     places = np.arange(max(best, width), speed.size - width + 1, max(width // 10, 1))
     if not places.size:
         return {}
-    after, before = (np.array([np.median(speed[p + a : p + b]) for p in places]) for a, b in ((0, width), (-width, 0)))
+    after, before = (np.array([median(speed[p + a : p + b]) for p in places]) for a, b in ((0, width), (-width, 0)))
     fell = np.divide(after, before, out=np.ones(places.size), where=before > 0)
     worst = int(np.argmin(fell))
     witness = seen(curve, int(at[places[worst]]))

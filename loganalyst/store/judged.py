@@ -11,7 +11,6 @@ import polars as pl
 from loganalyst import __version__, rulefiles
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Cause, Diagnosis, Features, Run, Witness, table
-from loganalyst.sources.part import changed
 from loganalyst.store import runrows
 from loganalyst.store.runrows import Small, of_run
 from loganalyst.store.tables import Folder, schema
@@ -76,7 +75,9 @@ def _judged(task: Task, diagnosis: Diagnosis) -> Judged:
 
 
 def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.DataFrame]:
-    """The diagnosis as one frame of each judged table; `reading` is the stamp of what was judged."""
+    """The diagnosis as one frame of each judged table, of which columns may be missing where nothing is known of them;
+    `reading` is the stamp of what was judged.
+    """
     run_id = diagnosis.run.id
     seen = diagnosis.features.witnesses
     columns = {name: [getattr(w, name) for w in seen.values()] for name in Witness.__dataclass_fields__}
@@ -99,16 +100,10 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
 
 
 def _features(run_id: str, found: Features) -> pl.DataFrame:
-    """The row of the features."""
-    known = {"run_id": run_id, **{name: value for name, value in found.values.items() if value is not None}}
+    """The row of those features that are known: most are not, and each would cost."""
+    known = {name: value for name, value in found.values.items() if value is not None}
     dtypes = schema("features")
-    return changed(_nothing(), [pl.Series(name, [value], dtype=dtypes[name]) for name, value in known.items()])
-
-
-@cache
-def _nothing() -> pl.DataFrame:
-    """A row of features none of which is known: most are not, and each would cost."""
-    return pl.DataFrame({name: [None] for name in schema("features")}, schema=schema("features"))
+    return pl.DataFrame([pl.Series(n, [value], dtype=dtypes[n]) for n, value in {"run_id": run_id, **known}.items()])
 
 
 def _cause(cause: Cause) -> dict[str, Any]:

@@ -173,11 +173,11 @@ class Folder:
         files: Iterable[tuple[Path, Path]] = (),
     ) -> None:
         """Write one segment of each table, and move `files` into their places; the segment of the last table follows
-        when all others are there for good. Only for who holds the lock.
+        when all others are there for good. Columns that a frame lacks are NULL. Only for who holds the lock.
         """
         last = max((_last(f) for name in names for f in self.segments(name)), default=0)
         stamp = max(time_ns(), last + 1)  # later than all before it, even where the clock was set back
-        rows = {name: pl.concat(batch[name]).with_columns(written=pl.lit(stamp)) for name in names if batch[name]}
+        rows = {name: _joined(name, batch[name]).with_columns(written=pl.lit(stamp)) for name in names if batch[name]}
         segments = (self._write(frame, name, f"{stamp}.parquet") for name, frame in rows.items() if frame.height)
         moves = [*files, *segments]
         lasts = {file: place for file, place in moves if place.parent.name == names[-1]}
@@ -236,6 +236,10 @@ class Folder:
                 shutil.rmtree(left, ignore_errors=True)  # a process that outlived its parent may still write there
             else:
                 left.unlink(missing_ok=True)
+
+
+def _joined(name: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=schema(name)), *frames], how="diagonal")
 
 
 def move(file: Path, to: Path) -> None:
