@@ -29,12 +29,13 @@ FEATURES = (
 FEWEST = 5  # points of a half that tell whether it moves
 STUCK = 0.3  # of the first level: a term that still has more did not learn
 NOT_FALLEN = 0.7
+WATCHED = 5.0  # times the total: a term above that is logged without the weight it has in there
 DROWNED = 0.02  # of the sum: a term with less hardly moves the weights
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES that at least two terms of positive loss allow."""
-    terms = _one_axis(context.of(*ROLES))
+    terms = [c for c in _one_axis(context.of(*ROLES)) if _in_total(context, c)]
     out = _unexplained(context, terms) | _still(context.of(*ROLES))
     if len(terms) < 2:
         return out
@@ -45,6 +46,16 @@ def compute(context: Context) -> Computed:
     if last.sum() > 0 and (first > 0).any():
         out |= _shares(terms, first, last, sizes)
     return out
+
+
+def _in_total(context: Context, term: Curve) -> bool:
+    """Whether the term can be part of the total as it is logged: no more than the total ever was, by far."""
+    total = next((c for c in context.of("train_loss") if np.array_equal(c.steps, term.steps)), None)
+    size = last_level(np.abs(term.weight * term.values))
+    if total is None or size is None:
+        return True
+    levels = [level for level in (first_level(np.abs(total.values)), last_level(np.abs(total.values))) if level]
+    return not levels or size <= WATCHED * max(levels)
 
 
 def _still(curves: list[Curve]) -> Computed:

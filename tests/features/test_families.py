@@ -128,6 +128,16 @@ def test_stuck_term(features_of: FeaturesOf) -> None:
     assert row.values["component_stuck_ratio"] == 1.0
 
 
+def test_a_term_far_above_the_total_is_only_watched(features_of: FeaturesOf) -> None:
+    """A divergence of 220 beside a total of 0.1 is logged without its weight: it is no share of the total."""
+    recon = np.geomspace(3.5, 0.03, 40)
+    watched = {"loss_recon": recon, "loss_mmd": np.full(40, 0.02), "loss_kl": np.full(40, 220.0)}
+
+    row = features_of({"loss_vae": recon + 0.05, **watched}).values
+    assert (row["component_count"], row["component_top_metric"]) == (2, "loss_recon")
+    assert features_of(watched).values["component_top_metric"] == "loss_kl"
+
+
 def test_term_that_ends_nan(features_of: FeaturesOf) -> None:
     """A loss beside the training loss that turns NaN for good is an event; NaN by nature in between is not."""
     row = features_of({"value_loss": [*[1.0] * 20, NAN, NAN], "policy_loss": [1.0, NAN, 1.0]})
