@@ -52,8 +52,8 @@ def timeline(
     (in order) say more exactly when metrics left their usual course, and in which order; of the metrics in `down` less
     is worse.
     """
-    of_findings = _of_findings(findings, down)
-    events = pl.concat([of_findings, _of_lines(lines)]).sort("weight", descending=True, maintain_order=True)
+    told = [_of_findings(findings, down), *([_of_lines(lines)] if lines.height else [])]
+    events = pl.concat(told).sort("weight", descending=True, maintain_order=True)
     placed = _placed(_exact(events.head(MAX_EVENTS), onsets), points)
     placed = placed.sort("session", "at", "place", "time", "line", nulls_last=True, maintain_order=True)
     chain = {(o["session"], o["metric"], o["kind"]): o for o in _chain(onsets)}

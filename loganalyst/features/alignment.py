@@ -66,9 +66,9 @@ def compute(context: Context) -> Computed:
 
 def _trouble(context: Context) -> dict[str, object] | None:
     """The first finding of harm, else the largest spike."""
-    harm = context.findings.filter(pl.col("role") == ROLE, pl.col("kind").is_in(TROUBLE)).sort("step")
-    spikes = context.found("spike", ROLE).sort("effect", descending=True)
-    found = harm if harm.height else spikes
+    found = context.found(TROUBLE, ROLE)
+    if not found.height:
+        found = context.found("spike", ROLE).sort("effect", descending=True)
     return found.row(0, named=True) if found.height else None
 
 

@@ -31,7 +31,11 @@ def session_roots(run: Run) -> dict[int, dict[str, Any] | None]:
     of it, and the rank and node that failed first.
     """
     numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
-    return {n: _told(outlived(run.lines.filter(session=n), run.points.filter(session=n))) for n in numbers}
+    spoken = set(run.lines["session"])  # without a line nothing is told
+    return {
+        n: _told(outlived(run.lines.filter(session=n), run.points.filter(session=n))) if n in spoken else None
+        for n in numbers
+    }
 
 
 def _told(lines: pl.DataFrame) -> dict[str, Any] | None:

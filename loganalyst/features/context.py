@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -80,11 +81,12 @@ class Context:
         chosen = [c for c in self.curves if c.role.name in roles and len(c.values)]
         return sorted(chosen, key=lambda c: (-len(c.values), "loss" not in c.metric.lower(), len(c.metric)))
 
-    def found(self, kind: str, *roles: str) -> pl.DataFrame:
-        """The findings of one kind on curves of the given roles, in step order."""
-        if self._kinds.isdisjoint((kind, role) for role in roles):  # as of most: a query of each would cost
+    def found(self, kinds: str | Sequence[str], *roles: str) -> pl.DataFrame:
+        """The findings of one kind, or of some, on curves of the given roles, in step order."""
+        kinds = (kinds,) if isinstance(kinds, str) else kinds
+        if self._kinds.isdisjoint(product(kinds, roles)):  # as of most: a query of each would cost
             return self.findings.clear()
-        return self.findings.filter(pl.col("kind") == kind, pl.col("role").is_in(roles)).sort("step")
+        return self.findings.filter(pl.col("kind").is_in(kinds), pl.col("role").is_in(roles)).sort("step")
 
     @cached_property
     def _kinds(self) -> frozenset[tuple[str, str]]:

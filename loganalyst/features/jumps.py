@@ -1,7 +1,6 @@
 """Features of the place where the training loss went up: at once or slowly, and what it did afterwards."""
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.features import axes
@@ -27,7 +26,7 @@ REACH = 0.1  # of the curve, to both sides of where the rise was found
 def compute(context: Context) -> Computed:
     """All of FEATURES, of the rise found first; nothing where none was."""
     curves = context.of(ROLE)
-    found = context.findings.filter(pl.col("role") == ROLE, pl.col("kind").is_in(KINDS)).sort("step")
+    found = context.found(KINDS, ROLE)
     if not curves or not found.height:
         return {}
     curve, at = curves[0], int(np.searchsorted(curves[0].steps, found["step"][0]))

@@ -93,10 +93,11 @@ def _otherwise(run: Run) -> str | None:
     not.
     """
     formats = {s.path: s.format or "" for s in run.sources}
-    last = run.sessions.filter(pl.col("session") == pl.col("session").max()).select("source", "status").drop_nulls()
-    said = [(NAMES.get(formats.get(file, ""), "the log"), status, status) for file, status in last.iter_rows()]
-    states = run.jobs.filter(pl.col("job") == (run.job or ""))["state"].drop_nulls()
-    words = [state.split(" ")[0].rstrip("+") for state in states]
+    ends = run.sessions.select("session", "source", "status").drop_nulls()
+    last = run.sessions["session"].max()
+    said = [(NAMES.get(formats.get(file, ""), "the log"), end, end) for n, file, end in ends.iter_rows() if n == last]
+    states = run.jobs.select("job", "state").drop_nulls()
+    words = [state.split(" ")[0].rstrip("+") for job, state in states.iter_rows() if job == (run.job or "")]
     said += [("SLURM", word, _STATES.get(word.lower(), "unknown")) for word in words[-1:]]
     alike = {"unknown", "running", run.status, *(() if run.status in ("finished", "unknown") else ("failed",))}
     return ", ".join(dict.fromkeys(f"{who} says {word}" for who, word, status in said if status not in alike)) or None

@@ -67,6 +67,8 @@ def _ending(run: Run) -> Computed:
 
 def _first_silent(run: Run) -> Computed:
     """The log of a rank that ends first, by its timestamps."""
+    if run.sessions.height < 2:
+        return {}
     ends = run.sessions.filter(pl.col("source").str.contains(_OF_A_RANK)).drop_nulls("ended")
     logs = ends.group_by("source").agg(pl.col("ended").max()).sort("ended", "source")
     if logs.height < 2:
