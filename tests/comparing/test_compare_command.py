@@ -189,6 +189,45 @@ def test_unrelated_runs_are_left_out_and_compared_alone(projects, capsys):
     assert (found["sets"], found["regressions"]) == ([], [])
 
 
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An old and a new set of two projects each; in the smaller one, with another metric, the new ones are worse."""
+    folder = tmp_path_factory.mktemp("mixed")
+    for name, more in (("old", 0.0), ("new", 0.3)):
+        for i in range(4):
+            write(folder / name / f"text{i}", 9.0, i, n_layer=2, n_head=4, block_size=64, dataset="books")
+        for i in range(3):
+            write(folder / name / f"images{i}", 0.1 + more, i, arch="net", image_size=8, num_classes=10)
+            log = folder / name / f"images{i}/metrics.csv"
+            log.write_text(log.read_text().replace("val/loss", "val/nll"))
+    la.audit([folder], folder / "store", jobs=1)
+    return folder
+
+
+def test_two_sets_are_held_against_each_other_within_each_project(mixed, capsys):
+    """The exit code is that of all of them."""
+    code, text, _ = compared(capsys, mixed, mixed / "old", mixed / "new", "--format", "json")
+    found = json.loads(text)
+    (alone,) = [group["comparison"] for group in found["unrelated"]]
+
+    assert code == 1
+    assert {r["metric"]: r["verdict"] for r in found["regressions"]} == {"val/loss": "same", "train/loss": "same"}
+    assert {r["metric"]: r["verdict"] for r in alone["regressions"]} == {"val/nll": "worse", "train/loss": "worse"}
+    assert [alone["objective"]["metric"], alone["sets"]] == ["val/nll", found["sets"]]
+
+
+def test_a_group_without_the_metric_asked_for_is_not_compared(mixed, capsys):
+    """The one that has it goes first, though it is smaller."""
+    _, text, _ = compared(capsys, mixed, mixed, "--format", "json", "--metric", "val/nll")
+    _, screen, _ = compared(capsys, mixed, mixed, "--metric", "val/nll")
+    found = json.loads(text)
+    (group,) = found["unrelated"]
+
+    assert (found["objective"]["metric"], found["objective"]["known"]) == ("val/nll", 6)
+    assert (len(group["runs"]), group["comparison"]) == (8, None)
+    assert "Left out: 8 unrelated" in screen
+
+
 def test_runs_that_belong_together_are_all_compared(sets, capsys):
     """A sweep and two sets of it in one comparison."""
     _, text, _ = compared(capsys, sets, sets / "old", sets / "new", sets / "sweep", "--format", "json")
