@@ -20,6 +20,7 @@ FEATURES = (
     Feature("lr_restart_count", "int", "restarts", "how often it climbs again by a quarter of its peak or more after it had come down below half of it", ROLE),
     Feature("lr_jump_count", "int", "events", "sudden rises by a quarter of its peak or more after its warm-up", ROLE),
     Feature("lr_jump_step", "int", "step", "where the first of them is", ROLE),
+    Feature("lr_jump_ratio", "float", "ratio", "the rate after the first of them against that before", ROLE),
     Feature("lr_exhausted_count", "int", "events", "the rate stays below a thousandth of its peak for a tenth of the run or more", ROLE),
     Feature("lr_exhausted_step", "int", "step", "from where", ROLE),
     Feature("lr_exhausted_share", "float", "share", "share of the run that is left from there", ROLE),
@@ -72,7 +73,7 @@ def _logged(context: Context, curve: Curve) -> Computed:
         "lr_kind": plan.kind,
         "lr_last_share": plan.final_ratio,
         "lr_restart_count": plan.restarts,
-        **_jump(curve, plan.jump_steps),
+        **_jump(curve, plan.jump_steps, plan.jump_ratio),
         "lr_exhausted_count": int(plan.exhausted_step is not None),
         "lr_exhausted_step": (plan.exhausted_step, at),
         "lr_exhausted_share": left,
@@ -81,11 +82,15 @@ def _logged(context: Context, curve: Curve) -> Computed:
     }
 
 
-def _jump(curve: Curve, jumps: tuple[int, ...]) -> Computed:
+def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:
     if not jumps:
         return {"lr_jump_count": 0}
     witness = Witness(curve.metric, jumps[0], curve.source)
-    return {"lr_jump_count": (len(jumps), witness), "lr_jump_step": (jumps[0], witness)}
+    return {
+        "lr_jump_count": (len(jumps), witness),
+        "lr_jump_step": (jumps[0], witness),
+        "lr_jump_ratio": (rise, witness),
+    }
 
 
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:

@@ -17,6 +17,7 @@ WARM = 0.95  # share of the peak at which a warm-up is over
 SUDDEN = 0.7  # a rate that falls to this share or less from one point to the next drops at once
 LEAST = 0.01  # and by this share of the peak (the last steps of a smooth decay halve the rate, too)
 RISE = 0.25  # share of the peak by which a rate climbs again
+SETTLED = 0.1  # share of the run for which a rate does not climb before its warm-up is over
 EXHAUSTED = 1e-3  # share of the peak below which nothing is learned any more
 FIT = 0.03  # largest mean misfit to a named decay, as a share of the peak
 
@@ -27,9 +28,9 @@ class Schedule:
 
     `warmup_share` is the way to 95 % of the peak (0 if it starts there), `final_ratio` last/peak, `drop_steps` the
     steps at which the rate falls by 30 % or more at once, `jump_steps` those at which it rises by as much at once after
-    its warm-up, `restarts` how often it climbs again after a decay (`kind` is then that of the first),
-    `exhausted_step` the first step from which it stays below a thousandth of the peak while a tenth of the run or
-    more remains.
+    its warm-up, `jump_ratio` the rate after the first of them against that before, `restarts` how often it climbs again
+    after a decay (`kind` is then that of the first), `exhausted_step` the first step from which it stays below a
+    thousandth of the peak while a tenth of the run or more remains.
     """
 
     peak: float | None = None
@@ -41,6 +42,7 @@ class Schedule:
     kind: ScheduleKind | None = None
     drop_steps: tuple[int, ...] = ()
     jump_steps: tuple[int, ...] = ()
+    jump_ratio: float | None = None
     restarts: int | None = None
     exhausted_step: int | None = None
 
@@ -58,6 +60,7 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
     if peak < 1e-300:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
     u = np.maximum(v, -peak) / peak
+    jumps = _jumps(t, u)
     drops = np.flatnonzero((u[1:] <= SUDDEN * u[:-1]) & (u[:-1] - u[1:] >= LEAST)) + 1
     return Schedule(
         peak=peak,
@@ -68,7 +71,8 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         final_ratio=float(u[-1]),
         kind=_kind(t, u, drops) if v.size > 2 else None,
         drop_steps=tuple(int(s) for s in t[drops][:1000]),
-        jump_steps=tuple(int(s) for s in t[_jumps(u)][:1000]),
+        jump_steps=tuple(int(s) for s in t[jumps][:1000]),
+        jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > 0 else None,
         restarts=len(_restarts(u)),
         exhausted_step=_exhausted(t, u),
     )
@@ -83,10 +87,19 @@ def _warmup(t: Array, u: Array) -> float:
     return float(np.clip((t[int(np.argmax(u >= WARM))] - t[0]) / _span(t), 0.0, 1.0))
 
 
-def _jumps(u: Array) -> NDArray[np.intp]:
-    """Where the rate rises by a third of the peak or more at once after it has been near it."""
-    warm = int(np.argmax(u >= WARM))
+def _jumps(t: Array, u: Array) -> NDArray[np.intp]:
+    """Where the rate rises by a quarter of the peak or more at once after its warm-up."""
+    warm = min(int(np.argmax(u >= WARM)), _settled(t, u))
     return np.flatnonzero((u[warm:-1] <= SUDDEN * u[warm + 1 :]) & (u[warm + 1 :] - u[warm:-1] >= RISE)) + warm + 1
+
+
+def _settled(t: Array, u: Array) -> int:
+    """Where the rate, once above 0, has been no higher than before for a tenth of the run: its warm-up is over."""
+    top = np.maximum.accumulate(u)
+    climbs = np.append(True, top[1:] > top[:-1] * (1 + FLAT))
+    since = np.maximum.accumulate(np.where(climbs, np.arange(u.size), 0))
+    over = (t - t[since] >= SETTLED * _span(t)) & (top > 0)
+    return int(np.argmax(over)) if over.any() else u.size - 1
 
 
 def _restarts(u: Array) -> list[int]:

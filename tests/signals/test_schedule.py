@@ -69,6 +69,15 @@ def test_a_warm_up_in_steps_is_no_jump():
     assert schedule(T, rate).jump_steps == (600,)
 
 
+def test_a_jump_above_all_before_is_a_jump():
+    """A rate that stood still for a tenth of the run has warmed up: what comes then at once is no warm-up."""
+    s = schedule(T, np.select([T < 50, T < 500], [0.0001, 0.001], 0.03))
+    waits = schedule(T, np.select([T < 300], [0.0], 0.03))  # a rate of 0 has not begun
+
+    assert (s.jump_steps, s.jump_ratio) == ((500,), pytest.approx(30.0))
+    assert waits.jump_steps == ()
+
+
 def test_exhausted_needs_a_tenth_of_the_run():
     """A rate that reaches zero half-way is exhausted there; one that ends at zero is not."""
     early = np.maximum(0, 1 - T / 500)
