@@ -24,7 +24,7 @@ ROLES = ("grad_norm", "grad_norm_squared")
 USUAL = (
     10.0  # medians that the first gradients may have; more would hide a late excursion behind the base it is held to
 )
-FEWEST = 20  # norms of which some stand at the threshold
+FEWEST = 20  # norms of which some stand at the threshold, or that tell a straight line
 CLOSE = 1e-3  # what rounding takes from a clipped norm
 
 FEATURES = (
@@ -39,6 +39,7 @@ FEATURES = (
     Feature("grad_norm_high_runs", "int", "events", "separate stretches after the first tenth in which it is above ten times its median (0 = looked and none)", ROLE),
     Feature("grad_norm_high_run", "int", "points", "points of the longest of them", ROLE),
     Feature("grad_norm_shrink_ratio", "float", "ratio", "level of the last tenth against the first (below 1: shrinking)", ROLE),
+    Feature("grad_norm_straight", "float", "", "Pearson's correlation of it with the step (1 = it rises in a straight line, as a sum of gradients that is never cleared)", ROLE),
     *event_features("grad_norm_nonfinite", "runs of NaN or infinite gradient norms", ROLE),
     *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
     *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
@@ -98,8 +99,16 @@ def _levels(curve: Curve) -> Computed:
             latest,
         ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
+        "grad_norm_straight": _straight(curve.steps[finite].astype(np.float64), x),
         **_stretches(late > USUAL * usual),
     }
+
+
+def _straight(steps: NDArray[np.float64], x: NDArray[np.float64]) -> float | None:
+    """Pearson's correlation; None of a few values or of a constant."""
+    away, up = steps - steps.mean(), x - x.mean()
+    size = float(np.linalg.norm(away) * np.linalg.norm(up))
+    return float(away @ up) / size if x.size >= FEWEST and np.isfinite(size) and size > 0 else None
 
 
 def _stretches(high: NDArray[np.bool_]) -> Computed:
