@@ -28,7 +28,7 @@ def settings(ids: Sequence[str], config: pl.DataFrame) -> Names:
 
 def metrics(ids: Sequence[str], store: Store) -> Names:
     """The same of metrics: by role, so that a metric that was renamed is the same one."""
-    every = _distinct(store.points.filter(pl.col("run_id").is_in(list(ids))).select("run_id", "metric"))
+    every = distinct(store.points.filter(pl.col("run_id").is_in(list(ids))).select("run_id", "metric"))
     of = limits().metrics
     told = {}
     for metric, (role, _) in assign(every["metric"].unique()).items():
@@ -41,11 +41,11 @@ def having(ids: Sequence[str], store: Store, metric: str | None) -> NDArray[np.b
     """Which of the runs `ids` have this metric (None: there is none)."""
     if metric is None:
         return np.zeros(len(ids), dtype=bool)
-    found = _distinct(store.points.filter(pl.col("run_id").is_in(list(ids)), metric=metric).select("run_id"))
+    found = distinct(store.points.filter(pl.col("run_id").is_in(list(ids)), metric=metric).select("run_id"))
     return pl.Series(list(ids)).is_in(found["run_id"].to_list()).to_numpy()
 
 
-def _distinct(rows: pl.LazyFrame) -> pl.DataFrame:
+def distinct(rows: pl.LazyFrame) -> pl.DataFrame:
     """The rows that differ; a part of them at a time, for there are as many as points."""
     return rows.unique().collect(engine="streaming")
 

@@ -1,9 +1,11 @@
 """How large each run is: parameters, tokens and compute, from its settings, features and metrics."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from loganalyst.comparing.names import distinct
 from loganalyst.store import Store
 
 # the last name of a dotted key, or a metric: from the surest to the last resort
@@ -21,6 +23,7 @@ LENGTH = (
     "context_length", "n_ctx",
 )  # fmt: skip
 FLOPS = 6.0  # a token and parameter, forward and back (Kaplan et al. 2020, arXiv:2001.08361)
+LAST = re.compile(r"^.*[/.]")  # what stands before the last name of a metric
 NAMES = {"parameters": PARAMETERS, "tokens": TOKENS, "compute": COMPUTE}
 
 
@@ -64,16 +67,18 @@ def _settings(order: pl.DataFrame, config: pl.DataFrame) -> Mapping[str, pl.Seri
 
 def _logged(store: Store, order: pl.DataFrame, missing: Sequence[str]) -> Mapping[str, pl.Series]:
     """The largest values of metrics that count what no setting tells."""
-    names = [k for name in missing for k in NAMES[name]]
-    if not names:
+    wanted = {k for name in missing for k in NAMES[name]}
+    points = store.points.filter(pl.col("run_id").is_in(order["run_id"].to_list()))
+    every = distinct(points.select("metric"))["metric"].to_list() if wanted else list[str]()
+    found = {metric: last for metric in every if (last := LAST.sub("", metric.lower())) in wanted}
+    if not found:
         return {}
-    metric = pl.col("metric").str.to_lowercase().str.replace_all(r"^.*[/.]", "")
     some = (
-        store.points.filter(pl.col("run_id").is_in(order["run_id"].to_list()))
-        .select("run_id", name=metric, number="value").filter(pl.col("name").is_in(names))
+        points.filter(pl.col("metric").is_in(list(found)))
+        .select("run_id", name=pl.col("metric").replace_strict(found, return_dtype=pl.String), number="value")
         .group_by("run_id", "name").agg(pl.col("number").filter(pl.col("number").is_finite()).max())
     )  # fmt: skip
-    return _columns(order, some.collect())
+    return _columns(order, some.collect(engine="streaming"))
 
 
 def _columns(order: pl.DataFrame, rows: pl.DataFrame) -> Mapping[str, pl.Series]:
