@@ -138,6 +138,7 @@ LAYOUTS = {
     "logs of several programs and a job": ("a.log slurm-7.out z.log", "a.log slurm-7.out z.log"),
     "a program's log and its job's": ("x/ddp.log x/slurm-7.out y/metrics.csv", "x y"),
     "notes on trainings": ("n/gru.md n/lstm.md n/README.md", "n/gru.md n/lstm.md"),
+    "tables in text": ("a/progress.txt b/scores.txt c/plan/progress.txt d/points.txt", "a/progress.txt b/scores.txt"),
     "data": ("data/train.csv data/test.csv data/labels.csv exp/metrics.csv", "exp"),
     "a table of another name": ("a/numbers.csv b/prices.csv c/metrics.csv", "a c"),
     "what is not walked": (
@@ -157,11 +158,15 @@ CONTENT = {
 }
 
 
+TABLE = "Epoch\tAverageEpRet\tTotalEnvInteracts\n" + "".join(f"{e}\t{20 + e}\t{4000 * e}\n" for e in range(1, 9))
+CONTENT |= {"a/progress.txt": TABLE, "b/scores.txt": TABLE, "d/points.txt": TABLE}
+
+
 def make(root: Path, *files: str) -> None:
-    """Files whose content is their path, but for those of CONTENT."""
+    """Files whose content is their path, but for those of CONTENT (by path or name)."""
     for file in files:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).write_text(CONTENT.get(Path(file).name, file))
+        (root / file).write_text(CONTENT.get(file, CONTENT.get(Path(file).name, file)))
 
 
 def named(root: Path) -> list[str]:

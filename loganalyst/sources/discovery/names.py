@@ -179,6 +179,12 @@ def is_part(name: str, parent: str) -> bool:
     return name.isdecimal() and parent.startswith("attempt_")
 
 
+def may_be_table(name: str) -> bool:
+    """Whether a text of this name may be a table of metrics (`progress.txt`, `scores.txt`)."""
+    stem = name.lower().rpartition(".")[0]
+    return stem == "scores" or bool(_CURVE_WORDS.search(stem))
+
+
 def is_run(name: str) -> bool:
     """Whether a logger names the folders of its runs like this: W&B's run-DATE_TIME-ID, Lightning's version_N."""
     return bool(_WANDB_RUN.fullmatch(name) or _VERSION.fullmatch(name))

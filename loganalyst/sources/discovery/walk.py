@@ -11,8 +11,8 @@ from pathlib import Path
 
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
-from loganalyst.sources.discovery.names import is_part
-from loganalyst.sources.formats import HEAD, formats, likeliest
+from loganalyst.sources.discovery.names import is_part, may_be_table
+from loganalyst.sources.formats import HEAD, PLAUSIBLE, formats, likeliest
 
 NEAR = 3  # folders between a run and the one above that takes it as its own
 PROBES = 3  # tables of any content in which metrics are looked for
@@ -188,8 +188,13 @@ def _tables_hold_metrics(group: Group) -> bool:
 
 
 def _tells_of_training(path: str) -> bool:
-    """Whether some of the first lines are those of a training: prose may speak of a loss, but not line after line."""
-    lines = _head(path, HEAD).lower().split(b"\n")
+    """Whether it is a table of metrics, or its first lines are a training's: prose speaks of a loss, not line after line."""
+    head = _head(path, HEAD)
+    lines = head.lower().split(b"\n")
+    if may_be_table(os.path.basename(path)) and head:
+        score, known = likeliest(Path(path), head)
+        if score >= PLAUSIBLE and known.NAME == "csv":
+            return True
     return sum((b"epoch" in line or b"step" in line) and b"loss" in line for line in lines) >= TRAINING_LINES
 
 
