@@ -188,7 +188,7 @@ def _tables_hold_metrics(group: Group) -> bool:
 
 
 def _tells_of_training(path: str) -> bool:
-    """Whether it is a table of metrics, or its first lines are a training's: prose speaks of a loss, not line after line."""
+    """Whether it is a table of metrics, or its first lines are a training's: prose tells no loss line after line."""
     head = _head(path, HEAD)
     lines = head.lower().split(b"\n")
     if may_be_table(os.path.basename(path)) and head:
