@@ -133,8 +133,8 @@ def _kind(t: Array, u: Array, drops: NDArray[np.intp]) -> ScheduleKind:
         return "constant"
     again = _restarts(u)
     if again:
-        first = slice(0, again[0])
-        return _kind(t[first], u[first], drops[drops < again[0]])
+        first = u[: again[0]]  # its own peak may be a little lower than that of a later one
+        return _kind(t[: again[0]], first / first.max(), drops[drops < again[0]])
     start = int(np.argmax(u >= 1 - FLAT))
     decay = u[start:]
     if decay.size < 3:

@@ -54,6 +54,13 @@ def test_the_end_of_a_smooth_decay_is_no_drop():
     assert schedule(T, COSINE).drop_steps == ()
 
 
+def test_a_later_cycle_may_reach_a_little_higher():
+    """The first cycle begins at 97 % of the peak that the second one reaches: it still names the schedule."""
+    lower = np.linspace(0.97, 0.1, 500)
+    s = schedule(np.arange(1000), np.concatenate([lower, lower / 0.97]))
+    assert (s.restarts, s.kind, s.peak_step) == (1, "linear", 500)
+
+
 def test_warm_restarts_are_counted():
     """Three cosine cycles restart twice, at a jump each, and have the name of the first."""
     s = schedule(T, (1 + np.cos(np.pi * (T % 334) / 334)) / 2)
