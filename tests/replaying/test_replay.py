@@ -68,7 +68,7 @@ def test_reports_name_the_verdict_and_what_was_stated(replays):
     assert "  For        Learning rate too high, Learning rate jumped up in the middle of the run" in terminal
     assert "  Undecided  loss_components: the loss has fewer than two components" in terminal
     for text in (terminal, markdown):
-        assert "Confirmed: Learning rate too high" in text
+        assert "Confirmed: Learning rate jumped up in the middle of the run" in text
         assert "the unchanged replay shows the fault" in " ".join(text.split())
 
 

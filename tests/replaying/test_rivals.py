@@ -19,7 +19,7 @@ def test_rivals_of_a_confirmed_cause_are_tested(runs):
     assert made[:3] == list(TOO_HIGH)  # what its own rule names
     assert made[3:5] == ["batch_swap", "warmup_restart"]
     assert found.ended == "decided"
-    assert found.why == "Learning rate too high is confirmed"
+    assert found.why == "Learning rate jumped up in the middle of the run is confirmed"
     assert hypothesis(found, "distribution-shift").verdict == "refuted"
 
 
@@ -47,7 +47,7 @@ def test_where_time_is_up_before_its_rivals_are_tested_a_cause_stays_confirmed(r
     ended, why = made.run(Ended(TOO_HIGH))
 
     assert ended == "decided"
-    assert why.startswith("Learning rate too high is confirmed; not all its rivals were tested: ")
+    assert why.startswith("Learning rate jumped up in the middle of the run is confirmed; not all its rivals were tested: ")
     assert "did not end within the budget" in why
 
 
