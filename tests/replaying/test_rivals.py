@@ -47,7 +47,8 @@ def test_where_time_is_up_before_its_rivals_are_tested_a_cause_stays_confirmed(r
     ended, why = made.run(Ended(TOO_HIGH))
 
     assert ended == "decided"
-    assert why.startswith("Learning rate jumped up in the middle of the run is confirmed; not all its rivals were tested: ")
+    confirmed = "Learning rate jumped up in the middle of the run is confirmed"
+    assert why.startswith(f"{confirmed}; not all its rivals were tested: ")
     assert "did not end within the budget" in why
 
 
