@@ -42,6 +42,7 @@ from loganalyst.sources.config import read as settings_of
 from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
+from loganalyst.sources.log import own
 from loganalyst.sources.written import places as written
 
 __all__ = [
@@ -61,13 +62,17 @@ __all__ = [
 ]
 
 
-def read_run(path: str | Path, logs: Sequence[str | Path] = (), *, separate: bool = False) -> Run:
+def read_run(
+    path: str | Path, logs: Sequence[str | Path] = (), *, separate: bool = False, rules: Sequence[Path] = ()
+) -> Run:
     """Read the run at `path` (a directory, one file or a job log), with job `logs` that belong to it. Job logs near a
-    directory that are surely of its job are read too (`Run.basis` says why), unless `separate`.
+    directory that are surely of its job are read too (`Run.basis` says why), unless `separate`. `rules` are folders
+    with rules of the user's own, of which the patterns in `text/` hold for the logs.
 
     Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
     """
-    return ingest(Path(path), [Path(log) for log in logs], separate=separate)
+    with own.beside(rules):
+        return ingest(Path(path), [Path(log) for log in logs], separate=separate)
 
 
 @cache
@@ -109,7 +114,8 @@ def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
 
 
 def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outcome]:
-    """Run the tests of the rules `ids` (none: of all), on the healthy fixtures too where there is a checkout.
+    """Run the tests of the rules `ids` (none: of all, and of the user's patterns of log lines), on the healthy fixtures
+    too where there is a checkout.
 
     Raises RuleError for an unknown id.
     """
@@ -118,7 +124,19 @@ def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outc
     known = catalogue(tuple(rules))
     runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
     healthy = sorted(path.name for path in runs.glob("healthy-*/"))
-    return check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
+    found = check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
+    lines = [] if ids else [Outcome(id_, test, not why, why) for id_, test, why in own.tested(own.of(rules))]
+    return [*found, *lines]
+
+
+def pattern_count(rules: Sequence[Path] = ()) -> int:
+    """How many patterns of log lines there are, with the sound ones of the folders `rules`."""
+    return len(own.known(own.of(rules)))
+
+
+def pattern_faults(rules: Sequence[Path] = ()) -> tuple[str, ...]:
+    """What is wrong with patterns of log lines of the user's own, in `text/` of the folders `rules`."""
+    return tuple(map(str, own.faults(own.of(rules))))
 
 
 def diagnose(
@@ -145,7 +163,7 @@ def diagnose(
     SourceError or RuleError.
     """
     if not isinstance(run, Run):
-        run = read_run(run, logs, separate=separate)
+        run = read_run(run, logs, separate=separate, rules=(*settings.find(Path(run), config).rules, *rules))
     if checkpoints:
         from loganalyst.checkpoint import ofrun
 
@@ -162,11 +180,13 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     """The run by itself, from what was read of it to its diagnosis."""
     run = replace(run, config=pl.concat([run.config, *(t.config for path in case.config for t in settings_of(path))]))
     places, unsearched = written((*case.config, *case.code))
+    missing = (*case.missing, *unsearched)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
     context = Context(run, curves, findings, signals)
     row = features.compute(context)
-    known = catalogue((*corrected.rules, *rules))
+    folders = (*corrected.rules, *rules)
+    known = catalogue(folders)
     judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))
     recommendation, notes = recommended(judged.status, run.status, judged.notes)
     kept, ignored = _ignored(cited(judged.causes, places), run, corrected)
@@ -192,7 +212,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
             **summarise(run, curves),
             "recommendation": recommendation,
             "told_symptoms": [asdict(told) for told in judged.told],
-            "faults": (*known.problems, *_unknown_ignores(corrected, known), *case.missing, *unsearched),
+            "faults": (*known.problems, *pattern_faults(folders), *_unknown_ignores(corrected, known), *missing),
         },
         features=row,
         findings=findings,

@@ -1,6 +1,6 @@
 """Finds and safely loads the YAML under `rules/` (and the user's own): line numbers kept, duplicate keys refused."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -56,11 +56,18 @@ class RuleFile:
 
 
 @cache
-def digest() -> str:
-    """Tells one state of our rules from another: 8 hexadecimal digits of their files."""
+def our_digest() -> str:
+    """Tells one state of our rules from another."""
+    return digest([rules_dir()])
+
+
+def digest(places: Iterable[Path]) -> str:
+    """Tells one state of some files, and of the YAML in some folders, from another: 8 hexadecimal digits."""
     found = blake2b(digest_size=4)
-    for file in sorted(rules_dir().rglob("*.yaml")):
-        found.update(file.relative_to(rules_dir()).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    for place in places:
+        for file in [place] if place.is_file() else yaml_files(place):
+            found.update(file.relative_to(place).as_posix().encode() + b"\0")
+            found.update(file.read_bytes() + b"\0" if file.is_file() else b"")
     return found.hexdigest()
 
 

@@ -29,6 +29,7 @@ STEPS = {
         "limits",
         "model",
         "pipeline",
+        "settings",
         "sources",
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},

@@ -72,17 +72,19 @@ def new(
 def check(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with rules of your own.")] = [],  # noqa: B006
 ) -> None:
-    """Check our rules and yours.
+    """Check our rules and yours, and the patterns of log lines in the `text` folder of yours.
 
     Every fault is told with its line. Exits with 2 if there is one.
     """
     from loganalyst import pipeline
 
     known = pipeline.catalogue(tuple(paths))
-    for problem in known.problems:
+    problems = (*known.problems, *pipeline.pattern_faults(paths))
+    for problem in problems:
         complain(problem, USAGE)
-    emit(f"{len(known.rules)} rules and {len(known.symptoms)} symptoms are sound; {len(known.problems)} faults\n")
-    raise typer.Exit(USAGE if known.problems else NOTHING)
+    sound = f"{len(known.rules)} rules, {len(known.symptoms)} symptoms and {pipeline.pattern_count(paths)} patterns"
+    emit(f"{sound} are sound; {len(problems)} faults\n")
+    raise typer.Exit(USAGE if problems else NOTHING)
 
 
 @rules_app.command("test")
@@ -97,7 +99,7 @@ def run_tests(
     """
     from loganalyst import pipeline
 
-    problems = pipeline.catalogue(tuple(rules)).problems
+    problems = (*pipeline.catalogue(tuple(rules)).problems, *pipeline.pattern_faults(rules))
     for problem in problems:
         complain(problem, USAGE)
     outcomes = pipeline.rule_tests(ids, rules)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import Tables, table
-from loganalyst.sources.log import args, blocks, ending, owners, patterns, progress, sniffing, stamps, tracelines
+from loganalyst.sources.log import args, blocks, ending, own, owners, patterns, progress, sniffing, stamps, tracelines
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.ahead import ahead
@@ -54,7 +54,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     """
     reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
     size = path.stat().st_size
-    scanned = _scanned(path, size, reading.place)
+    scanned = _scanned(path, size, reading.place, reading.catalogue.known)
     for found, place in ahead(scanned) if size - reading.place.offset > textlines.CHUNK else scanned:
         yield reading.batch(found)
         reading.settle(place)
@@ -63,8 +63,8 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 
 
 @cache
-def _catalogue() -> Catalogue:
-    return Catalogue(patterns.catalogue())
+def _catalogue(beside: own.Own) -> Catalogue:
+    return Catalogue(own.known(beside))
 
 
 class _Scanned(NamedTuple):
@@ -78,11 +78,12 @@ class _Scanned(NamedTuple):
     literals: Integers
 
 
-def _scanned(path: Path, size: int, start: textlines.Place) -> Iterator[tuple[_Scanned, textlines.Place | None]]:
+def _scanned(
+    path: Path, size: int, start: textlines.Place, known: Sequence[patterns.Pattern]
+) -> Iterator[tuple[_Scanned, textlines.Place | None]]:
     """The rows of a log of `size` bytes from `start` on, and after each batch the place where the next reading may
     begin (None: not here). What needs nothing of the batches before: it may be done ahead of them.
     """
-    known = patterns.catalogue()
     for rows, place in _unbroken(path, size, start):
         if len(rows):
             literals = patterns.candidates(rows.data, rows.starts[1:] - 1, known, _WORDS)
@@ -109,7 +110,7 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         self.name = name = path.name
         self.rank, self.node = owners.of_file(path)
-        self.catalogue = _catalogue()
+        self.catalogue = _catalogue(own.here())
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)

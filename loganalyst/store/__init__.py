@@ -107,7 +107,8 @@ class Store:
         for found in changes.runs(paths, state, full=full):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
-                yield Task(found.found, found.note, found.known, places, self._folder.temporary / found.note.run)
+                folder = self._folder.temporary / found.note.run
+                yield Task(found.found, found.note, found.known, places, folder, found.rules)
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 

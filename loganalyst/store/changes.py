@@ -15,16 +15,20 @@ from loganalyst.sources.discovery.names import Kind, kind
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.realpath import RealPaths
 from loganalyst.store import reading
+from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.state import Joined, Known, Note, Remembered, State
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A run to read: its files with those joined to it, what to remember of it, and what is `known` of it."""
+    """A run to read: its files with those joined to it, what to remember of it, what is `known` of it, and the folders
+    with `rules` of the user's own.
+    """
 
     found: Found
     note: Note
     known: Known | None
+    rules: tuple[Path, ...] = ()
 
 
 class Settled(NamedTuple):
@@ -91,20 +95,22 @@ class _Look:
 
     def __init__(self, joiner: Joiner, state: State) -> None:
         self._joiner, self._state, self._now = joiner, state, time.time()
+        self._nearest = Nearest()
         self.taken = set[str]()
         self.moved: dict[str, Joined] = {}
 
     def at(self, id_: str, met: _Met, before: Remembered | None) -> Changed | Settled:
+        corrected = self._nearest.of(met.real)
         if before is not None and before.joined.near == self._near(met, before.joined.jobs):
-            note = _note(id_, met.run, before.joined)  # nothing need be opened
+            note = _note(id_, met.run, before.joined, corrected)  # nothing need be opened
             if self._holds(note, before):
                 return self._settled(met, note, before)
-        found, note = self._joined(id_, met)
+        found, note = self._joined(id_, met, corrected)
         if before is not None and self._holds(note, before):
             self.moved[id_] = note.joined
             return self._settled(met, note, before)
         self.taken.update(note.joined.files)
-        return Changed(found, note, self._state.known(id_, __version__) if before else None)
+        return Changed(found, note, self._state.known(id_, note.version) if before else None, corrected.rules)
 
     def _near(self, met: _Met, jobs: Iterable[str]) -> str:
         return "" if met.run.alone else self._joiner.near(met.real, jobs)
@@ -116,16 +122,18 @@ class _Look:
         self.taken.update(note.joined.files)
         return Settled(met.run.root, note.run, before.why)
 
-    def _joined(self, id_: str, met: _Met) -> tuple[Found, Note]:
+    def _joined(self, id_: str, met: _Met, corrected: Corrections) -> tuple[Found, Note]:
         """The run with files from elsewhere that are its own, and what to remember of it."""
         found = met.run.found()
         whole = self._joiner.join(found)
         more = tuple(str(file) for file in whole.files[len(found.files) :])
         joined = Joined(self._near(met, whole.jobs), more, whole.basis, whole.suggested, whole.jobs)
-        return whole, _note(id_, met.run, joined)
+        return whole, _note(id_, met.run, joined, corrected)
 
 
-def _note(id_: str, run: Listed, joined: Joined) -> Note:
+def _note(id_: str, run: Listed, joined: Joined, corrected: Corrections) -> Note:
     """What to remember of a run, by the files as they are now."""
+    version = " ".join(filter(None, (__version__, corrected.patterns)))  # other patterns read other lines
     folder = os.path.dirname(run.root) if run.alone else run.root
-    return Note(id_, __version__, reading.prints(folder, (*run.files, *joined.files, *run.group.checkpoints)), joined)
+    prints = reading.prints(folder, (*run.files, *joined.files, *run.group.checkpoints))
+    return Note(id_, version, prints, joined, corrected=corrected.stamp)

@@ -43,7 +43,7 @@ class Judged:
 @cache
 def version() -> str:
     """Of the program and the rules it judges by: a diagnosis of another one is made anew."""
-    return f"{__version__} {rulefiles.digest()}"
+    return f"{__version__} {rulefiles.our_digest()}"
 
 
 def tasks(folder: Folder, readings: Mapping[str, int]) -> Sequence[Task]:

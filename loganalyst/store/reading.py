@@ -24,6 +24,7 @@ from loganalyst.sources import address
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
+from loganalyst.sources.log import own
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
@@ -35,7 +36,7 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 @dataclass(frozen=True)
 class Task:
     """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    and a folder to write to and beside.
+    a folder to write to and beside, and the folders with rules of the user's own.
     """
 
     found: Found
@@ -43,6 +44,7 @@ class Task:
     known: Known | None
     written: Mapping[str, Path]
     folder: Path
+    rules: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def read(task: Task) -> Done:
     note = task.note
     try:
         spool = Spool(task.folder)
-        parts = [_part(task, file, spool) for file in task.found.files]
+        with own.beside(task.rules):
+            parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
     except LogAnalystError as error:

@@ -93,7 +93,8 @@ class Joined(NamedTuple):
 @dataclass(frozen=True)
 class Note:
     """What to remember of a run: `prints` of all its files (by path; what is missing there counts as changed), `why` it
-    could not be read, `until` when (seconds since the epoch) its status holds without another row.
+    could not be read, `until` when (seconds since the epoch) its status holds without another row, `corrected` the
+    stamp of the user's corrections.
     """
 
     run: str
@@ -103,6 +104,7 @@ class Note:
     why: str | None = None
     until: float | None = None
     known: Known = Known((), {})
+    corrected: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -110,7 +112,8 @@ class Note:
         files = "\n".join(
             f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(self.prints.items())
         )
-        told = f"{self.version}\0{_packed(self.joined._replace(near=''))}\0{files}"
+        version = f"{self.version} {self.corrected}".rstrip()
+        told = f"{version}\0{_packed(self.joined._replace(near=''))}\0{files}"
         return blake2b(told.encode(), digest_size=16).hexdigest()
 
 

@@ -1,10 +1,10 @@
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from loganalyst.errors import RuleError
-from loganalyst.sources.log import literals, patterns
+from loganalyst.sources.log import literals, own, patterns
 
 CATALOGUE = patterns.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}
@@ -56,7 +56,8 @@ patterns:
 
 
 def written(folder: Path, text: str) -> Path:
-    (folder / "own.yaml").write_text(text)
+    (folder / "text").mkdir()
+    (folder / "text" / "own.yaml").write_text(text)
     return folder
 
 
@@ -135,10 +136,13 @@ def test_a_specific_pattern_goes_before_a_generic_one() -> None:
 
 
 def test_own_folder(tmp_path: Path) -> None:
-    """A folder with a user's patterns loads like the package's."""
-    (own,) = patterns.catalogue(written(tmp_path, ONE))
+    """A user's pattern goes before ours of the same part."""
+    written(tmp_path, ONE)
+    (mine,) = set(own.known(own.of([tmp_path]))) - set(CATALOGUE)
 
-    assert (own.id, own.label, own.part, own.literals) == ("own-fault", "code_exception", "root", ("fault",))
+    assert (mine.id, mine.label, mine.part, mine.literals) == ("own-fault", "code_exception", "root", ("fault",))
+    assert next(p for p in own.known(own.of([tmp_path])) if p.part == "root") is mine
+    assert own.faults(own.of([tmp_path])) == ()
 
 
 @pytest.mark.parametrize(
@@ -155,13 +159,17 @@ def test_own_folder(tmp_path: Path) -> None:
 )
 def test_a_bad_pattern_is_refused(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
     """A mistake in a pattern file is named with its place and the nearest allowed word."""
-    with pytest.raises(RuleError, match=f"(?s){expected}"):
-        patterns.catalogue(written(tmp_path, ONE.replace(*change)))
+    (fault,) = own.faults(own.of([written(tmp_path, ONE.replace(*change))]))
+
+    assert re.search(f"(?s){expected}", str(fault))
+    assert own.known(own.of([tmp_path])) == CATALOGUE
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
     """Two patterns of one id are refused, naming both places."""
     doubled = ONE + ONE.split("patterns:\n")[1]
 
-    with pytest.raises(RuleError, match=r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3"):
-        patterns.catalogue(written(tmp_path, doubled))
+    (fault,) = own.faults(own.of([written(tmp_path, doubled)]))
+
+    assert re.search(r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3", str(fault))
+    assert len(own.known(own.of([tmp_path]))) == len(CATALOGUE) + 1

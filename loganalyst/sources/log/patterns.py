@@ -1,9 +1,8 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -85,15 +84,42 @@ class Pattern:
 
 
 @cache
-def catalogue(folder: Path | None = None) -> tuple[Pattern, ...]:
-    """All patterns of a folder (default: the package's), in the order in which they claim a line. Raises RuleError."""
-    found = [pattern for file in load_all(folder or rules_dir() / "text") for pattern in _patterns(file)]
+def catalogue() -> tuple[Pattern, ...]:
+    """Our patterns, in the order in which they claim a line. Raises RuleError.
+
+    Their regexes are compiled when a line asks for them: that they can be is for the tests to say, not for every start.
+    """
+    found: list[Pattern] = []
     seen: dict[str, str] = {}
+    for file in load_all(rules_dir() / "text"):
+        found += [_pattern(file, i) for i in range(_count(file))]
     for pattern in found:
         if pattern.id in seen:
-            raise RuleError(pattern.where, f"pattern {pattern.id!r} stands twice", f"first at {seen[pattern.id]}")
+            raise twice(pattern, seen[pattern.id])
         seen[pattern.id] = pattern.where
+    return ordered(found)
+
+
+def ordered(found: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    """In the order in which they claim a line; where that leaves it open, as they are given."""
     return tuple(sorted(found, key=lambda p: (p.generic, PARTS.index(p.part))))
+
+
+def twice(pattern: Pattern, first: str) -> RuleError:
+    """Two patterns have the same id."""
+    return RuleError(pattern.where, f"pattern {pattern.id!r} stands twice", f"first at {first}")
+
+
+def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
+    """Each pattern of a file, its regexes compiled, or what is wrong with it. Raises RuleError where it has no list."""
+    for i in range(_count(file)):
+        try:
+            pattern = _pattern(file, i)
+            for key in ("regex", "not"):
+                _check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
+            yield pattern
+        except RuleError as error:
+            yield error
 
 
 def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
@@ -165,9 +191,13 @@ def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
     return pl.DataFrame([row, constant(pattern.id, len(row), pl.String).alias("pattern"), captures.alias("captures")])
 
 
-def _patterns(file: RuleFile) -> list[Pattern]:
+def _count(file: RuleFile) -> int:
+    """How many patterns a file has, which is laid out as one that has some."""
     file.check_keys((), ("family", "patterns"))
-    return [_pattern(file, i) for i in range(len(file.data["patterns"]))]
+    found = file.data["patterns"]
+    if not isinstance(found, list):
+        raise RuleError(file.where("patterns"), f"patterns is a {type(found).__name__}", "a list is needed")
+    return len(found)
 
 
 def _pattern(file: RuleFile, i: int) -> Pattern:
@@ -179,17 +209,25 @@ def _pattern(file: RuleFile, i: int) -> Pattern:
     _one_of(file.where(*at, "part"), "part", node["part"], get_args(Part))
     if node["label"] is not None:
         _one_of(file.where(*at, "label"), "label", node["label"], LABELS)
-    for key in ("regex", "not"):
-        if key in node:
-            _check_regex(file.where(*at, key), node[key])
-    if not node["literals"] or not all(
-        isinstance(word, str) and word and "\n" not in word for word in node["literals"]
-    ):
+    for key in ("id", "regex", "not"):
+        if not isinstance(node.get(key, ""), str):
+            raise RuleError(file.where(*at, key), f"{key} is {node[key]!r}", "a text is needed")
+    for key in ("match", "no_match"):
+        if not _texts(node["tests"][key]):
+            raise RuleError(
+                file.where(*at, "tests", key), f"{key} is {node['tests'][key]!r}", "a list of texts is needed"
+            )
+    if not _texts(node["literals"]) or not all(word and "\n" not in word for word in node["literals"]):
         raise RuleError(file.where(*at, "literals"), "no literals", "a list of texts, one of which is in every match")
     return Pattern(
         node["id"], node["label"], node["part"], tuple(node["literals"]), node["regex"], node.get("not"),
         bool(node.get("generic")), tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]), where,
     )  # fmt: skip
+
+
+def _texts(value: object) -> bool:
+    """Whether it is a list of at least one text and nothing else."""
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
 
 
 def _one_of(where: str, what: str, value: object, allowed: Sequence[str]) -> None:
@@ -198,9 +236,9 @@ def _one_of(where: str, what: str, value: object, allowed: Sequence[str]) -> Non
         raise RuleError(where, f"unknown {what} {value!r}", hint)
 
 
-def _check_regex(where: str, regex: object) -> None:
+def _check_regex(where: str, regex: str) -> None:
     """Compile it the way it will be used: Rust syntax, no look-around, no back-references."""
     try:
-        pl.Series([""]).str.contains(str(regex), strict=True)
+        pl.Series([""]).str.contains(regex, strict=True)
     except pl.exceptions.ComputeError as error:
         raise RuleError(where, f"not a regex: {error}", "Rust syntax, without look-around or back-references") from None

@@ -1,0 +1,105 @@
+"""A user's own patterns, `text/*.yaml` in a folder of rules: they claim a line before ours of the same part do."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from loganalyst import rulefiles
+from loganalyst.errors import RuleError
+from loganalyst.sources.log import patterns
+from loganalyst.sources.log.patterns import Pattern
+
+
+class Own(NamedTuple):
+    """Folders of rules, and a stamp of the patterns in them (empty where there are none)."""
+
+    folders: tuple[Path, ...] = ()
+    stamp: str = ""
+
+
+_NONE = Own()
+_here: ContextVar[Own] = ContextVar("own", default=_NONE)
+
+
+def of(folders: Sequence[Path]) -> Own:
+    """The patterns of these folders, as they are now."""
+    places = [folder / "text" for folder in folders]
+    return Own(tuple(folders), rulefiles.digest(places)) if any(map(rulefiles.yaml_files, places)) else _NONE
+
+
+@contextmanager
+def beside(folders: Sequence[Path]) -> Iterator[None]:
+    """Within, logs are read with the sound patterns of these folders beside ours."""
+    before = _here.set(of(folders))
+    try:
+        yield
+    finally:
+        _here.reset(before)
+
+
+def here() -> Own:
+    """Those that hold here."""
+    return _here.get()
+
+
+@cache
+def known(own: Own) -> tuple[Pattern, ...]:
+    """Ours and the sound ones of the folders, in the order in which they claim a line."""
+    return patterns.ordered([*_read(own)[0], *patterns.catalogue()])
+
+
+def faults(own: Own) -> tuple[RuleError, ...]:
+    """What is wrong with patterns of the folders; those are left out."""
+    return _read(own)[1]
+
+
+def tested(own: Own) -> Iterator[tuple[str, str, str]]:
+    """The tests of the folders' sound patterns: id, the test, and what is wrong (empty where it passes)."""
+    for pattern in _read(own)[0]:
+        claimed, refused = _claims(pattern.match, known(own)), _claims(pattern.no_match, (pattern,))
+        for i, text in enumerate(pattern.match):
+            yield pattern.id, f"matches {text!r}", _missed(pattern, text, claimed.get(i))
+        for i, text in enumerate(pattern.no_match):
+            yield pattern.id, f"does not match {text!r}", "it does" if i in refused else ""
+
+
+def _claims(texts: Sequence[str], among: Sequence[Pattern]) -> dict[int, str]:
+    """The pattern that claims each text, by its place."""
+    return dict(patterns.match(pl.Series(texts, dtype=pl.String), among).select("row", "pattern").iter_rows())
+
+
+def _missed(pattern: Pattern, text: str, claim: str | None) -> str:
+    """Why a text that the pattern is for is not its own."""
+    if claim == pattern.id:
+        return ""
+    if _claims([text], (pattern,)):
+        return f"{claim!r} claims it first"
+    return "it does not" if any(word in text for word in pattern.literals) else "none of its literals is in it"
+
+
+@cache
+def _read(own: Own) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]:
+    """The sound patterns of the folders, and the faults of the others."""
+    sound, wrong = dict[str, Pattern](), list[RuleError]()
+    where = {pattern.id: pattern.where for pattern in patterns.catalogue()} if own.stamp else {}
+    for file in [file for folder in own.folders for file in rulefiles.yaml_files(folder / "text")]:
+        for pattern in _patterns(file):
+            if isinstance(pattern, RuleError):
+                wrong.append(pattern)
+            elif pattern.id in where:
+                wrong.append(patterns.twice(pattern, where[pattern.id]))
+            else:
+                sound[pattern.id], where[pattern.id] = pattern, pattern.where
+    return tuple(sound.values()), tuple(wrong)
+
+
+def _patterns(file: Path) -> list[Pattern | RuleError]:
+    try:
+        return list(patterns.checked(rulefiles.load(file)))
+    except RuleError as error:
+        return [error]
