@@ -9,6 +9,7 @@ import pytest
 import loganalyst as la
 from fixtures.truth import RUNS, Truth, truths
 from loganalyst.errors import RuleError
+from loganalyst.report import terminal
 
 TRUTHS = truths()
 
@@ -93,6 +94,9 @@ def test_an_accepted_finding_is_counted_not_named(tmp_path: Path) -> None:
     found = la.diagnose(run)
 
     assert (found.status, found.causes, found.ignored_findings) == ("healthy", (), ("loss-spikes: known outliers",))
+    screen = terminal.render(found).split("\n")
+    assert screen[0].startswith("✓ run   Nothing but what loganalyst.yaml accepts")
+    assert "  Accepted   loss-spikes: known outliers" in screen
 
 
 def test_an_expired_acceptance_does_not_count(tmp_path: Path) -> None:

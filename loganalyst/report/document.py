@@ -208,6 +208,8 @@ def _headline(d: Diagnosis) -> str:
 def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
     if d.causes and d.causes[0].verdict == "likely":
         return clean(d.causes[0].issue, 120), "bad"
+    if d.status == "healthy" and d.ignored_findings:
+        return "Nothing but what loganalyst.yaml accepts", "good"
     if d.status == "healthy":
         judged = sum(r.verdict == "unlikely" for r in d.ruled_out)
         return "Healthy: " + (f"none of the {judged} causes looked for" if judged else "no symptom found"), "good"

@@ -168,8 +168,10 @@ def _told(doc: Document, width: int) -> "list[Text]":
 
 
 def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What is no fault, and what to do about it."""
-    return [line for row in doc.notes for line in field("Note", f"{row.label} · {row.text}", width, margin)]
+    """What the user accepts; what is no fault, and what to do about it."""
+    said = [("Accepted", cause) for cause in doc.ignored]
+    said += [("Note", f"{row.label} · {row.text}") for row in doc.notes]
+    return [line for label, words in said for line in field(label, words, width, margin)]
 
 
 def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
