@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -97,7 +97,10 @@ class _Load:
         faults += self.read_several(folder / "notes.yaml", "note", reading.notes, self.notes)
         faults += self.read_several(folder / "replay.yaml", "experiment", reading.experiments, self.experiments)
         read = [self.read_rule(path, folder) for path in rule_files(folder)]
+        refused = fence.faults(self.asks([rule for rule, own in read if rule is not None and not own]), self.declared)
+        faults += self.left_out(refused, self.symptoms) + self.left_out(refused, self.notes)
         for rule, own in read:
+            own.extend([] if rule is None else [refused[ask.where] for ask in rule.asks if ask.where in refused])
             own.extend([] if rule is None else self.references(rule))
             faults += own
             if rule is not None and not own:
@@ -130,6 +133,19 @@ class _Load:
         if rule is not None and path != self.ids.setdefault(rule.id, path):
             reader.note(("id",), f"id {rule.id!r} is taken by {self.ids[rule.id]}", "an id is used once")
         return rule, reader.faults
+
+    def asks(self, rules: Sequence[Rule]) -> Iterator[Ask]:
+        """Every question of these rules, and of all symptoms and notes."""
+        yield from (symptom.ask for symptom in self.symptoms.values())
+        yield from (note.ask for note in self.notes.values())
+        yield from (ask for rule in rules for ask in rule.asks)
+
+    def left_out(self, refused: Mapping[str, RuleError], known: dict[str, Any]) -> list[RuleError]:
+        """Take what asks a question that polars refuses out of what is `known`. Returns the faults."""
+        wrong = {id_: refused[entry.ask.where] for id_, entry in known.items() if entry.ask.where in refused}
+        for id_ in wrong:
+            del known[id_]
+        return [*wrong.values()]
 
     def reader(self, path: Path) -> Reader | RuleError:
         try:

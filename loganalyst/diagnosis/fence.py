@@ -7,8 +7,10 @@ becomes known can settle an answer, never turn it over.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple, NoReturn
 
 import polars as pl
@@ -50,13 +52,17 @@ Type = Literal["number", "text", "yes/no"]
 
 @dataclass(frozen=True)
 class Ask:
-    """A checked question: the text as written, the polars expression (Boolean, named by the text) and the features in
-    order of mention.
-    """
+    """A question: the text as written, the features in order of mention, the same in SQL, and the place of the text."""
 
     text: str
     features: tuple[str, ...]
-    expr: pl.Expr = field(compare=False, repr=False)
+    sql: str = field(compare=False, repr=False)
+    where: str = field(compare=False, repr=False)
+
+    @cached_property
+    def expr(self) -> pl.Expr:
+        """The polars expression: Boolean, named by the text."""
+        return pl.sql_expr(self.sql).alias(self.text)
 
 
 class _Token(NamedTuple):
@@ -81,14 +87,24 @@ def schema(declared: Mapping[str, Feature]) -> pl.Schema:
 
 
 def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
-    """Check and compile one question. RuleError names `where`, what was found, what is allowed, the nearest feature."""
+    """Check one question. RuleError names `where`, what was found, what is allowed, the nearest feature."""
+    found = parsed(text, declared, where)
+    for fault in faults([found], declared).values():
+        raise fault
+    return found
+
+
+def parsed(text: str, declared: Mapping[str, Feature], where: str) -> Ask:
+    """As `ask`, but for polars' own opinion, which costs less for many at once (`faults`)."""
     if len(text) > MAX_LENGTH:
         raise RuleError(where, f"question of {len(text)} characters", f"at most {MAX_LENGTH} are allowed")
     parser = _Parser(list(_tokens(text, where)), declared, where)
     sql = parser.parse()
     features = tuple(dict.fromkeys(parser.features))
     _count_before_step(features, declared, where)
-    return Ask(text, features, _compile(sql, {name: declared[name] for name in features}, where).alias(text))
+    if not features:
+        raise RuleError(where, "no feature is asked for", ALLOWED)
+    return Ask(text, features, sql, where)
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
@@ -99,20 +115,34 @@ def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature
             raise RuleError(where, f"{name} without {count}", f"start the question with {count} > 0 AND …")
 
 
-def _compile(sql: str, asked: Mapping[str, Feature], where: str) -> pl.Expr:
-    """Polars' own opinion: it names the features `asked` (at least one) and is Boolean on an empty table of them."""
-    if not asked:
-        raise RuleError(where, "no feature is asked for", ALLOWED)
+def faults(asks: Iterable[Ask], declared: Mapping[str, Feature]) -> dict[str, RuleError]:
+    """Polars' own opinion, by the place of the question: what it does not read as a Boolean that is asked of the same
+    features.
+    """
+    asks = list(asks)
+    with suppress(PolarsError):
+        if not _misread({ask.text: ask for ask in asks}.values(), declared):
+            return {}
+    return {ask.where: fault for ask in asks if (fault := _fault(ask, declared))}
+
+
+def _misread(asks: Collection[Ask], declared: Mapping[str, Feature]) -> str:
+    """What polars makes of the first that it reads in another way; PolarsError where it cannot read one."""
+    dtypes = pl.DataFrame(schema=schema(declared)).select(ask.expr for ask in asks).dtypes
+    for ask, dtype in zip(asks, dtypes, strict=True):
+        if dtype != pl.Boolean or set(ask.expr.meta.root_names()) != set(ask.features):
+            return f"{ask.expr} ({dtype})"
+    return ""
+
+
+def _fault(ask: Ask, declared: Mapping[str, Feature]) -> RuleError | None:
     try:
-        expr = pl.sql_expr(sql)
-        dtype = pl.DataFrame(schema=schema(asked)).select(expr).dtypes[0]
+        found = _misread([ask], {name: declared[name] for name in ask.features})
     except PolarsError as error:
         lines = str(error).splitlines()
         why = next((line for line in lines if line.startswith("error:")), lines[0])  # a regex error's reason comes last
-        raise RuleError(where, f"not valid ({why})", ALLOWED) from None
-    if set(expr.meta.root_names()) != set(asked) or dtype != pl.Boolean:
-        raise RuleError(where, f"is read by polars as {expr} ({dtype})", ALLOWED)
-    return expr
+        return RuleError(ask.where, f"not valid ({why})", ALLOWED)
+    return RuleError(ask.where, f"is read by polars as {found}", ALLOWED) if found else None
 
 
 def _tokens(text: str, where: str) -> Iterator[_Token]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from loganalyst.diagnosis.fence import Ask, ask
+from loganalyst.diagnosis.fence import Ask, ask, parsed
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
     SEVERITIES,
@@ -139,9 +139,9 @@ class Reader:
         return found
 
     def ask(self, at: Keys) -> Ask | None:
-        """A fenced question, or None where absent or faulty."""
+        """A fenced question, which polars has not seen yet, or None where absent or faulty."""
         text = self.text(at)
-        return self.attempt(None, ask, text, self.declared, self.file.where(*at)) if text else None
+        return self.attempt(None, parsed, text, self.declared, self.file.where(*at)) if text else None
 
     def template(self, at: Keys) -> Template | None:
         """A text with placeholders, or None where absent or faulty."""

@@ -102,6 +102,12 @@ class Rule:
     references: tuple[str, ...] = ()
 
     @property
+    def asks(self) -> tuple[Ask, ...]:
+        """Every question that it is judged by, and those that its fixes promise an answer to."""
+        judged = (self.applies_when, *(item.ask for item in self.evidence))
+        return tuple(ask for ask in (*judged, *(fix.expect for fix in self.fix)) if ask is not None)
+
+    @property
     def benign(self) -> bool:
         """Whether it explains a symptom as harmless (label `healthy`), such as a plateau by convergence."""
         return self.label == "healthy"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst.diagnosis.fence import ALLOWED, MAX_DEPTH, MAX_LENGTH, ask, schema
+from loganalyst.diagnosis.fence import ALLOWED, MAX_DEPTH, MAX_LENGTH, ask, faults, parsed, schema
 from loganalyst.errors import RuleError
 from loganalyst.model import Feature
 
@@ -356,3 +356,14 @@ def test_logic_is_kleenes(question: Part, table: list[Row]) -> None:
     found = answers(text, **{name: [row[name] for row in table] for name in table[0]})
 
     assert [oracle(row) for row in table] == found
+
+
+def test_one_refused_question_among_many() -> None:
+    """Polars looks at all at once; the one that it refuses is named by its place, also where its text stands twice."""
+    sound = parsed("x > 1", DECLARED, "a.yaml:1")
+    wrong = [parsed("s ~ '('", DECLARED, f"b.yaml:{line}") for line in (2, 3)]
+
+    assert faults([sound], DECLARED) == {}
+    refused = faults([sound, *wrong], DECLARED)
+    assert list(refused) == ["b.yaml:2", "b.yaml:3"]
+    assert "not valid (error: unclosed group)" in str(refused["b.yaml:3"])

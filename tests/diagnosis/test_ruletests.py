@@ -86,7 +86,9 @@ def test_free_tests_catch_what_the_fence_keeps_out(catalogue: Catalogue, expr: p
     """Questions that turn "not known" into an answer or look at other runs fail, were they ever let in."""
     rule = catalogue.rules["lr-too-high"]
     ask = rule.evidence[1].ask
-    bad = replace(rule.evidence[1], ask=replace(ask, expr=expr.alias(ask.text)))
+    let_in = replace(ask)
+    vars(let_in)["expr"] = expr.alias(ask.text)
+    bad = replace(rule.evidence[1], ask=let_in)
     tests = (replace(rule.tests[0], features={**SICK, "lr_peak": 1.0, "train_loss_points": 2}),)
     broken = replace(rule, evidence=(rule.evidence[0], bad), tests=tests, applies_when=None)
     outcomes = check(replace(catalogue, rules={rule.id: broken}))
