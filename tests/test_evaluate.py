@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy.optimize import approx_fprime
 
-from loganalyst import features, rulefiles
+from loganalyst import features, pipeline, rulefiles
 from loganalyst.auditing.confirm import confirm
 from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.diagnosis.rule import Calibration, Weights
@@ -19,10 +19,11 @@ from loganalyst.evaluate import weightsfile
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.figures import bins, brier, by_class, calibration_error, figures, share
 from loganalyst.evaluate.fitting import Fitting, platt
-from loganalyst.evaluate.labelled import TRUTH, Labelled, labelled
+from loganalyst.evaluate.labelled import TRUTH, Labelled, labelled, recorded
 from loganalyst.evaluate.ratios import problem, ratios
 from loganalyst.store import Store
 
+PUBLIC_LOGS = Path(__file__).parent / "bench" / "public_logs.csv"
 NAN = {"train_loss_points": 500, "train_loss_metric": "loss", "train_loss_nonfinite_count": 1, "run_kind": "training"}
 
 
@@ -95,6 +96,41 @@ def test_truths_of_files_and_of_users_count(tmp_path: Path) -> None:
     assert found.truths["onset_step"].to_list() == [None, 3, None]
     with pytest.raises(SourceError, match="holds no labelled runs"):
         labelled([tmp_path], store)
+
+
+def test_of_a_log_a_table_may_keep_what_was_read_alone(tmp_path: Path) -> None:
+    """Its rows join the runs of folders and stores; what is empty is not known; a column must be a feature."""
+    table = tmp_path / "logs.csv"
+    table.write_text(
+        "source,family,labels,log_root_label,log_traceback_count,run_done_share\n"
+        "a/b#1,one,cuda_oom;cuda_error,cuda_oom,0,\nc/d#2,two,healthy,,2,0.5\n"
+    )
+    found = labelled([table], Store(tmp_path / "store"))
+
+    assert found.truths.select("path", "labels", "family").rows() == [
+        ("a/b#1", ["cuda_oom", "cuda_error"], "one"),
+        ("c/d#2", ["healthy"], "two"),
+    ]
+    assert found.features.select("log_root_label", "log_traceback_count", "run_done_share").rows() == [
+        ("cuda_oom", 0, None),
+        (None, 2, 0.5),
+    ]
+    assert found.truths.schema == TRUTH
+    assert len(found.witnesses) == 2
+    table.write_text("source,family,labels,log_rot_label\na,b,c,d\n")
+    with pytest.raises(SourceError, match="column 'log_rot_label' is no feature"):
+        recorded(table)
+
+
+def test_the_scale_of_logs_is_fitted_on_the_table_of_public_ones(judged: Catalogue) -> None:
+    """Every row has a cause that a line of its log carries; slope and offset of weights.yaml are those they give."""
+    logs = recorded(PUBLIC_LOGS)
+    answers = answered(judged, logs)
+    fitted, shipped = platt(answers), pipeline.catalogue().calibration("logs")
+
+    assert answers["kind"].unique().to_list() == ["logs"]
+    assert (answers["first"].sum(), answers.height) == (116, 127)
+    assert (round(fitted.slope, 3), round(fitted.offset, 3)) == (shipped.slope, shipped.offset)
 
 
 def test_an_accepted_answer_counts_as_the_label_of_the_run() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from loganalyst.diagnosis import fence, reading
 from loganalyst.diagnosis.fence import Ask
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.reading import Reader
-from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, SymptomRule, Weights
+from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
@@ -23,21 +23,19 @@ NOT_RULES = (
     "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
     "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
 )  # fmt: skip
-SCALES = ("causes", "circumstantial", "healthy")
+SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules, symptoms, notes and experiments by id and the features they may ask for; `calibration` is of causes
-    with direct evidence, `circumstantial` of the others. `problems`: what of the user's was left out.
+    """All rules, symptoms, notes and experiments by id and the features they may ask for; `scales` is what was fitted
+    of each scale (`Weights`). `problems`: what of the user's was left out.
     """
 
     rules: Mapping[str, Rule]
     symptoms: Mapping[str, SymptomRule]
     declared: Mapping[str, Feature]
-    calibration: Calibration = Calibration()
-    circumstantial: Calibration = Calibration()
-    healthy: Calibration = Calibration()
+    scales: Mapping[Scale, Calibration] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     notes: Mapping[str, NoteRule] = field(default_factory=dict)
     experiments: Mapping[str, ExperimentRule] = field(default_factory=dict)
@@ -65,13 +63,11 @@ class Catalogue:
     def weighted(self, weights: Weights) -> "Catalogue":
         """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""
         rules = {id_: _refitted(self.rules[id_], items) for id_, items in weights.items.items()}
-        return replace(
-            self,
-            rules={**self.rules, **rules},
-            calibration=weights.causes,
-            circumstantial=weights.circumstantial,
-            healthy=weights.healthy,
-        )
+        return replace(self, rules={**self.rules, **rules}, scales=weights.scales)
+
+    def calibration(self, scale: Scale) -> Calibration:
+        """What was fitted of a scale; the identity where nothing was."""
+        return self.scales.get(scale, Calibration())
 
     def only(self, ids: Collection[str]) -> "Catalogue":
         """The same catalogue with these rules alone, and none of the notes but these."""
@@ -245,7 +241,7 @@ def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:
     scales = {key: _calibration(reader, key) for key in SCALES}
     if reader.faults:
         raise RuleError(file.path, "weights do not fit the rules\n" + "\n".join(map(str, reader.faults)))
-    return Weights(items, **scales)
+    return Weights(items, scales)
 
 
 def _ratios(reader: Reader, rule: Rule) -> dict[str, tuple[float, float]]:
@@ -264,7 +260,7 @@ def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:
     return replace(rule, evidence=evidence)
 
 
-def _calibration(reader: Reader, key: str) -> Calibration:
+def _calibration(reader: Reader, key: Scale) -> Calibration:
     """One of `calibration: {causes: {slope, offset}, ...}`; the identity where absent."""
     if "calibration" not in reader.file.data or not reader.keys(("calibration",), (), SCALES):
         return Calibration()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
-from loganalyst.diagnosis.rule import Calibration, Item, Rule
+from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
 from loganalyst.model import Evidence, Verdict
 
 LIKELY = 0.5
@@ -28,6 +28,7 @@ MEANS = {
     "possible": (POSSIBLE, math.nextafter(LIKELY, 0)),
     "unlikely": (0.0, math.nextafter(POSSIBLE, 0)),
 }
+WORDS = ("log_root_", "job_")  # features of what a job's log, or the scheduler's accounting, states in words
 MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 
 
@@ -36,8 +37,8 @@ class Judged:
     """One rule judged for one run.
 
     `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals, calibrated;
-    `seen` the observed symptoms it explains, `counted` the weight of each item, `direct` whether direct evidence speaks
-    for it, `under` the likelier cause that explains it.
+    `seen` the observed symptoms it explains, `counted` the weight of each item, `scale` how it is calibrated, `under`
+    the likelier cause that explains it.
     """
 
     rule: Rule
@@ -46,13 +47,18 @@ class Judged:
     confidence: float
     seen: tuple[str, ...]
     counted: tuple[float, ...]
-    direct: bool
+    scale: Scale
     under: str | None = None
 
     @property
     def candidate(self) -> bool:
         """Whether it is likely or possible."""
         return self.verdict in ("likely", "possible")
+
+    @property
+    def direct(self) -> bool:
+        """Whether direct evidence speaks for it."""
+        return self.scale != "circumstantial"
 
 
 Measured = Mapping[str, Sequence[Evidence]]  # by rule id: what was measured beside the logs, such as by a replay
@@ -76,17 +82,24 @@ def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measur
     """A rule judged by its own evidence and symptoms, and by what was `measured` of it, without its rivals."""
     holds = answers.items[rule.id]
     counted = strongest(rule.evidence, holds)
-    direct = any(h and i.kind == "direct" and i.if_true > 0 for i, h in zip(rule.evidence, holds, strict=True))
-    direct = direct or any(e.weight > 0 for e in measured)
+    scale = scale_of(rule, holds, measured)
     steered = TOLD * any(s in told for s in rule.symptoms)
-    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + _of_groups(measured)), direct)
+    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + _of_groups(measured)), scale != "circumstantial")
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     asked = (*holds, *(e.holds for e in measured))
     applies = answers.applies[rule.id]
     if measured and applies is None:
         applies = True  # logs that do not tell leave out what measures tell
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
-    return Judged(rule, verdict, p, p, seen, counted, direct)
+    return Judged(rule, verdict, p, p, seen, counted, scale)
+
+
+def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
+    """The scale of a cause by the weightiest direct evidence for it: whether words or measures carry it."""
+    direct = [i for i, h in zip(rule.evidence, holds, strict=True) if h and i.kind == "direct" and i.if_true > 0]
+    carry = [(i.if_true, any(f.startswith(WORDS) for f in i.ask.features)) for i in direct]
+    carry += [(e.weight, False) for e in measured if e.weight > 0]
+    return "circumstantial" if not carry else "logs" if max(carry)[1] else "causes"
 
 
 def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ...]:
@@ -178,8 +191,7 @@ def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalog
     if not sharing(judged):
         return judged
     lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
-    scale = catalogue.calibration if lead.direct else catalogue.circumstantial
-    sure = capped(calibrate(lead.confidence, scale), lead.direct)
+    sure = capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
     low, high = MEANS[judged.verdict]
     return replace(judged, confidence=min(max(p, low), high))
@@ -235,4 +247,4 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])
-    return calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.healthy)
+    return calibrate(sigmoid(logit(min(p, CAP)) - doubt), catalogue.calibration("healthy"))

@@ -12,6 +12,7 @@ from loganalyst.model import FeatureValue, Verdict
 SEVERITIES = ("info", "warning", "error", "critical")
 STATUSES = ("preview", "stable", "deprecated")
 VERDICTS: tuple[Verdict, ...] = ("likely", "possible", "unlikely", "unknown", "not_applicable")
+Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # what is calibrated by itself, see Weights
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class NoteRule:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity until weights are fitted."""
+    """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity where nothing was fitted."""
 
     slope: float = 1.0
     offset: float = 0.0
@@ -182,11 +183,10 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Weights:
-    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the calibration of causes
-    with direct evidence, of those with circumstantial evidence alone, and of "healthy".
+    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the `scales`: the calibration of
+    causes that metrics show directly, of those with circumstantial evidence alone, of those that a job's log states,
+    and of "healthy".
     """
 
     items: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    causes: Calibration = Calibration()
-    circumstantial: Calibration = Calibration()
-    healthy: Calibration = Calibration()
+    scales: Mapping[Scale, Calibration] = field(default_factory=dict)

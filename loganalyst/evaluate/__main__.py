@@ -1,6 +1,7 @@
-"""Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR... [--store STORE]`.
+"""Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR|TABLE... [--store STORE]`.
 
-Each run NAME in DIR has its truth beside it, NAME.truth.yaml; runs confirmed in the STORE count too. By default the
+Each run NAME in DIR has its truth beside it, NAME.truth.yaml; a TABLE (.csv) has the truth and the features of a run in
+each row; runs confirmed in the STORE count too. By default the
 rules are judged as they are. `--split family` judges each family of models by weights fitted on the others, from the
 weights judged by hand; `--fit FILE` fits weights on all these runs and writes them. A STORE keeps what was read of the
 runs for the next time.
@@ -28,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m loganalyst.evaluate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", type=Path, nargs="*", metavar="DIR")
+    parser.add_argument("places", type=Path, nargs="*", metavar="DIR|TABLE")
     parser.add_argument("--store", type=Path, help="where what was read is kept (default: nowhere)")
     parser.add_argument("--split", choices=("family", "none"), default="none", help="judge by weights of others")
     parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")
@@ -40,7 +41,7 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        runs = labelled(asked.folders, Store(asked.store or folder))
+        runs = labelled(asked.places, Store(asked.store or folder))
     _tell(runs, asked)
 
 
@@ -57,7 +58,7 @@ def _tell(runs: Labelled, asked: argparse.Namespace) -> None:
         shown.plot(told, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        asked.fit.write_text(weightsfile.text(weights, runs, asked.folders), encoding="utf-8")
+        asked.fit.write_text(weightsfile.text(weights, runs, asked.places), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ SAID: Mapping[str, pl.DataType] = {
 def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
     """The truths with what was answered: `status`; `said`, the labels of the first three causes (`healthy` where there
     is none), and their `ids`; `rivals`, the labels of the likeliest others that the report names, up to three in all;
-    `confidence` and `kind` of the first (`causes` where direct evidence speaks for it, `circumstantial`, `healthy`;
-    `none` and NULL where nothing was named); whether it (`first`), or one of three (`three`), is right; `onset`, the
-    step told for the first cause; `steps`, the last step of the run.
+    `confidence` and `kind` of the first (the scale of a cause, or `healthy`; NULL and `none` where nothing was named);
+    whether it (`first`), or one of three (`three`), is right; `onset`, the step told for the first cause; `steps`, the
+    last step of the run.
     """
     said = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=SAID)
     rows = list(zip(said["said"].to_list(), said["rivals"].to_list(), runs.truths["labels"].to_list(), strict=True))
@@ -42,9 +42,7 @@ def _row(found: Judgement) -> dict[str, Any]:
     rivals = [r.label for r in found.ruled_out if r.confidence >= LEFT][: NAMED - len(causes)]
     if causes:
         first = causes[0]
-        direct = any(e.kind == "direct" and e.holds and e.weight > 0 for e in first.evidence)
-        kind = "causes" if direct else "circumstantial"
-        said = {"kind": kind, "confidence": first.confidence, "onset": first.onset_step}
+        said = {"kind": found.sure[first.id].scale, "confidence": first.confidence, "onset": first.onset_step}
         ids, labels = [c.id for c in causes], [c.label for c in causes]
         return {"status": found.status, "said": labels, "rivals": rivals, "ids": ids, **said}
     if found.status == "healthy":

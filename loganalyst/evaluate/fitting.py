@@ -39,7 +39,7 @@ class Fitting:
         """
         parts = self.parts(taken, INNER)
         unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
-        return Weights(self.ratios(taken), **{kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
+        return Weights(self.ratios(taken), {kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
 
     def ratios(self, taken: Taken) -> Ratios:
         """The weights of items fitted on the runs that are `taken`."""

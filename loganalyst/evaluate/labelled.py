@@ -1,23 +1,28 @@
 """Labelled runs: what is true of each, and the features a store found in them.
 
-The truth stands in files beside the runs, or was recorded in the store (`loganalyst confirm`).
+The truth stands in files beside the runs, or was recorded in the store (`loganalyst confirm`). Of logs that cannot be
+handed on a table may keep what was read of them.
 """
 
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import yaml
 
+from loganalyst import features
+from loganalyst.diagnosis import fence
 from loganalyst.errors import SourceError
 from loganalyst.model import Witness
 from loganalyst.store import Store
 
 ENDING = ".truth.yaml"
+TABLE = ".csv"
 NOT_SCORED = "ambiguous"
 CONFIRMED = "confirmed"  # the family of runs whose truth a user told
 TRUTH: Mapping[str, pl.DataType] = {
@@ -44,13 +49,40 @@ class Labelled:
         witnesses = [w for w, taken in zip(self.witnesses, chosen, strict=True) if taken]
         return Labelled(self.truths.filter(chosen), self.features.filter(chosen), witnesses)
 
+    def joined(self, other: "Labelled") -> "Labelled":
+        """These runs and then the others; a feature that one of them lacks is not known there."""
+        table = pl.concat([self.features, other.features], how="diagonal_relaxed")
+        return Labelled(pl.concat([self.truths, other.truths]), table, [*self.witnesses, *other.witnesses])
 
-def labelled(folders: Iterable[Path], store: Store) -> Labelled:
-    """The labelled runs in `folders` (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed,
-    and those of which the store has the truth.
+
+def labelled(places: Sequence[Path], store: Store) -> Labelled:
+    """The labelled runs in folders (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed,
+    those of which the store has the truth, and those of tables (`NAME.csv`, see `recorded`).
 
     Ambiguous runs are left out. Raises SourceError where a folder has no truths or a run cannot be read.
     """
+    tables = [place for place in places if place.suffix == TABLE]
+    return reduce(Labelled.joined, map(recorded, tables), _read([p for p in places if p not in tables], store))
+
+
+def recorded(table: Path) -> Labelled:
+    """Labelled runs of which no more is kept than what was read of them: a row a run with its `source`, `family`,
+    `labels` (";" between them) and features by name, empty where not known.
+
+    Raises SourceError for a column that is no feature.
+    """
+    types = fence.schema(features.declared())
+    rows = pl.read_csv(table, schema_overrides=types)
+    known = rows.drop("source", "family", "labels")
+    if foreign := sorted({*known.columns} - {*types}):
+        raise SourceError(table, f"column {foreign[0]!r} is no feature", "docs/features.md has them all")
+    truths = rows.select(pl.col("labels").str.split(";"), "family", run_id="source", path="source")
+    empty = pl.DataFrame(schema=TRUTH)
+    return Labelled(pl.concat([empty, truths], how="diagonal"), known, [{}] * rows.height)
+
+
+def _read(folders: Iterable[Path], store: Store) -> Labelled:
+    """The labelled runs of folders and of the store."""
     truths = {run: truth for folder in folders for run, truth in _truths(folder)}
     failed = [f"{path}: {what}" for path, what in store.ingest(truths).items() if what not in ("read", "unchanged")]
     if failed:
@@ -60,9 +92,9 @@ def labelled(folders: Iterable[Path], store: Store) -> Labelled:
     known = pl.DataFrame(rows, schema=TRUTH, orient="row").unique("run_id", keep="last").sort("path")
     known = known.with_columns(pl.col("family").fill_null(""))
     known = known.filter(pl.col("labels").list.first() != NOT_SCORED, pl.col("run_id").is_in(paths["run_id"].to_list()))
-    features = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
+    found = known.select("run_id").join(store.features.collect(), on="run_id", how="left", maintain_order="left")
     places = _witnesses(store)
-    return Labelled(known, features.drop("run_id"), [places[id_] for id_ in known["run_id"]])
+    return Labelled(known, found.drop("run_id"), [places[id_] for id_ in known["run_id"]])
 
 
 def _truths(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -15,11 +15,11 @@ HEAD = """\
 # Log-likelihood ratios of evidence that was seen in {seen} labelled runs or more, drawn to the judged
 # ones (spread {spread}), and the calibration of causes and of "healthy". All other items keep the weights of their
 # rules.
-# Fitted on {runs} runs of {families} families: {healthy} healthy, {sick} sick. {folders}
+# Fitted on {runs} runs of {families} families: {healthy} healthy, {sick} sick. {places}
 """
 
 
-def text(weights: Weights, runs: Labelled, folders: Sequence[Path]) -> str:
+def text(weights: Weights, runs: Labelled, places: Sequence[Path]) -> str:
     """The file; the same runs and rules give the same bytes."""
     labels = runs.truths["labels"].list.first()
     healthy = int((labels == "healthy").sum())
@@ -30,13 +30,13 @@ def text(weights: Weights, runs: Labelled, folders: Sequence[Path]) -> str:
         families=runs.truths["family"].n_unique(),
         healthy=healthy,
         sick=labels.len() - healthy,
-        folders=", ".join(folder.name for folder in folders),
+        places=", ".join(place.name for place in places),
     )
     items = {
         rule: {item: {"if_true": true, "if_false": false} for item, (true, false) in some.items()}
         for rule, some in sorted(weights.items.items())
     }
-    scales = {kind: _scale(getattr(weights, kind)) for kind in SCALES}
+    scales = {kind: _scale(weights.scales[kind]) for kind in SCALES}
     return head + yaml.safe_dump({"calibration": scales, **items}, sort_keys=False, default_flow_style=None, width=120)
 
 

@@ -204,12 +204,12 @@ def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) 
         items["large-rate"].basis,
     ) == (0.25, -0.125, "measured")
     assert (items["no-clipping"].if_true, items["no-clipping"].basis) == (0.4, "judged")
-    assert Calibration(0.5, 0.1) == found.calibration
-    assert Calibration(2.0, 0.0) == found.circumstantial
-    assert Calibration() == found.healthy
+    assert found.calibration("causes") == Calibration(0.5, 0.1)
+    assert found.calibration("circumstantial") == Calibration(2.0, 0.0)
+    assert found.calibration("logs") == found.calibration("healthy") == Calibration()
     judged = load(declared, [folder], fitted=False)
     assert {i.basis for i in judged.rules["lr-too-high"].evidence} == {"judged"}
-    assert Calibration() == judged.calibration
+    assert judged.calibration("causes") == Calibration()
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone
+from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone, scale_of
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.fence import ask
-from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, SymptomRule
+from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, Scale, SymptomRule
 from loganalyst.diagnosis.template import template
-from loganalyst.model import Feature, Verdict
+from loganalyst.model import Evidence, Feature, Verdict
 
 YES = ask("x", {"x": Feature("x", "bool", "", "", "")})
 TEXT = template("text", {})
@@ -221,23 +221,76 @@ def test_calibration_scales_log_odds() -> None:
 def test_the_likeliest_rival_is_calibrated_and_the_others_share_the_rest() -> None:
     """Sharing comes first; then direct evidence has one calibration, other evidence another, at most 0.90."""
     seen, guessed = direct("seen", 0.8), rule("guessed", 0.5, item("a", math.log(3), 0.0))
-    scales = {"calibration": Calibration(1.0, math.log(2)), "circumstantial": Calibration(1.0, -math.log(2))}
-    plain = catalogue_of(seen, guessed)
-    found = judged(replace(plain, **scales), {"s": True})  # type: ignore[arg-type]
+    scales: dict[Scale, Calibration] = {
+        "causes": Calibration(1.0, math.log(2)),
+        "circumstantial": Calibration(1.0, -math.log(2)),
+    }
+    found = judged(replace(catalogue_of(seen, guessed), scales=scales), {"s": True})
 
     assert (found["seen"].alone, found["guessed"].alone) == (pytest.approx(0.8), pytest.approx(0.75))
     assert found["seen"].confidence == pytest.approx(2 / 3)  # odds 4 / (1 + 3) = 1, doubled
     assert found["guessed"].confidence == pytest.approx(0.25)  # of 1 / 2 it had 3 / 8; of 1 / 3 as large a part
     assert (found["seen"].verdict, found["guessed"].verdict) == ("likely", "possible")
-    sure = replace(catalogue_of(guessed), circumstantial=Calibration(1.0, 9.0))
+    sure = replace(catalogue_of(guessed), scales={"circumstantial": Calibration(1.0, 9.0)})
     assert judged(sure, {"s": True})["guessed"].confidence == INDIRECT_CAP
+
+
+def asking(feature: str, if_true: float, kind: str = "direct") -> Item:
+    """An item that asks for one feature."""
+    return replace(
+        item(feature, if_true, -1.0, kind=kind), ask=ask(feature, {feature: Feature(feature, "bool", "", "", "")})
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "scale"),
+    [
+        ([asking("log_root_label", 6.8), asking("train_loss_points", 1.7)], "logs"),
+        ([asking("log_root_label", 1.5), asking("train_loss_points", 1.7)], "causes"),
+        ([asking("log_root_label", 1.7), asking("train_loss_points", 1.7)], "logs"),
+        ([asking("job_end", 6.4), asking("train_loss_points", 9.0, "circumstantial")], "logs"),
+        ([asking("log_pause_s", 6.4)], "causes"),  # a pace, whoever logged it
+        ([asking("log_root_label", 6.8, "circumstantial")], "circumstantial"),
+        ([asking("log_root_label", -1.0)], "circumstantial"),
+    ],
+)
+def test_the_weightiest_direct_evidence_sets_the_scale(items: list[Item], scale: str) -> None:
+    """Words of a log or of the scheduler have a scale of their own; what does not hold carries nothing."""
+    found = rule("r", 0.1, *items)
+
+    assert scale_of(found, [True] * len(items)) == scale
+    assert scale_of(found, [False] * len(items)) == scale_of(found, [None] * len(items)) == "circumstantial"
+
+
+def test_what_was_measured_is_no_word_of_a_log() -> None:
+    """Where it weighs more than the line of the log it carries the cause; where it speaks against it, nothing."""
+    told = rule("r", 0.1, asking("log_root_label", 2.0))
+    scales = [scale_of(told, [True], [Evidence("e", "direct", True, "", w)]) for w in (3.0, 1.0, -3.0)]
+
+    assert scales == ["causes", "logs", "logs"]
+    assert scale_of(told, [False], [Evidence("e", "direct", True, "", 1.0)]) == "causes"
+
+
+def test_a_cause_told_by_a_log_is_calibrated_by_its_own_scale() -> None:
+    """Odds of 4, halved for logs, and of 3, doubled for metrics."""
+    scales: dict[Scale, Calibration] = {
+        "causes": Calibration(1.0, math.log(2)),
+        "logs": Calibration(1.0, -math.log(2)),
+    }
+    told = rule("told", 0.5, asking("log_root_label", math.log(4)), symptoms=("s",))
+    shown = rule("shown", 0.5, asking("train_loss_points", math.log(3)), symptoms=("t",))
+    found = judged(replace(catalogue_of(told, shown), scales=scales), {"s": True, "t": True})
+
+    assert found["told"].confidence == pytest.approx(2 / 3)
+    assert found["shown"].confidence == pytest.approx(6 / 7)
+    assert list(found) == ["shown", "told"]
 
 
 @pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])
 def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
     """A share of 0.37 is possible, however often such causes were right."""
     generous = replace(
-        catalogue_of(rule("a", 0.3, item("a", weight, 0.0, kind="direct"))), calibration=Calibration(1.0, 9.0)
+        catalogue_of(rule("a", 0.3, item("a", weight, 0.0, kind="direct"))), scales={"causes": Calibration(1.0, 9.0)}
     )
     found = judged(generous, {"s": True})["a"]
 
@@ -277,8 +330,7 @@ def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:
     """Both are calibrated to just below possible; the one with the larger share comes first, whatever its name."""
     generous = replace(
         catalogue_of(rule("a", 0.1, item("x", 0.1, 0.0)), rule("b", 0.15, item("y", 0.1, 0.0))),
-        calibration=Calibration(1.0, 9.0),
-        circumstantial=Calibration(1.0, 9.0),
+        scales={"circumstantial": Calibration(1.0, 9.0)},
     )
 
     assert list(judged(generous, {"s": True})) == ["b", "a"]

@@ -78,7 +78,7 @@ def test_a_rival_that_is_less_likely_keeps_what_is_left_for_it(catalogue: Catalo
 def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
     """Whatever the calibration takes from it: the status says no less."""
     row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_nonfinite_count": 0}
-    found = diagnose(replace(catalogue, healthy=Calibration(1.0, -9.0)), Features(row))
+    found = diagnose(replace(catalogue, scales={"healthy": Calibration(1.0, -9.0)}), Features(row))
 
     assert (found.status, found.confidence, found.causes) == ("healthy", 0.5, ())
 
