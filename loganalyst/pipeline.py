@@ -39,7 +39,6 @@ from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Expectation, Metric, Role, Run, SessionSummary
 from loganalyst.settings import Settings
 from loganalyst.sources.config import read as settings_of
-from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
 from loganalyst.sources.log import own
@@ -50,7 +49,6 @@ __all__ = [
     "catalogue",
     "diagnose",
     "diagnose_paths",
-    "dumped_jobs",
     "expectations",
     "explain",
     "lowered",

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.auditing import cluster
 from loganalyst.auditing.accounts import accounts
 from loganalyst.auditing.contrasts import contrasts
 from loganalyst.auditing.groups import groups
@@ -19,8 +18,7 @@ from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, share
-from loganalyst.pipeline import dumped_jobs
-from loganalyst.store import Outcome, Store
+from loganalyst.store import Outcome, Store, dumped_jobs
 from loganalyst.store.workers import Workers
 
 
@@ -80,19 +78,19 @@ def audit(
     limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
-        met: dict[str, Outcome] = {}
+        met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
         for outcome in kept.readings(paths, processes, limits, full=full, workers=workers):
-            met[outcome.run or outcome.path] = outcome
+            met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             counts[outcome.what] += 1
             if watch:
                 watch(outcome, None)
-        wanted = {id_ for id_, outcome in met.items() if outcome.what != "failed"}
-        total = kept.unjudged(wanted).height
-        for outcome in kept.judgings(wanted, processes, limits, workers=workers):
-            counts[outcome.what] += 1
-            if watch:
-                watch(outcome, total)
-        runs = listing(kept, wanted, [o for o in met.values() if o.what == "failed"])
+        wanted = {id_ for id_, failure in met.items() if failure is None}
+        if total := kept.unjudged(wanted).height:
+            for outcome in kept.judgings(wanted, processes, limits, workers=workers):
+                counts[outcome.what] += 1
+                if watch:
+                    watch(outcome, total)
+        runs = listing(kept, wanted, list(filter(None, met.values())))
         faults: list[str] = []
         if reports is not None:
             for outcome in write(kept, runs, Path(reports), processes, limits):
@@ -129,6 +127,8 @@ def _workers(
         return
     if store is None:
         raise StoreError("a cluster", "needs a store", "--store names a folder that all its machines see")
+    from loganalyst.auditing import cluster
+
     with cluster.slurm(jobs, Path(store)) if scheduler is None else cluster.connected(scheduler, Path(store)) as found:
         yield found
 

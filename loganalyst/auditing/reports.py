@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst import pipeline
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
 from loganalyst.store import Outcome, Store, judged, runrows
@@ -87,6 +86,8 @@ def _mark(file: Path) -> str:
 
 def _report(task: Task) -> Outcome:
     """Judge the run again, with what the store has of it, and write its report whole or not at all."""
+    from loganalyst import pipeline
+
     half = task.file.with_name(f".{task.file.name}-{os.getpid()}")
     try:
         run = runrows.whole(Folder(task.run.folder), task.run.run_id, task.run.small)

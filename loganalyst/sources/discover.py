@@ -14,7 +14,8 @@ from typing import NamedTuple
 from loganalyst.errors import SourceError, nearest
 from loganalyst.sources import address, formats, rotation
 from loganalyst.sources.discovery.copies import Copies
-from loganalyst.sources.discovery.folder import Group, encodable
+from loganalyst.sources.discovery.folder import encodable
+from loganalyst.sources.discovery.names import Kind, kind
 from loganalyst.sources.discovery.walk import walk
 
 READABLE = (
@@ -56,13 +57,18 @@ class Found:
 
 
 class Listed(NamedTuple):
-    """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. `files` are
-    in the order of `Found.files`; the rest of the `group` is as it was met.
+    """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. The fields are
+    those of `Found`; all but `files` are in the order in which they were met. `log`: it is the logs of one job, which
+    may belong to another run; `real`: its root is surely no link.
     """
 
     root: str
-    files: list[str]
-    group: Group
+    files: tuple[str, ...]
+    checkpoints: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    log: bool = False
+    real: bool = False
 
     @property
     def alone(self) -> bool:
@@ -71,12 +77,11 @@ class Listed(NamedTuple):
 
     def found(self) -> Found:
         """The same as paths."""
-        group = self.group
         return Found(
             files=tuple(map(Path, self.files)),
-            checkpoints=tuple(map(Path, sorted(group.checkpoints))),
-            ignored=tuple(sorted(group.ignored)),
-            unread=tuple((Path(path), why) for path, why in sorted(group.unread)),
+            checkpoints=tuple(map(Path, sorted(self.checkpoints))),
+            ignored=tuple(sorted(self.ignored)),
+            unread=tuple((Path(path), why) for path, why in sorted(self.unread)),
             root=Path(self.root),
         )
 
@@ -97,16 +102,20 @@ def listed(root: Path) -> Iterator[Listed]:
         inside = () if address.split(root)[1] else formats.runs_in(root)
         yield from map(_file, map(Path, inside or (root,)))
         return
-    copies, settings = Copies(), _SettingsAbove()
+    copies, settings, links = Copies(), _SettingsAbove(), {str(root)}
     try:
-        for candidate in walk(str(root)):
-            copied = bool(candidate.group.curves)
-            copies.leave_out(candidate.group)
-            if copied and not candidate.group.curves and not candidate.group.logs:
-                continue  # a run that was met before under another name
+        for candidate in walk(str(root), links):
             group = candidate.group
+            if group.curves:
+                copies.leave_out(group)
+                if not group.curves and not group.logs:
+                    continue  # a run that was met before under another name
             files = group.files() + (settings.of(candidate.root) if group.curves else [])
-            yield Listed(candidate.root, sorted(files, key=rotation.order) if len(files) > 1 else files, group)
+            if len(files) > 1:
+                files.sort(key=rotation.order)
+            # tuples, of which the empty ones are one: a group's lists, kept for each of many runs, slow the program
+            rest = tuple(group.checkpoints), tuple(group.ignored), tuple(group.unread)
+            yield Listed(candidate.root, tuple(files), *rest, candidate.log, candidate.root not in links)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
         raise SourceError(root, what, "a directory with read permission is needed") from None
@@ -154,7 +163,7 @@ def _file(path: Path) -> Listed:
         raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
     named = [Path(inside) for inside in formats.runs_in(file) if inside.startswith(str(path))] if run else []
     whole = str(named[0] if len(named) == 1 else path)  # a run may be named by the beginning of its id
-    return Listed(whole, [whole], Group())
+    return Listed(whole, (whole,), log=kind(os.path.basename(whole)) is Kind.LOG)
 
 
 def _missing(path: Path) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """What the scheduler accounts for in files that belong to no single run: dumps of `sacct` and the like beside logs."""
 
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -33,14 +32,12 @@ def jobs(paths: Iterable[str | Path]) -> pl.DataFrame:
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
-    for folder, inner, files in os.walk(path):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        yield from (Path(folder, name) for name in files if names.accounts(name) and _regular(folder, name))
-
-
-def _regular(folder: str, name: str) -> bool:
-    """Neither a link nor, for instance, a pipe, which nobody may ever write to."""
-    try:
-        return stat.S_ISREG(os.lstat(os.path.join(folder, name)).st_mode)
-    except OSError:
-        return False
+        return
+    folders = [str(path)]
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [] if entry.name.startswith(".") else [entry.path]
+                elif names.accounts(entry.name) and entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path)  # no pipe, which nobody may ever write to

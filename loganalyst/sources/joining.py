@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -33,14 +34,14 @@ LOG_FOLDERS = frozenset(
 )
 REMEMBERED = 4096  # folders and logs
 
-Job = tuple[Path, ...]
+Job = tuple[str, ...]  # the logs of one job
 
 
 class _Near(NamedTuple):
     """What lies in a folder: the logs job by job, accounting files, and how many folders may be runs."""
 
     jobs: list[Job]
-    accounts: list[Path]
+    accounts: list[str]
     folders: int
     repository: bool
 
@@ -54,11 +55,17 @@ class Joiner:
         self._near: dict[str, _Near] = {}
         self._names: dict[str, str] = {}
         self._home = os.path.realpath(os.path.expanduser("~"))
-        self._told: dict[Path, LogTells] = {}
-        self._by_id: dict[str, list[Sequence[str]]] = {}
-        for job in logs:
+        self._told: dict[str, LogTells] = {}
+        self._logs = logs
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[Job]]:
+        """The jobs from anywhere by their ids: of many thousands none need be looked at where no run names its job."""
+        found: dict[str, list[Job]] = {}
+        for job in self._logs:
             for name in {discoverjobs.job(log) for log in job} - {""}:
-                self._by_id.setdefault(name, []).append(job)
+                found.setdefault(name, []).append(tuple(job))
+        return found
 
     def join(self, found: Found) -> Found:
         """The run with the logs that are its own added to its files, and why (`basis`); unsure ones in `suggested`.
@@ -71,19 +78,19 @@ class Joiner:
         tells = joiningtold.of_run(root, found.files)
         has = {os.path.realpath(file) for file in found.files}
         files, basis = list[Path](), list[str]()
-        jobs = [job for job in self._candidates(root, tells) if not has & set(map(str, job))]
+        jobs = [job for job in self._candidates(root, tells) if has.isdisjoint(job)]
         for job in jobs:
             if why := self._claim(root, tells, job):
-                files += job
+                files += map(Path, job)
                 basis += [f"{_short(log, root)}: {why}" for log in job]
         for account in self._accounts(root, tells, has):
-            files.append(account)
+            files.append(Path(account))
             basis.append(f"{_short(account, root)}: accounts for the run's job")
         suggested: list[str] = []
         if not tells.jobs and not files and (alone := self._alone(root, tells)):
             job, sure = alone
             if sure:
-                files += job
+                files += map(Path, job)
                 basis += [
                     f"{_short(log, root)}: the only job log beside the run, and it spans its start" for log in job
                 ]
@@ -118,8 +125,8 @@ class Joiner:
         """Jobs whose name carries one of the run's ids, then those that lie near."""
         seen: set[Job] = set()
         near = [job for folder in self._folders(root.parent) for job in folder.jobs]
-        named = [tuple(map(Path, job)) for name in tells.jobs for job in self._by_id.get(name, ())]
-        named += [job for job in near if discoverjobs.job(job[0].name) in tells.jobs] if tells.jobs else []
+        named = [job for name in tells.jobs for job in self._by_id.get(name, ())]
+        named += [job for job in near if discoverjobs.job(job[0]) in tells.jobs] if tells.jobs else []
         for job in (*named, *near[:MOST]):
             if job not in seen:
                 seen.add(job)
@@ -143,11 +150,11 @@ class Joiner:
             self._near[str(folder)] = _list(str(folder))
         return self._near[str(folder)]
 
-    def _tells(self, log: Path) -> LogTells:
+    def _tells(self, log: str) -> LogTells:
         if log not in self._told:
             if len(self._told) >= REMEMBERED:
                 self._told.clear()
-            self._told[log] = joiningtold.of_log(log)
+            self._told[log] = joiningtold.of_log(Path(log))
         return self._told[log]
 
     def _claim(self, root: Path, run: RunTells, job: Job) -> str:
@@ -177,14 +184,14 @@ class Joiner:
         spans = any(run.started and t.first and t.last and t.first <= run.started <= t.last for t in told)
         return near.jobs[0], spans
 
-    def _accounts(self, root: Path, run: RunTells, has: set[str]) -> Iterator[Path]:
+    def _accounts(self, root: Path, run: RunTells, has: set[str]) -> Iterator[str]:
         """The accounting files near the run that list one of its jobs."""
         if not run.jobs:
             return
         ids = re.compile(rb"(?<![\w.])(?:%s)(?![\w])" % b"|".join(re.escape(i).encode() for i in run.jobs))
         for near in self._folders(root.parent):
             for file in near.accounts:
-                if str(file) not in has and ids.search(_opening(file)):
+                if file not in has and ids.search(_opening(file)):
                     yield file
 
 
@@ -196,7 +203,7 @@ def _with_console(found: Found) -> Found:
 
 def _list(folder: str) -> _Near:
     """What lies in a folder and in the log folders in it."""
-    logs, accounts, folders, repository = list[str](), list[Path](), 0, False
+    logs, accounts, folders, repository = list[str](), list[str](), 0, False
     inner = [folder]
     for place in inner:
         try:
@@ -216,15 +223,15 @@ def _list(folder: str) -> _Near:
     for log in sorted(logs):
         name = discoverjobs.job(log) or discoverjobs.stem_of(log)
         by_job.setdefault(os.path.join(os.path.dirname(log), name), []).append(log)
-    return _Near([tuple(map(Path, job)) for job in by_job.values()], sorted(accounts), folders, repository)
+    return _Near(list(map(tuple, by_job.values())), sorted(accounts), folders, repository)
 
 
-def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[Path]) -> None:
+def _sort(entry: "os.DirEntry[str]", logs: list[str], accounts: list[str]) -> None:
     kind, name = discovernames.kind(entry.name), entry.name.lower()
-    if kind is Kind.LOG and (discoverjobs.job(name) or name.endswith((".out", ".err"))):
+    if kind is Kind.LOG and (name.endswith((".out", ".err")) or discoverjobs.job(name)):
         logs.append(entry.path)
-    elif discovernames.accounts(entry.name):
-        accounts.append(Path(entry.path))
+    elif kind is Kind.SETTINGS and discovernames.accounts(entry.name):
+        accounts.append(entry.path)
 
 
 def _contradict(run: RunTells, log: LogTells) -> bool:
@@ -245,13 +252,13 @@ def _printed(root: Path, paths: str) -> str:
     return tail if distinctive and (f"\n{tail}/" in paths or f"/{tail}/" in paths) else ""
 
 
-def _short(file: Path, root: Path) -> str:
+def _short(file: str, root: Path) -> str:
     return os.path.relpath(file, root)
 
 
-def _opening(file: Path) -> bytes:
+def _opening(file: str) -> bytes:
     try:
-        with file.open("rb") as handle:
+        with open(file, "rb") as handle:
             return handle.read(ACCOUNTS)
     except OSError:
         return b""

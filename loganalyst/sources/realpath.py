@@ -2,6 +2,8 @@
 
 import os
 
+_NO_NAMES = frozenset({"", os.curdir, os.pardir})
+
 
 class RealPaths:
     """Remembers folders: for one look at some trees, not for long."""
@@ -9,10 +11,10 @@ class RealPaths:
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
 
-    def of(self, path: str) -> str:
-        """As `os.path.realpath`."""
+    def of(self, path: str, *, real: bool = False) -> str:
+        """As `os.path.realpath`; `real`: the last part of the path is surely no link."""
         folder, _, name = path.rpartition(os.sep)
-        if name in {"", os.curdir, os.pardir} or not folder or os.path.islink(path):
+        if name in _NO_NAMES or not folder or (not real and os.path.islink(path)):
             return os.path.realpath(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.join(os.path.realpath(folder), "")

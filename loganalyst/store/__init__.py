@@ -10,9 +10,8 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -21,6 +20,7 @@ from loganalyst.limits import Limits
 from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discover import discover
+from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.part import BIG
 from loganalyst.store import changes, judged, lock, reading, runrows
 from loganalyst.store.judged import Judged
@@ -29,14 +29,15 @@ from loganalyst.store.state import State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
 from loganalyst.store.workers import NotStartedError, Ready, Workers, each
 
+__all__ = ["Outcome", "Store", "dumped_jobs"]
+
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down
 JUDGED_AT_ONCE = 100
 PATIENCE = 600.0  # seconds to wait for another process that writes
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written), or
     `failed` and why. `points` counts those of a run just read.
     """

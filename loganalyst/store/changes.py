@@ -11,12 +11,11 @@ from loganalyst import __version__
 from loganalyst.errors import LogAnalystError
 from loganalyst.sources.assemble import id_of
 from loganalyst.sources.discover import Found, Listed, discover, listed
-from loganalyst.sources.discovery.names import Kind, kind
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.realpath import RealPaths
 from loganalyst.store import reading
 from loganalyst.store.corrections import Corrections, Nearest
-from loganalyst.store.state import Joined, Known, Note, Remembered, State
+from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
 
 
 @dataclass(frozen=True)
@@ -44,34 +43,22 @@ def runs(paths: Iterable[str | Path], state: State, *, full: bool) -> Iterator[C
     no other takes it. `full`: unchanged ones are to be read too.
     """
     real, failed = RealPaths(), list[Settled]()
-    met, logs = dict[str, _Met](), dict[str, _Met]()
+    met, logs = dict[str, Listed](), dict[str, Listed]()
     for run in (run for path in paths for run in _below(path, failed)):
-        place = real.of(run.root)
-        (logs if _is_log(run) else met).setdefault(id_of(place), _Met(run, place))
+        (logs if run.log else met).setdefault(id_of(real.of(run.root, real=run.real)), run)
     yield from failed
     before = {} if full else state.remembered([*met, *logs])
-    look = _Look(Joiner(log.files(real) for log in logs.values()), state)
+    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real)
     yield from (look.at(id_, run, before.get(id_)) for id_, run in met.items())
     for id_, log in logs.items():
-        if not look.taken.issuperset(log.files(real)):
+        if not (look.taken and look.taken.issuperset(_files(log, real))):
             yield look.at(id_, log, before.get(id_))
     state.moved(look.moved)
 
 
-class _Met(NamedTuple):
-    """A run, and the real path of its root."""
-
-    run: Listed
-    real: str
-
-    def files(self, real: RealPaths) -> list[str]:
-        """The real paths of the files of a run that is one of them."""
-        return [self.real if file == self.run.root else real.of(file) for file in self.run.files]
-
-
-def _is_log(run: Listed) -> bool:
-    """Whether the run is a log alone, which may belong to another run."""
-    return run.alone and all(kind(os.path.basename(file)) is Kind.LOG for file in run.files)
+def _files(log: Listed, real: RealPaths) -> list[str]:
+    """The real paths of a log's files."""
+    return [real.of(file, real=log.real and file == log.root) for file in log.files]
 
 
 def _below(path: str | Path, failed: list[Settled]) -> Iterator[Listed]:
@@ -93,47 +80,51 @@ class _Look:
     remember anew of what lies near runs that are unchanged.
     """
 
-    def __init__(self, joiner: Joiner, state: State) -> None:
-        self._joiner, self._state, self._now = joiner, state, time.time()
+    def __init__(self, joiner: Joiner, state: State, real: RealPaths) -> None:
+        self._joiner, self._state, self._real, self._now = joiner, state, real, time.time()
         self._nearest = Nearest()
         self.taken = set[str]()
         self.moved: dict[str, Joined] = {}
 
-    def at(self, id_: str, met: _Met, before: Remembered | None) -> Changed | Settled:
-        corrected = self._nearest.of(met.real)
-        if before is not None and before.joined.near == self._near(met, before.joined.jobs):
-            note = _note(id_, met.run, before.joined, corrected)  # nothing need be opened
-            if self._holds(note, before):
-                return self._settled(met, note, before)
-        found, note = self._joined(id_, met, corrected)
-        if before is not None and self._holds(note, before):
+    def at(self, id_: str, run: Listed, before: Remembered | None) -> Changed | Settled:
+        corrected = self._nearest.of(self._real.of(run.root, real=run.real), alone=run.alone)
+        if before is not None and before.joined.near == self._near(run, before.joined.jobs):
+            prints = _prints(run, before.joined)  # nothing need be opened
+            if self._holds(fingerprint(_version(corrected), corrected.stamp, before.joined, prints), before):
+                return self._settled(id_, run, before.joined, before)
+        found, note = self._joined(id_, run, corrected)
+        if before is not None and self._holds(note.fingerprint, before):
             self.moved[id_] = note.joined
-            return self._settled(met, note, before)
+            return self._settled(id_, run, note.joined, before)
         self.taken.update(note.joined.files)
         return Changed(found, note, self._state.known(id_, note.version) if before else None, corrected.rules)
 
-    def _near(self, met: _Met, jobs: Iterable[str]) -> str:
-        return "" if met.run.alone else self._joiner.near(met.real, jobs)
+    def _near(self, run: Listed, jobs: Iterable[str]) -> str:
+        return "" if run.alone else self._joiner.near(self._real.of(run.root, real=run.real), jobs)
 
-    def _holds(self, note: Note, before: Remembered) -> bool:
-        return note.fingerprint == before.fingerprint and (before.until is None or before.until >= self._now)
+    def _holds(self, print_: str, before: Remembered) -> bool:
+        return print_ == before.fingerprint and (before.until is None or before.until >= self._now)
 
-    def _settled(self, met: _Met, note: Note, before: Remembered) -> Settled:
-        self.taken.update(note.joined.files)
-        return Settled(met.run.root, note.run, before.why)
+    def _settled(self, id_: str, run: Listed, joined: Joined, before: Remembered) -> Settled:
+        self.taken.update(joined.files)
+        return Settled(run.root, id_, before.why)
 
-    def _joined(self, id_: str, met: _Met, corrected: Corrections) -> tuple[Found, Note]:
+    def _joined(self, id_: str, run: Listed, corrected: Corrections) -> tuple[Found, Note]:
         """The run with files from elsewhere that are its own, and what to remember of it."""
-        found = met.run.found()
+        found = run.found()
         whole = self._joiner.join(found)
         more = tuple(str(file) for file in whole.files[len(found.files) :])
-        joined = Joined(self._near(met, whole.jobs), more, whole.basis, whole.suggested, whole.jobs)
-        return whole, _note(id_, met.run, joined, corrected)
+        joined = Joined(self._near(run, whole.jobs), more, whole.basis, whole.suggested, whole.jobs)
+        note = Note(id_, _version(corrected), _prints(run, joined), joined, corrected=corrected.stamp)
+        return whole, note
 
 
-def _note(id_: str, run: Listed, joined: Joined, corrected: Corrections) -> Note:
-    """What to remember of a run, by the files as they are now."""
-    version = " ".join(filter(None, (__version__, corrected.patterns)))  # other patterns read other lines
+def _version(corrected: Corrections) -> str:
+    """Of what reads a run: other patterns read other lines."""
+    return f"{__version__} {corrected.patterns}" if corrected.patterns else __version__
+
+
+def _prints(run: Listed, joined: Joined) -> dict[str, Print]:
+    """Of a run's files, as they are now."""
     folder = os.path.dirname(run.root) if run.alone else run.root
-    prints = reading.prints(folder, (*run.files, *joined.files, *run.group.checkpoints))
-    return Note(id_, version, prints, joined, corrected=corrected.stamp)
+    return reading.prints(folder, (*run.files, *joined.files, *run.checkpoints))

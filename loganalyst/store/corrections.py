@@ -26,9 +26,9 @@ class Nearest:
         self._files: dict[str, str] = {}
         self._read: dict[str, Corrections] = {"": Corrections()}
 
-    def of(self, run: str) -> Corrections:
-        """Those that hold for the run with this real path."""
-        file = _inside(run) or self._above(run)
+    def of(self, run: str, *, alone: bool = False) -> Corrections:
+        """Those that hold for the run with this real path; `alone`: it is a file."""
+        file = (not alone and _inside(run)) or self._above(run)
         if file not in self._read:
             self._read[file] = _read(Path(file))
         return self._read[file]

@@ -109,12 +109,14 @@ class Note:
     @property
     def fingerprint(self) -> str:
         """Stands for all that must be as it was, for the run to be unchanged."""
-        files = "\n".join(
-            f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(self.prints.items())
-        )
-        version = f"{self.version} {self.corrected}".rstrip()
-        told = f"{version}\0{_packed(self.joined._replace(near=''))}\0{files}"
-        return blake2b(told.encode(), digest_size=16).hexdigest()
+        return fingerprint(self.version, self.corrected, self.joined, self.prints)
+
+
+def fingerprint(version: str, corrected: str, joined: Joined, prints: Mapping[str, Print]) -> str:
+    """As `Note.fingerprint`, of a run of which no more is known."""
+    version = f"{version} {corrected}".rstrip()
+    files = "\n".join([f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(prints.items())])
+    return blake2b(f"{version}\0{_far(joined)}\0{files}".encode(), digest_size=16).hexdigest()
 
 
 class Remembered(NamedTuple):
@@ -208,6 +210,12 @@ def _rows(note: Note) -> Iterator[tuple[Any, ...]]:
 @lru_cache(1 << 12)
 def _packed(joined: Joined) -> str:
     return json.dumps(joined)
+
+
+@lru_cache(1 << 12)
+def _far(joined: Joined) -> str:
+    """All but what lies near: where that changes, it is looked whether the rest does."""
+    return _packed(joined._replace(near=""))
 
 
 @lru_cache(1 << 12)  # of most runs it is the same

@@ -5,11 +5,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from loganalyst.limits import Limits
 
@@ -108,8 +107,7 @@ def _resident(process: int | None) -> int:
         return 0
 
 
-@dataclass(frozen=True)
-class Ready(Generic[Result]):
+class Ready(NamedTuple, Generic[Result]):
     """An item whose result is known already."""
 
     value: Result

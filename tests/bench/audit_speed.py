@@ -261,7 +261,7 @@ def filled(root: Path, store: Path) -> None:
 
 def note(found: Listed, joiner: Joiner) -> Note:
     """What the store would remember of a run to which nothing from elsewhere belongs."""
-    files, folder = [*found.files, *found.group.checkpoints], Path(found.root)
+    files, folder = [*found.files, *found.checkpoints], Path(found.root)
     near = "" if found.alone else joiner.near(os.path.realpath(folder), ())
     stats = prints(str(folder.parent if found.alone else folder), files)
     return Note(run_id(folder), __version__, stats, Joined(near))

@@ -8,6 +8,7 @@ from loganalyst.sources.discovery.names import Kind
 
 _ML_AGENTS = "run_logs"
 _METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run names tell nothing: their folder does
+_BY_FOLDER = frozenset({_METRICS, _SETTINGS})
 
 
 @dataclass(slots=True)
@@ -35,19 +36,23 @@ class Group:
         self.unread += other.unread
 
     def files(self) -> list[str]:
-        """All that is read, sorted."""
-        return sorted([*(path for path, _ in self.curves), *self.logs, *self.tables, *self.settings, *self.dumps])
+        """All that is read."""
+        found = self.logs + self.tables + self.settings + self.dumps
+        return [*found, *(path for path, _ in self.curves)] if self.curves else found
 
 
 @dataclass(slots=True)
 class Candidate:
-    """What may be a run of its own. `sure`: its logger says so; `text`: it has logs and no metrics."""
+    """What may be a run of its own. `sure`: its logger says so; `text`: it has logs and no metrics; `log`: it is the
+    logs of one job in a folder of others'.
+    """
 
     root: str
     depth: int
     group: Group
     sure: bool = False
     text: bool = False
+    log: bool = False
 
 
 @dataclass(slots=True)
@@ -72,13 +77,15 @@ class Folder:
 
     def mode_of(self, inner: str) -> str:
         """How the files in a folder `inner` of an MLflow run are taken."""
-        if self.mode in {_METRICS, _SETTINGS}:
+        if self.mode in _BY_FOLDER:
             return self.mode
         return {"metrics": _METRICS, "params": _SETTINGS, "tags": _SETTINGS}.get(inner, "") if self.mode else ""
 
 
-def scan(path: str, name: str, depth: int, mode: str, real_root: str) -> Folder:
-    """List the folder `path`; links are followed to no folder, and to files only within `real_root`. Raises OSError."""
+def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: set[str]) -> Folder:
+    """List the folder `path`; links are followed to no folder, and to files only within `real_root`: those are added
+    to `links`. Raises OSError.
+    """
     folder = Folder(path, name, depth, mode=mode)
     seen: set[str] = set()
     with os.scandir(path) as entries:
@@ -87,7 +94,7 @@ def scan(path: str, name: str, depth: int, mode: str, real_root: str) -> Folder:
                 if _walked(entry.name, name):
                     folder.inner.append(entry.name)
             elif entry.is_symlink():
-                _add_link(folder, entry, real_root)
+                _add_link(folder, entry, real_root, links)
             else:
                 if entry.name in names.MARKER_FILES:
                     seen.add(entry.name)
@@ -115,7 +122,7 @@ def _add(folder: Folder, entry: "os.DirEntry[str]") -> None:
 
 
 def _kind(folder: Folder, name: str) -> Kind:
-    if folder.mode in {_METRICS, _SETTINGS}:
+    if folder.mode in _BY_FOLDER:
         return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
     if name.endswith(".parquet") and names.history_of(folder.name):
         return Kind.CURVES
@@ -154,7 +161,7 @@ def encodable(name: str) -> bool:
     return True
 
 
-def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None:
+def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: set[str]) -> None:
     """A link is read where it gives settings, or a file that the walk does not meet itself."""
     group = folder.group
     if os.path.isdir(entry.path):  # unlike the entry's own it does not raise on links that lead in a circle
@@ -171,6 +178,7 @@ def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None
     elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _met(within):
         group.ignored.append(f"{entry.path}: a link to {target}")
     else:
+        links.add(entry.path)
         _put(folder, kind, entry.path, entry.inode())
 
 

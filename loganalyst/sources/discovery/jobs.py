@@ -54,12 +54,14 @@ def jobs(logs: Sequence[str]) -> list[list[str]]:
     log (train.log, stderr.txt, rank_0.log, a date).
     """
     groups: dict[str, list[str]] = {}
-    numbers = set()
-    for log in sorted(logs):
-        number = job(log)
-        numbers |= {number} - {""}
+    every = sorted(logs)
+    found = [job(log) for log in every]
+    numbers = set(found) - {""}
+    for log, number in zip(every, found, strict=True):
         name = number or stem_of(log)
         groups.setdefault("" if not number and _GENERAL.fullmatch(name) else name, []).append(log)
     several = len(numbers) > 1 or ("" not in groups and len(groups) > len(numbers) + 1)
-    found = list(groups.values()) if several else [sorted(logs)]
-    return [sorted(group, key=lambda log: (not log.endswith((".out", ".log")), log)) for group in found]
+    parts = list(groups.values()) if several else [every]
+    for part in (part for part in parts if len(part) > 1):
+        part.sort(key=lambda log: (not log.endswith((".out", ".log")), log))
+    return parts

@@ -20,20 +20,22 @@ SURE = 0.9  # of a reader, that a table of any name holds metrics
 TRAINING_LINES = 5
 
 
-def walk(root: str) -> Iterator[Candidate]:
-    """The runs below `root`; at the end, with no file, a candidate for what of the tree could not be listed.
+def walk(root: str, links: set[str]) -> Iterator[Candidate]:
+    """The runs below `root`; at the end, with no file, a candidate for what of the tree could not be listed. Files that
+    are links are added to `links` before.
 
     Memory: one path of folders, their names, and the files of the runs not decided on. Raises OSError for `root`.
     """
-    yield from _Walk(root).runs()
+    yield from _Walk(root, links).runs()
 
 
 class _Walk:
     """The folders from the root to the one being listed; one that was walked wholly gives what it is to that above."""
 
-    def __init__(self, root: str) -> None:
-        self._real_root = os.path.realpath(root)
-        self._open = [scan(root, os.path.basename(self._real_root), 0, "", self._real_root)]
+    def __init__(self, root: str, links: set[str]) -> None:
+        self._real_root, self._links = os.path.realpath(root), links
+        name = os.path.basename(self._real_root)
+        self._open = [scan(root, name, 0, "", real_root=self._real_root, links=links)]
 
     def runs(self) -> Iterator[Candidate]:
         while self._open:
@@ -50,7 +52,8 @@ class _Walk:
     def _enter(self, folder: Folder, name: str) -> None:
         path = os.path.join(folder.path, name)
         try:
-            self._open.append(scan(path, name, folder.depth + 1, folder.mode_of(name), self._real_root))
+            mode = folder.mode_of(name)
+            self._open.append(scan(path, name, folder.depth + 1, mode, real_root=self._real_root, links=self._links))
         except OSError as error:
             folder.group.unread.append((path, f"cannot be read ({error.strerror})"))
 
@@ -154,7 +157,7 @@ def _absorbs(above: Folder, run: Candidate) -> bool:
     return run.text or above.marked or bool(above.writers & writers(run.group))
 
 
-def _text_runs(folder: Folder) -> list[Candidate]:
+def _text_runs(folder: Folder) -> Iterator[Candidate]:
     """The runs of a folder that has logs or dumps only: job by job where they are several, else the folder (or its one
     log). Whose dumps they are is not told then: they are a run of their own.
     """
@@ -165,12 +168,15 @@ def _text_runs(folder: Folder) -> list[Candidate]:
         and not (group.settings or group.checkpoints or group.dumps)
     )
     if not group.logs or (len(jobs) == 1 and not alone):
-        return [Candidate(folder.path, folder.depth, group, sure=folder.marked, text=True)]
-    found = [Candidate(logs[0], folder.depth + 1, Group(logs=logs), text=True) for logs in jobs]
-    found[0].group.take(Group(unread=group.unread, ignored=group.ignored))
+        yield Candidate(folder.path, folder.depth, group, sure=folder.marked, text=True)
+        return
+    ignored, unread = group.ignored, group.unread  # told of the first
+    for logs in jobs:
+        whole = Group(logs=logs, ignored=ignored, unread=unread)
+        yield Candidate(logs[0], folder.depth + 1, whole, text=True, log=True)
+        ignored, unread = [], []
     if group.dumps:
-        found.append(Candidate(folder.path, folder.depth, Group(dumps=group.dumps), text=True))
-    return found
+        yield Candidate(folder.path, folder.depth, Group(dumps=group.dumps), text=True)
 
 
 def _head(path: str, size: int) -> bytes:
