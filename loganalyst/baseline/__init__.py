@@ -16,6 +16,7 @@ GOALS = (
     "component",
     "accuracy",
     "score",
+    "error_rate",
     "reward",
     "success_rate",
 )  # roles that are better or worse; others higher

@@ -104,7 +104,8 @@ def chance(at: float, events: Steps, steps: NDArray[np.int64]) -> tuple[float, i
 def _events(context: Context, curve: Curve) -> dict[str, Steps]:
     """The steps of the events of each kind."""
     rates = [context.schedule(c) for c in context.of("learning_rate")[:1]]
-    held_out = [c for c in context.of("val_loss", "val_accuracy", "val_score") if 2 * len(c.steps) < len(curve.steps)]
+    roles = ("val_loss", "val_accuracy", "val_score", "val_error_rate")
+    held_out = [c for c in context.of(*roles) if 2 * len(c.steps) < len(curve.steps)]
     counters = context.of("epoch")
     saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
     return {

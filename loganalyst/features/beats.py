@@ -11,7 +11,7 @@ from loganalyst.model import Curve
 FEWEST = 20  # pauses between which an unusual one can be told
 LONG = 5.0  # times the usual pause, so that a pause is looked at at all
 REGULAR = 0.7  # share of distances that must fit one period
-HELD_OUT = ("val_loss", "val_accuracy", "val_score", "val_loss_component")
+HELD_OUT = ("val_loss", "val_accuracy", "val_score", "val_error_rate", "val_loss_component")
 
 
 @dataclass(frozen=True)

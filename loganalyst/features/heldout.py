@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features import axes
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, ratio, seen
+from loganalyst.features.validation import scores, share
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
@@ -15,6 +16,7 @@ FEATURES = (
     Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
     Feature("val_still_step", "int", "step", "where the first of them is", "val_loss"),
     Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
+    Feature("val_error_fall_since_loss_best", "float", "share", "fall of the share of wrong answers (1 less an accuracy or score up to 1, or an error rate) since the held-out loss was lowest, against that share, by medians of three (0: it did not fall, or none is logged)", "val_accuracy"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 FEWEST = 3  # evaluations
@@ -28,6 +30,7 @@ def compute(context: Context) -> Computed:
         shape = context.shape(held_out)
         level = abs(shape.last) if shape.last is not None else None
         out["val_loss_noise_relative"] = (ratio(shape.noise, level), seen(held_out))
+        out["val_error_fall_since_loss_best"] = _error_fall(context, held_out)
         out |= _still(held_out)
         for train in context.of("train_loss")[:1]:
             out |= _gap(context, train, held_out)
@@ -50,6 +53,19 @@ def _still(held_out: Curve) -> Computed:
         "val_still_share": count / x.size,
         "val_still_step": (witness.step, witness),
     }
+
+
+def _error_fall(context: Context, held_out: Curve) -> Value:
+    """How many more answers were right in the end than when the held-out loss was lowest."""
+    best = context.gap(next(iter(context.of("train_loss")), None), held_out).best_index
+    for curve in scores(context)[:1]:
+        ours, theirs = axes.common(curve, held_out, context.of("epoch"))
+        wrong = 1 - share(curve)
+        if best is not None and (wrong >= 0).all() and (wrong <= 1).all():
+            before, after = wrong[ours <= theirs[best]][-FEWEST:], wrong[ours > theirs[best]][-FEWEST:]
+            if before.size and after.size and np.median(before):
+                return max(0.0, 1 - float(np.median(after) / np.median(before))), seen(curve)
+    return 0.0
 
 
 def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:

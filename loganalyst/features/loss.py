@@ -46,6 +46,7 @@ FEATURES = (
     *event_features("train_loss_plateau", "stretches without progress up to the end", ROLE),
     Feature("train_loss_plateau_share", "float", "share", "share of the points that lie on the final plateau", ROLE),
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level against the first", ROLE),
+    Feature("train_loss_start_ratio", "float", "ratio", "first finite value against the first level (the median of the first three)", ROLE),
     Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level in units of the noise", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points against the level in the middle", ROLE),
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % against its level (negative = falling)", ROLE),
@@ -98,7 +99,7 @@ def _nonfinite(curve: Curve) -> Computed:
 def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
     best = seen(curve, shape.best_index)
-    first = first_level(curve.values)
+    first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
         "train_loss_last": shape.last,
@@ -109,6 +110,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
         "train_loss_drop_relative": fall,
+        "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
         "train_loss_drop_noise": shape.drop,
         "train_loss_tail_slope": shape.tail_slope,
         "train_loss_tail_slope_z": shape.tail_slope_z,

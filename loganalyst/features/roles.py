@@ -45,20 +45,27 @@ _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_l
 _TOTAL = {"total", "overall"}
 _MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_POSSESSIVE = re.compile(r"['’]s\b")
 _VAGUE = {"other", "loss_component", "val_loss_component"}
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEYS = ("meaning", "worse", "judged")
 
 
 def normalise(name: str) -> str:
-    """Lower-case words joined by `_`; what is neither letter nor digit separates."""
-    return "_".join(re.findall(r"[^\W_]+", name.lower()))
+    """Lower-case words joined by `_`; what is neither letter nor digit separates, and a possessive `'s` says nothing."""
+    return "_".join(re.findall(r"[^\W_]+", _POSSESSIVE.sub("", name.lower())))
+
+
+@cache
+def _file() -> rulefiles.RuleFile:
+    file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
+    file.check_keys((), ("words", "roles", "sets", "turns"))
+    return file
 
 
 @cache
 def _catalogue() -> tuple[tuple[_Pattern, ...], tuple[_Turn, ...]]:
-    file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
-    file.check_keys((), ("words", "roles", "turns"))
+    file = _file()
     words = {k: frozenset(v) for k, v in file.data["words"].items()}
     patterns = tuple(_pattern(file, name, words) for name in file.data["roles"])
     turns = tuple(_Turn(t["if"], t["from"], _role(t["to"], t)) for t in file.data["turns"])
@@ -125,6 +132,7 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
     roles = {m: _by_name(m) for m in metrics}
     roles |= _whole(roles)
     roles |= _measures(roles)
+    roles |= _together(metrics)
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
@@ -146,6 +154,13 @@ def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]
     if len(bare) != 1 or names & _WHOLES:
         return {}
     return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
+
+
+def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """Names that tell nothing by themselves, and all stand side by side."""
+    there = set(metrics)
+    found = [named for named in _file().data["sets"] if there.issuperset(named)]
+    return {m: (all_roles()[role], f"stands beside {', '.join(named)}") for named in found for m, role in named.items()}
 
 
 def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:

@@ -34,7 +34,15 @@ KINDS = {
     "reinforcement": ("reward", "success_rate", "value_loss", "rl_loss", "entropy"),
     "adversarial": ("discriminator_loss", "generator_loss"),
     "training": ("train_loss",),
-    "evaluation": ("val_loss", "val_loss_component", "val_accuracy", "val_score", "train_accuracy", "loss_component"),
+    "evaluation": (
+        "val_loss",
+        "val_loss_component",
+        "val_accuracy",
+        "val_score",
+        "val_error_rate",
+        "train_accuracy",
+        "loss_component",
+    ),
 }
 FEWEST = 4  # points that make a curve
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from loganalyst.model import Curve, Run
 
-HEADLINE = ("train_loss", "val_loss", "val_accuracy", "val_score", "reward", "train_accuracy")
+HEADLINE = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
 # What each role makes possible; a role that is not logged costs these diagnoses.
 COVERS = {
     "train_loss": "nothing about the optimisation can be judged",

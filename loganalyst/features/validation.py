@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
+from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("val_loss", "val_loss_component")
 FEWEST, MOST = 6, 200  # values whose order tells a trend
+_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
@@ -31,6 +33,7 @@ FEATURES = (
     Feature("val_loss_trend", "float", "", "Kendall's tau of it against time, of the second half (-1 = each value is lower than the one before)", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
+    Feature("val_loss_never_finite_metric", "text", "", "a held-out loss logged three times or more that was never a finite number", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
@@ -112,9 +115,11 @@ def _onset(curve: Curve, index: int | None) -> Computed:
 def _broken(held_out: list[Curve]) -> Computed:
     """Losses that were finite and whose last two values are not."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
+    never = [c for c in held_out if len(c.values) >= 3 and not np.isfinite(c.values).any()]
     return {
         "val_loss_ends_nonfinite": bool(broken),
         "val_loss_nonfinite_metric": broken[0].metric if broken else None,
+        "val_loss_never_finite_metric": never[0].metric if never else "",
     }
 
 
@@ -138,11 +143,11 @@ def _bare(metric: str) -> str:
 
 def _scores(context: Context) -> Computed:
     train = next(iter(context.of("train_accuracy")), None)
-    known = last_level(_share(train)) if train else None
-    held_out = [c for c in context.of("val_accuracy") or context.of("val_score") if np.isfinite(c.values).any()]
+    known = last_level(share(train)) if train else None
+    held_out = scores(context)
     if not held_out:
         return {"train_accuracy_last": known}
-    last = float(_share(held_out[0])[np.isfinite(held_out[0].values)][-1])
+    last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
         "train_accuracy_last": known,
@@ -152,10 +157,21 @@ def _scores(context: Context) -> Computed:
     }
 
 
+def scores(context: Context) -> list[Curve]:
+    """Held-out accuracies, else scores, else error rates.
+
+    Precision and recall are had for each other: they count only where no score stands beside them that weighs both.
+    """
+    roles = ("val_accuracy", "val_score", "val_error_rate")
+    curves = next(filter(None, map(context.of, roles)), [])
+    whole = [c for c in curves if not _SIDED.search(normalise(c.metric))]
+    return [c for c in whole or curves if np.isfinite(c.values).any()]
+
+
 def _score(curve: Curve) -> Computed:
     """A held-out accuracy or score with at least one finite value, by itself."""
     finite = np.flatnonzero(np.isfinite(curve.values))
-    x = _share(curve)[finite]
+    x = share(curve)[finite]
     best = seen(curve, int(finite[np.argmax(x)]))
     gain = float(x[-1] - x[0])
     return {
@@ -172,8 +188,10 @@ def _score(curve: Curve) -> Computed:
     }
 
 
-def _share(curve: Curve) -> NDArray[np.float64]:
-    """The values of an accuracy as shares of 1 where they are per cent; of any other score as they are."""
-    accuracy = curve.role.name in ("train_accuracy", "val_accuracy")
+def share(curve: Curve) -> NDArray[np.float64]:
+    """An accuracy as shares of 1 where it is in per cent, an error rate as what it leaves of 1; any other score as it is."""
+    if curve.role.name == "val_score":
+        return curve.values
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
-    return curve.values / 100 if accuracy and most > 1.5 else curve.values
+    values = curve.values / 100 if most > 1.5 else curve.values
+    return 1 - values if curve.role.name == "val_error_rate" else values

@@ -52,7 +52,9 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
         return 0.6 if counted and alike else 0.0
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
-    listing = listed or (body and not cells.all_numbers([cell for cell in body[-1][: len(header)] if cell]))
+    told = columns.TIMES if any("loss" in plain(name) for name in header) else ()  # times tell of a log beside a loss
+    last = zip(header, body[-1], strict=False) if body else ()
+    listing = listed or not cells.all_numbers([cell for name, cell in last if cell and plain(name) not in told])
     return 0.2 if listing else 0.5
 
 
@@ -165,7 +167,7 @@ class _Table:
         first = frame["cells"][0].to_list()
         headed = not cells.numeric(first)
         named = self.comment.split(self.sep)
-        made = csvheader.made(len(first), self.path)
+        made = csvheader.made(frame["cells"].head(_PEEK), self.path)
         self._begin(first if headed else named if self.comment and len(named) == len(first) else made)
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")

@@ -52,6 +52,14 @@ def role(name: str, *others: str) -> str:
         ("gpu_id: 0/utilization.memory (%)", "other"),
         ("system/cpu", "system"),
         ("banana", "other"),
+        ("eval_wer", "val_error_rate"),
+        ("Test/CER", "val_error_rate"),
+        ("top1_err", "val_error_rate"),
+        ("train/wer", "other"),
+        ("eval's rmse", "val_loss"),
+        ("valid_0's binary_logloss", "val_loss"),
+        ("valid_1's l2", "val_loss"),
+        ("training's binary_logloss", "train_loss"),
         ("metrics/mAP50(B)", "val_score"),
         ("AverageEpRet", "reward"),
         ("EpRewMean", "reward"),
@@ -112,6 +120,14 @@ def test_losses_of_reinforcement_learning_are_not_judged_as_training_losses() ->
     """A run with rewards has no training loss whose level means anything."""
     assert role("train/loss", "rollout/ep_rew_mean") == "rl_loss"
     assert role("train/loss") == "train_loss"
+
+
+def test_letters_of_a_monitor_say_something_only_together() -> None:
+    """Stable-Baselines3's monitor has rows of r, l and t; each of them alone is any letter."""
+    together = {name: found.name for name, (found, _) in assign(["r", "l", "t"]).items()}
+
+    assert together == {"r": "reward", "l": "episode_length", "t": "wall_time"}
+    assert [role("r", "l"), role("l"), role("t", "r")] == ["other", "other", "step"]
 
 
 def test_the_user_has_the_last_word() -> None:

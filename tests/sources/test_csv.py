@@ -219,6 +219,33 @@ def test_monitor_counts_timesteps(tmp_path):
     assert tables.gaps.height == 0
 
 
+def test_numbers_without_names_are_called_after_the_file(tmp_path):
+    """One value a row, also behind a counter that only rises; anything else gets numbers for names."""
+    counted = table(tmp_path, "0           , 1.5\n5           , 1.25\n10          , 1.0\n", "loss.csv")
+
+    assert curve(counted, "loss") == [(0, 1.5), (5, 1.25), (10, 1.0)]
+    assert set(table(tmp_path, "1.5\n1.25\n", "loss.csv").points["metric"]) == {"loss"}
+    for text in ("3,1.5\n2,1.25\n1,1.0\n", "0.1,1.5\n0.2,1.25\n0.3,1.0\n", "1,1.5\n2,1.25\n"):
+        assert set(table(tmp_path, text, "loss.csv").points["metric"]) == {"column_1", "column_2"}
+
+
+def test_times_beside_a_loss_are_a_log(tmp_path):
+    """Rows with a time and no step are read where a loss stands in them; a listing with dates is left alone."""
+    rows = "1.5,2024-05-13 12:26:23\n0.5,2024-05-13 12:27:19\n"
+
+    assert sniff(tmp_path, "train_loss,time\n" + rows, "a.csv") == 0.5
+    assert sniff(tmp_path, "price,time\n" + rows, "a.csv") == 0.2
+    assert curve(table(tmp_path, "loss,time\n" + rows), "loss") == [(0, 1.5), (1, 0.5)]
+
+
+def test_frames_are_steps(tmp_path):
+    """Frames of an environment count as its steps do."""
+    assert curve(table(tmp_path, "episode_reward,frame\n0.5,640\n1.5,1280\n"), "episode_reward") == [
+        (640, 0.5),
+        (1280, 1.5),
+    ]
+
+
 def test_tensorboard_download_is_named_by_its_file(tmp_path):
     """The table that TensorBoard offers for download names its tag in the file name."""
     name = "run-train-tag-loss.csv"

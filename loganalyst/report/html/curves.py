@@ -21,6 +21,7 @@ GROUPS = (
     ("Adversaries", ("generator_loss", "discriminator_loss")),
     ("Policy and value loss", ("policy_loss", "value_loss")),
     ("Scores", ("train_accuracy", "val_accuracy", "val_score", "success_rate")),
+    ("Error rates", ("val_error_rate",)),
     ("Reward", ("reward",)),
     ("Policy", ("approx_kl", "clip_fraction", "entropy", "explained_variance")),
     ("Loss scale", ("loss_scale",)),

@@ -18,7 +18,7 @@ STEPS = (
     *("train/global_step", "num_env_steps_sampled", "total_env_steps", "env_steps", "total_steps", "current_steps"),
     *("training_iteration", "num_updates", "n_iter", "update", "updates", "consumed_samples", "samples", "batch"),
     *("misc/total_timesteps", "timestepssofar", "totalenvinteracts", "misc/nupdates", "nupdates"),
-    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "index"),
+    *("batch_idx", "batches", "episode", "episodes", "round", "generation", "frame", "frames", "index"),
 )
 EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")

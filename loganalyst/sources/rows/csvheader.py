@@ -26,9 +26,22 @@ def unique(names: Sequence[str], path: Path) -> list[str]:
     return header
 
 
-def made(width: int, path: Path) -> list[str]:
-    """Names for the columns of a table that has none."""
-    return [path.stem] if width == 1 else [f"column_{i + 1}" for i in range(width)]
+def made(rows: pl.Series, path: Path) -> list[str]:
+    """Names for the columns of a table that has none, by its first rows of cells.
+
+    One value a row is called after the file, also where whole numbers before it count up.
+    """
+    width = len(rows[0])
+    if width == 1:
+        return [path.stem]
+    if width == 2 and len(rows) > 2 and _counts_up(cells.numbers(rows.list.first().str.strip_chars())):
+        return ["step", path.stem]
+    return [f"column_{i + 1}" for i in range(width)]
+
+
+def _counts_up(column: pl.Series) -> bool:
+    rises = bool((column.diff().drop_nulls() > 0).all())
+    return rises and not column.null_count() and not columns.fractions(column)
 
 
 def again(frame: pl.DataFrame, header: Sequence[str]) -> list[int]:

@@ -1,0 +1,70 @@
+"""Held-out scores and error rates: which one counts, and whether more answers were right while the loss rose."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+TRAIN = [1.0, 0.8, 0.6, 0.4, 0.3, 0.2]
+TURNED = [1.0, 0.5, 0.6, 0.7, 0.8, 0.9]  # lowest at the second evaluation
+FALL = "val_error_fall_since_loss_best"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "fall"),
+    [
+        ("val_acc", [0.6, 0.8, 0.82, 0.84, 0.85, 0.86], 0.5),  # of errors 0.3 (median of 0.4, 0.2) 0.15 are left
+        ("val_acc", [60.0, 80.0, 82.0, 84.0, 85.0, 86.0], 0.5),
+        ("val_f1", [0.6, 0.8, 0.82, 0.84, 0.85, 0.86], 0.5),
+        ("eval_wer", [0.4, 0.2, 0.2, 0.16, 0.15, 0.1], 0.5),
+        ("eval_wer", [40.0, 20.0, 20.0, 16.0, 15.0, 10.0], 0.5),
+        ("val_acc", [0.6, 0.8, 0.7, 0.6, 0.6, 0.6], 0.0),  # it got worse
+        ("bleu", [10.0, 12.0, 14.0, 16.0, 18.0, 20.0], 0.0),  # no share of right answers
+    ],
+)
+def test_wrong_answers_that_became_right(features_of: FeaturesOf, name: str, values: list[float], fall: float) -> None:
+    """The fall of what is wrong from the lowest held-out loss to the end, medians of three."""
+    row = features_of({"loss": TRAIN, "val_loss": TURNED, name: values})
+
+    assert row.values[FALL] == pytest.approx(fall)
+
+
+def test_no_score_is_no_fall(features_of: FeaturesOf) -> None:
+    """Known wherever there is a held-out loss, so that questions can be answered; not known without one."""
+    assert features_of({"loss": TRAIN, "val_loss": TURNED}).values[FALL] == 0.0
+    assert features_of({"loss": TRAIN, "val_acc": [0.5] * 6}).values[FALL] is None
+
+
+def test_precision_and_recall_stand_back(features_of: FeaturesOf) -> None:
+    """Recall that is given up for precision is no loss where F1 tells of both; alone it counts."""
+    falls = {"Recall": [0.99, 0.9, 0.8, 0.7], "Precision": [0.2, 0.3, 0.4, 0.5]}
+
+    assert features_of({**falls, "F1 Score": [0.3, 0.4, 0.5, 0.6]}).values["val_score_metric"] == "F1 Score"
+    assert features_of(falls).values["val_score_metric"] == "Recall"
+    average = {"average_precision": [0.2, 0.3, 0.4, 0.5], "val_recall": [0.9] * 4}
+    assert features_of(average).values["val_score_metric"] == "average_precision"
+
+
+def test_an_error_rate_is_a_score_turned_round(features_of: FeaturesOf) -> None:
+    """What it leaves of 1."""
+    row = features_of({"eval_wer": [50.0, 40.0, 30.0, 20.0]}).values
+
+    assert (row["val_score_metric"], row["val_score_last"], row["val_score_best"]) == ("eval_wer", 0.8, 0.8)
+    assert (row["accuracy_gap"], row["val_accuracy_last"]) == (None, None)
+
+
+def test_a_held_out_loss_that_never_was_a_number(features_of: FeaturesOf) -> None:
+    """Named from three values on; one that is finite at times is not."""
+    never = "val_loss_never_finite_metric"
+
+    assert features_of({"loss": TRAIN, "val_loss": [NAN] * 3}).values[never] == "val_loss"
+    assert features_of({"loss": TRAIN, "val_loss": [NAN] * 2}).values[never] == ""
+    assert features_of({"loss": TRAIN, "val_loss": [NAN, 1.0, NAN]}).values[never] == ""
+
+
+def test_the_first_value_against_the_first_level(features_of: FeaturesOf) -> None:
+    """The first level is a median of three: a first epoch that fell far is not in it."""
+    assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
