@@ -1,5 +1,6 @@
 """A comparison put into words: one section a question, each a table and some sentences, the same for every renderer."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def parts(found: "Comparison", top: int = 5) -> list[Part]:
         *_next(found.suggestions, root),
     ]  # fmt: skip
     for group in found.unrelated:
-        every += _alone(group, root, top)
+        every += _alone(found, group, root, top)
     return [p for p in every if p.rows or p.notes]
 
 
@@ -71,7 +72,7 @@ def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
         return
     rows = [
         (
-            f"{len(u.runs):,}", clean(short(u.folder, root), 60), _both(u.settings), _both(u.metrics),
+            f"{len(u.runs):,}", _where(found, u, root), _both(u.settings), _both(u.metrics),
             ", ".join(u.scale), "below" if u.comparison else "",
         )
         for u in found.unrelated[:MOST]
@@ -83,15 +84,25 @@ def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
     yield Part("Runs that have nothing to do with the others", head, tuple(rows), tuple(notes))
 
 
+def _where(found: "Comparison", group: "Unrelated", root: str) -> str:
+    """A name for runs that have nothing to do with the others: their folder; where only the folder of all runs holds
+    them, one of them and how many there are beside.
+    """
+    first = found.runs.filter(run_id=group.runs[0])["path"][0]
+    apart = short(group.folder, root) != os.curdir
+    named = clean(short(group.folder if apart else first, root), 60)
+    return named if apart else f"{named} and {count(len(group.runs) - 1, 'other')}"
+
+
 def _both(names: tuple[int, int]) -> str:
     shared, of = names
     return f"{shared:,} of {of:,}" if of else "not known"
 
 
-def _alone(group: "Unrelated", root: str, top: int) -> Iterator[Part]:
+def _alone(found: "Comparison", group: "Unrelated", root: str, top: int) -> Iterator[Part]:
     """The sections of runs that are compared by themselves, under their folder."""
     if group.comparison is not None:
-        where = clean(short(group.folder, root), 60)
+        where = _where(found, group, root)
         first, *rest = headline(group.comparison)
         yield Part(f"{where}: {first}", notes=tuple(rest))
         for part in parts(group.comparison, top):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from itertools import product
 from pathlib import Path
 
@@ -226,6 +227,7 @@ def test_a_group_without_the_metric_asked_for_is_not_compared(mixed, capsys):
     assert (found["objective"]["metric"], found["objective"]["known"]) == ("val/nll", 6)
     assert (len(group["runs"]), group["comparison"]) == (8, None)
     assert "Left out: 8 unrelated" in screen
+    assert re.search(r"\n  runs  where +settings shared .*\n  8     new/text0 and 7 others  ", screen)
 
 
 def test_runs_that_belong_together_are_all_compared(sets, capsys):

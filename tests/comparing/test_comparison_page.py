@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from loganalyst.comparing.result import Comparison
 from loganalyst.report import comparison, comparisonpage
 from loganalyst.report.comparisonpage.picture import pictures
 from tests.comparing.conftest import write
-from tests.report.browser import PLACE, Browser
 from tests.report.test_html import parsed
 
 NASTY = '<script>alert(1)</script> $x$ "\' style="fill: red"'
@@ -92,14 +90,6 @@ def test_text_of_a_plot_stays_text():
     assert {tag for tag, _ in told.tags} <= {"figure", "svg", "defs", "g", "path", "text", "use", "clippath", "rect"}
     assert dict(told.tags[1][1])["aria-label"] == NASTY
     assert 'stroke-opacity="0.6" class="stroke-ink"' in picture or 'class="stroke-ink" stroke-opacity="0.6"' in picture
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if PLACE is None:
-        pytest.skip("no Chromium is installed")
-    with Browser() as one:
-        yield one
 
 
 @pytest.mark.parametrize("width", [390, 1280])

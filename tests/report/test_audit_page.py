@@ -14,7 +14,7 @@ from loganalyst.auditing.listing import COLUMNS, worst_first
 from loganalyst.report import audit, auditpage, auditschema
 from loganalyst.report.auditpage.packed import argument
 from loganalyst.report.html.shell import STYLE, asset
-from tests.report.browser import PLACE, Browser
+from tests.report.browser import Browser
 from tests.report.test_html import golden, parsed
 
 SCHEMA = Path(__file__).parents[2] / "docs/schema/audit-1.json"
@@ -112,14 +112,6 @@ def test_the_json_fits_its_schema_and_is_published() -> None:
         assert told[name]
         assert list(schema["properties"][name]["items"]["properties"]) == columns
     assert json.dumps(schema, indent=2) + "\n" == SCHEMA.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if PLACE is None:
-        pytest.skip("no Chromium is installed")
-    with Browser() as one:
-        yield one
 
 
 @pytest.fixture

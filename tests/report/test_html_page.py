@@ -1,25 +1,17 @@
 """The page in a real browser: zooming, reading out, the keyboard, what leaves it, what a narrow window does to it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from loganalyst.report import html
-from tests.report.browser import PLACE, Browser
+from tests.report.browser import Browser
 from tests.report.conftest import GRAD, LOSS, curve
 from tests.report.test_html import STATES, layered
 
-pytestmark = pytest.mark.skipif(PLACE is None, reason="no Chromium is installed")
 STAGE = "document.querySelectorAll('.stage')"
 BOX = STAGE + "[{}].querySelector('svg.plot').getBoundingClientRect().toJSON()"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as one:
-        yield one
 
 
 @pytest.fixture
