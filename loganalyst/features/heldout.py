@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from loganalyst.features import axes
 from loganalyst.features.context import Computed, Context, Value, ratio, seen
-from loganalyst.features.validation import scores, share
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
@@ -16,7 +15,7 @@ FEATURES = (
     Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
     Feature("val_still_step", "int", "step", "where the first of them is", "val_loss"),
     Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
-    Feature("val_error_fall_since_loss_best", "float", "share", "fall of the share of wrong answers (1 less an accuracy or score up to 1, or an error rate) since the held-out loss was lowest, against that share, by medians of three (0: it did not fall, or none is logged)", "val_accuracy"),
+    Feature("val_error_fall_since_loss_best", "float", "share", "fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, against its level then, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 FEWEST = 3  # evaluations
@@ -26,11 +25,12 @@ DIGITS = 3  # decimals that repeat by chance
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     out: Computed = {}
+    for held_out in context.of("val_loss", "val_loss_component")[:1]:
+        out["val_error_fall_since_loss_best"] = _error_fall(context, held_out)
     for held_out in context.of("val_loss")[:1]:
         shape = context.shape(held_out)
         level = abs(shape.last) if shape.last is not None else None
         out["val_loss_noise_relative"] = (ratio(shape.noise, level), seen(held_out))
-        out["val_error_fall_since_loss_best"] = _error_fall(context, held_out)
         out |= _still(held_out)
         for train in context.of("train_loss")[:1]:
             out |= _gap(context, train, held_out)
@@ -56,15 +56,15 @@ def _still(held_out: Curve) -> Computed:
 
 
 def _error_fall(context: Context, held_out: Curve) -> Value:
-    """How many more answers were right in the end than when the held-out loss was lowest."""
+    """How many fewer words were wrong in the end than when the held-out loss was lowest."""
     best = context.gap(next(iter(context.of("train_loss")), None), held_out).best_index
-    for curve in scores(context)[:1]:
+    for curve in context.of("val_error_rate")[:1]:
         ours, theirs = axes.common(curve, held_out, context.of("epoch"))
-        wrong = 1 - share(curve)
-        if best is not None and (wrong >= 0).all() and (wrong <= 1).all():
-            before, after = wrong[ours <= theirs[best]][-FEWEST:], wrong[ours > theirs[best]][-FEWEST:]
-            if before.size and after.size and np.median(before):
-                return max(0.0, 1 - float(np.median(after) / np.median(before))), seen(curve)
+        if best is not None and (curve.values >= 0).all():
+            before, after = (curve.values[there] for there in (ours <= theirs[best], ours > theirs[best]))
+            if before.size and after.size and np.median(before[-FEWEST:]):
+                share = float(np.median(after[-FEWEST:]) / np.median(before[-FEWEST:]))
+                return max(0.0, 1 - share), seen(curve)
     return 0.0
 
 
