@@ -21,7 +21,7 @@ from loganalyst.model import Feature
 T = TypeVar("T")
 NOT_RULES = (
     "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
-    "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
+    "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
 )  # fmt: skip
 SCALES: tuple[Scale, ...] = get_args(Scale)
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from loganalyst.model import Tables
@@ -27,7 +28,7 @@ def told(folder: Path, log: str) -> list[tuple[int, str]]:
         "Unable to start the quux daemon",
         "quux.cpp:12] Aborting the job",
         "the quux daemon terminated unexpectedly",
-        "Child process unexpectedly failed with code 9",
+        "the quux unexpectedly failed with code 9",
     ],
 )
 def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
@@ -50,6 +51,60 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
 def test_words_that_tell_of_no_error(tmp_path: Path, words: str) -> None:
     """Numbers called errors, and what is retried, are none."""
     assert told(tmp_path, f"start\n{words}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern", "label"),
+    [
+        ("quux.Abort: worker exceeded its memory limit of 16 GB: ERROR: stop", "wording-host-memory", "host_oom"),
+        ("ERROR quux: lost contact with node n17", "wording-node", "node_failure"),
+        ("Received incompatible devices for jitted computation", "wording-placement", "code_exception"),
+        ("100%|###| 5/5 [00:10<00:00, 1.1s/it]quux.core.QuuxError: no checkpoint found at a.ckpt",
+         "wording-checkpoint-missing", "checkpoint_missing"),
+        ("FATAL: the quux failed:\n  cannot connect to host n3: connection refused", "wording-network", "network"),
+    ],
+)  # fmt: skip
+def test_what_the_words_are_about(tmp_path: Path, words: str, pattern: str, label: str) -> None:
+    """Where no pattern knows the message its family does; a colon at the end goes on in the next line."""
+    path = tmp_path / "train.log"
+    path.write_text(f"start\n{words}\n")
+    rows = Tables.concat(text.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
+
+    assert rows.select("line", "pattern", "label", "part").rows() == [(2, pattern, label, "confirm")]
+
+
+def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: Path) -> None:
+    """Three lines later it was passed over; a warning is none."""
+    path, said = tmp_path / "train.log", "Received incompatible devices for jitted computation"
+
+    def told_patterns(log: str) -> list[str]:
+        path.write_text(log)
+        return Tables.concat(text.read(path)).lines["pattern"].to_list()
+
+    assert "wording-placement" in told_patterns(f"start\n{said}\nbye\n")
+    assert "wording-placement" not in told_patterns(f"start\n{said}\nbye\nbye\nbye\n")
+    assert "wording-placement" not in told_patterns(f"start\nWARNING: {said}\n")
+
+
+def test_a_traceback_that_is_cut_off_may_be_explained_before_it(tmp_path: Path) -> None:
+    """The words before it, where a family knows them."""
+    path = tmp_path / "train.log"
+    path.write_text('start\n=> fail to read a.jpg\nTraceback (most recent call last):\n  File "/a/b.py", li\n')
+    rows = Tables.concat(text.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
+
+    assert rows.select("line", "label").rows() == [(2, "filesystem")]
+
+
+def test_an_exception_that_no_pattern_knows_has_the_label_of_its_words(tmp_path: Path) -> None:
+    """In the midst of a log too; where the words are of no family it is an exception like any other."""
+    path, head = tmp_path / "train.log", 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+    labels = []
+    for says in ("quux.LinkError: cannot connect to host n3: connection refused", "quux.LinkError: of no family"):
+        path.write_text(f"start\n{head}{says}\n" + 20 * "bye\n")
+        rows = Tables.concat(text.read(path)).lines.filter(pl.col("part") == "root")
+        labels += rows.select("line", "label").rows()
+
+    assert labels == [(5, "network"), (5, "code_exception")]
 
 
 def test_what_a_pattern_knows_is_not_told_twice(tmp_path: Path) -> None:

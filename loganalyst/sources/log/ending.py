@@ -1,38 +1,31 @@
 """How a log ends: in the middle of a line, or with words of an error that no pattern knows."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.sources.log import wording
 from loganalyst.sources.log.lines import described
 from loganalyst.sources.log.patterns import Pattern, match
 
-TAIL = 4096  # bytes of the last line that are looked at
-SHOWN = 200  # characters of it that are kept
-LAST = 5  # lines that are a log's last words
-_ERROR = re.compile(
-    r"(?:^|[\s\[|:])(?:FATAL|CRITICAL|ERROR|PANIC|[Ff]atal|[Ee]rror|[Ee]xception)(?: error)?(?:\[\w+\])?"
-    r"\s?[:!\]|-]\s*\S*[A-Za-z]"
-    r"|(?:^|[\s\[|])(?:FATAL|CRITICAL|ERROR|PANIC) +(?:\d+ +)?[\[(]?[A-Za-z][\w.$/]*[\])]?:\s+\S*[A-Za-z]"
-    r"|^(?:.{0,80}[:\]] )?(?:Unable to|Cannot|Can't|Could not|Couldn't|Failed to|Aborting|Aborted)\b"
-    r"|\b(?:exit|terminat|fail|die|ende|quit)\w* (?:unexpectedly|abnormally)"
-    r"|\b(?:unexpectedly|abnormally) (?:exit|terminat|fail|die|ende|quit)"
-)
-_NO_ERROR = re.compile(r"(?i)\b(?:no|0|zero|without) errors?\b|errors?\s?[:=]\s*[-+.\d]|warning|retry|ignor|skip")
+TAIL = 8192  # bytes of the log's end that are looked at
+SHOWN = 200  # characters of a line that are kept
+LAST = 12  # lines that are a log's last words, where they say that they tell of an error
+LATEST = 5  # of these the ones that are, where no pattern and no family knows them
+VERY_LAST = 3  # and where they only sound like one
+UNKNOWN = 4  # rank of an error of no family, behind those of one
+_CUT = "traceback"  # without an exception behind it: the log ends in it
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
+_BAR = r"^.*\d+/\d+ \[[^\]]*\]"  # before an error on the same line
 
 
 def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     """A row of `lines` (pattern `cut-line`, captures `bytes`: the size of the file) where the last line, of that number
     and session, has no end and is no progress bar; else none.
     """
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(max(size - TAIL, 0))
-        tail = file.read(TAIL)
+    size, tail = _tail(path)
     last = tail[max(tail.rfind(b"\n"), tail.rfind(b"\r")) + 1 :]
     if not last.strip() or b"\0" in tail or last.rstrip().endswith(_DONE):
         return table("lines")
@@ -43,26 +36,70 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
 
 
 def words(path: Path, line: int, session: int, known: Sequence[Pattern]) -> pl.DataFrame:
-    """A row of `lines` (pattern `last-words`, part `confirm`): of the last few lines of the file, whose last is `line`,
-    the first that tells of an error; none where a pattern of `known` that says more than that claims one of them.
+    """A row of `lines` (part `confirm`): of the last few lines of the file, whose last is `line`, the first that tells
+    of an error; with the pattern and label of its family (`wording`), else pattern `last-words` and no label. None
+    where a pattern of `known` tells more of one of them.
     """
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(max(size - TAIL, 0))
-        tail = file.read(TAIL)
+    _, tail = _tail(path)
+    last = _last_lines(tail, line)
+    if not last.height or b"\0" in tail:
+        return table("lines")
+    claimed = set(match(last["body"], known)["pattern"])
+    hits = [pattern for pattern in known if pattern.id in claimed]
+    if any(_telling(pattern) for pattern in hits):
+        return table("lines")
+    told = _told(last, named=any(p.part in ("confirm", "cascade") or p.id == _CUT for p in hits))
+    return table("lines", {
+        "session": session, "file": path.name, "line": told["line"], "pattern": told["pattern"].fill_null("last-words"),
+        "label": told["label"], "part": "confirm", "captures": "{}", "text": told["text"].str.head(SHOWN),
+    })  # fmt: skip
+
+
+def _telling(pattern: Pattern) -> bool:
+    """Whether a line of it says why a run ended, or that it ended well."""
+    known = pattern.label not in (None, "other", "code_exception")
+    return known or pattern.part in ("aside", "root", "stop", "peer", "end")
+
+
+def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
+    """Of the last lines the one that tells of an error: line, text, pattern and label of its family. `named`: a failed
+    exit is known, so only what a family knows says more.
+    """
+    body = pl.col("body").str.replace(_BAR, "").str.head(wording.SAID)
+    goes_on = pl.when(body.str.ends_with(":")).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
+    said = pl.col("said")
+    loud, low = (
+        said.str.contains(wording.speech(kind)) & ~said.str.contains(wording.speech(f"no_{kind}"))
+        for kind in ("error", "complaint")
+    )
+    very_last = low & ~said.str.contains(wording.speech("no_error")) & (pl.col("back") <= VERY_LAST)
+    lines = last.select("line", "text", said=body + goes_on, back=pl.int_range(pl.len(), 0, -1))
+    lines = lines.with_columns(loud=loud).filter(pl.col("loud") | very_last)
+    if not lines.height:
+        return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
+    sure, every = (wording.told(lines["said"], last=last) for last in (False, True))
+    lines = lines.with_columns(
+        pl.when("loud").then(every[name]).otherwise(sure[name]).alias(name) for name in every.columns
+    )
+    vague = pl.col("label").is_in(["code_exception", "other"])
+    known = pl.when("loud").then(0).otherwise(2) + vague
+    unknown = pl.when(pl.col("loud") & (pl.col("back") <= LATEST)).then(UNKNOWN)
+    rank = pl.when(pl.col("label").is_not_null()).then(known).otherwise(unknown)
+    ranked = lines.with_columns(rank=rank).drop_nulls("rank").sort("rank", "line").head(1)
+    return ranked.filter(pl.col("rank") < UNKNOWN) if named else ranked
+
+
+def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
+    """The last lines that are not blank: text, body (the text after the prefixes), number (`line`: the last one's)."""
     whole = [said.rpartition("\r")[2] for said in tail.decode("utf-8", "replace").removesuffix("\n").split("\n")]
     said = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = said.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(LAST)
-    body = described(last["text"])["body"]
-    told = last.filter(
-        pl.Series([bool(_ERROR.search(said)) and not _NO_ERROR.search(said) for said in body], dtype=pl.Boolean)
-    )
-    if not told.height or b"\0" in tail:
-        return table("lines")
-    mere = [p.id for p in known if p.generic and p.part == "symptom"]  # they say no more than that it is an error
-    if not match(body, known)["pattern"].is_in(mere).all():
-        return table("lines")
-    return table("lines", {
-        "session": session, "file": path.name, "line": told["line"][:1].to_list(), "pattern": "last-words",
-        "part": "confirm", "captures": "{}", "text": told["text"].str.head(SHOWN)[0],
-    })  # fmt: skip
+    return last.with_columns(described(last["text"])["body"])
+
+
+def _tail(path: Path) -> tuple[int, bytes]:
+    """The size of the file, and its last bytes."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(size - TAIL, 0))
+        return size, file.read(TAIL)

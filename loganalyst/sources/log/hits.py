@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
-from loganalyst.sources.log import owners, patterns
+from loganalyst.sources.log import owners, patterns, wording
 from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import PARTS, Pattern
 from loganalyst.sources.log.records import NONE, Grouping, Integers, Mask, Table
@@ -59,6 +59,8 @@ class Catalogue:
         self.labels = [pattern.label for pattern in known]
         self.generic = np.array([pattern.generic for pattern in known], bool)
         self.part = np.array([PARTS.index(pattern.part) for pattern in known], np.int64)
+        vague = [p.generic and p.label in ("code_exception", "other") for p in known]
+        self.vague = np.flatnonzero(vague)  # its words may tell more
         self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
         words: dict[str, Sequence[str | None]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
@@ -140,6 +142,9 @@ class Lines:
         rank, node = owners.said(texts["body"])
         places = {"pattern": hits.pattern, "label": hits.pattern, "part": hits.part}
         told = {name: self.catalogue.words[name].gather(at) for name, at in places.items()}
+        vague = np.flatnonzero(np.isin(hits.pattern, self.catalogue.vague))
+        if len(vague):
+            told |= _worded(told, texts["body"], vague)
         return texts.with_columns_seq(captures=pl.Series(hits.captures.tolist(), dtype=pl.String)).select_seq(
             pl.Series("session", session), pl.lit(self.name).alias("file"), "line", "offset",
             pl.Series("time", time).cast(Time),
@@ -150,6 +155,13 @@ class Lines:
             text=_shown(pl.col("text")),
             block=pl.Series([None if chain == NONE else chain for chain in hits.chain.tolist()], dtype=pl.Int64),
         ).select_seq(SCHEMAS["lines"].names()).cast(SCHEMAS["lines"])  # fmt: skip
+
+
+def _worded(told: dict[str, pl.Series], body: pl.Series, rows: Integers) -> dict[str, pl.Series]:
+    """Pattern and label of all lines, those of the `rows` by their words where they are of a family."""
+    family = wording.told(body.gather(rows), last=False)
+    known = np.flatnonzero(family["label"].is_not_null().to_numpy())
+    return {name: told[name].scatter(rows[known], family[name].gather(known)) for name in ("pattern", "label")}
 
 
 def _captured(name: str) -> pl.Expr:
