@@ -1,5 +1,6 @@
 """What an error speaks of, told by its words: every family by its own examples."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -10,17 +11,17 @@ FAMILIES = wording.families()
 
 def family(text: str, *, last: bool = True) -> str | None:
     """The id of the family of one line."""
-    found: str | None = wording.told(pl.Series([text]), last=last)["pattern"][0]
+    found: str | None = wording.told(pl.Series([text]), np.array([last]))["pattern"][0]
     return found
 
 
 @pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.id)
 def test_own_examples(one: wording.Family) -> None:
     """Among all families the first that claims an example is its own; its counterexamples are not of it."""
-    told = wording.told(pl.Series(one.match), last=True)
+    told = wording.told(pl.Series(one.match), np.ones(len(one.match), bool))
 
     assert told.rows() == [(one.id, one.label)] * len(one.match)
-    assert one.id not in wording.told(pl.Series(one.no_match), last=True)["pattern"].to_list()
+    assert one.id not in wording.told(pl.Series(one.no_match), np.ones(len(one.no_match), bool))["pattern"].to_list()
     assert one.match
     assert one.no_match
 

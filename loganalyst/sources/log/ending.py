@@ -77,10 +77,7 @@ def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     lines = lines.with_columns(loud=loud).filter(pl.col("loud") | very_last)
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
-    sure, every = (wording.told(lines["said"], last=last) for last in (False, True))
-    lines = lines.with_columns(
-        pl.when("loud").then(every[name]).otherwise(sure[name]).alias(name) for name in every.columns
-    )
+    lines = lines.hstack(wording.told(lines["said"], lines["loud"].to_numpy()))
     vague = pl.col("label").is_in(["code_exception", "other"])
     known = pl.when("loud").then(0).otherwise(2) + vague
     unknown = pl.when(pl.col("loud") & (pl.col("back") <= LATEST)).then(UNKNOWN)

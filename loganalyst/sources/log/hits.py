@@ -159,7 +159,7 @@ class Lines:
 
 def _worded(told: dict[str, pl.Series], body: pl.Series, rows: Integers) -> dict[str, pl.Series]:
     """Pattern and label of all lines, those of the `rows` by their words where they are of a family."""
-    family = wording.told(body.gather(rows), last=False)
+    family = wording.told(body.gather(rows), np.zeros(len(rows), bool))
     known = np.flatnonzero(family["label"].is_not_null().to_numpy())
     return {name: told[name].scatter(rows[known], family[name].gather(known)) for name in ("pattern", "label")}
 

@@ -116,7 +116,7 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
         try:
             pattern = _pattern(file, i)
             for key in ("regex", "not"):
-                check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
+                _check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
             yield pattern
         except RuleError as error:
             yield error
@@ -236,7 +236,7 @@ def _one_of(where: str, what: str, value: object, allowed: Sequence[str]) -> Non
         raise RuleError(where, f"unknown {what} {value!r}", hint)
 
 
-def check_regex(where: str, regex: str) -> None:
+def _check_regex(where: str, regex: str) -> None:
     """Compile it the way it will be used: Rust syntax, no look-around, no back-references."""
     try:
         pl.Series([""]).str.contains(regex, strict=True)

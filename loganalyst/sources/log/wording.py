@@ -4,15 +4,18 @@ A message of a program we have never met still speaks of something: of memory, a
 words `CUDAOutOfMemoryError`, `OUT_OF_MEMORY` and `out-of-memory` are the same, whoever prints them.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst import rulefiles
 from loganalyst.errors import RuleError
 from loganalyst.rulefiles import RuleFile
-from loganalyst.sources.log.patterns import LABELS, check_regex
+from loganalyst.sources.log.patterns import LABELS
 
 SAID = 600  # characters of a line in which it says what it is about
 _PLAIN = (
@@ -22,8 +25,9 @@ _PLAIN = (
     (r"([A-Z])([A-Z][a-z])", "$1 $2"),
     (r"[_-]+", " "),
 )
-_REGEXES = ("regex", "also", "not")
 _SPEECH = ("error", "no_error", "complaint", "no_complaint")
+_CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # of a regex, and what is escaped
+_ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,7 @@ def speech(kind: str) -> str:
     """The regex of lines that say of themselves that they tell of an error (`error`), or only sound so (`complaint`),
     and of those that do not although they look so (`no_error`, `no_complaint`). Raises RuleError.
     """
-    file = _file()
-    regexes = file.data["speech"][kind]
-    for i, regex in enumerate(regexes):
-        check_regex(file.where("speech", kind, i), regex)
-    return "|".join(f"(?:{regex})" for regex in regexes)
+    return "|".join(f"(?:{_ascii(regex)})" for regex in _file().data["speech"][kind])
 
 
 def _file() -> RuleFile:
@@ -76,24 +76,46 @@ def plain(text: pl.Series) -> pl.Series:
     return said.str.to_lowercase()
 
 
-def told(text: pl.Series, *, last: bool) -> pl.DataFrame:
+def told(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
     """The family of each line of an error: `pattern` (its id) and `label`, NULL where its words are of none. `last`:
-    they are last words of a log.
+    which are last words of a log.
     """
-    said = pl.DataFrame({"said": plain(text)})
-    asked = [one for one in families() if last or not one.ending]
-    which = (pl.when(_holds(one)).then(pl.lit(i)) for i, one in enumerate(asked))
-    found = said.select(pl.coalesce(*which, pl.lit(None, pl.Int32))).to_series()
-    ids, labels = (pl.Series(words, dtype=pl.String) for words in zip(*((a.id, a.label) for a in asked), strict=True))
-    return pl.DataFrame([ids.gather(found).alias("pattern"), labels.gather(found).alias("label")])
+    said, found = plain(text), np.full(len(text), -1)
+    for i, one in enumerate(families()):
+        open_ = np.flatnonzero((found < 0) & (last | (not one.ending)))
+        if not len(open_):  # regexes that are not asked are not compiled, which is what costs
+            continue
+        found[open_[_holds(one, said.gather(open_))]] = i
+    which = pl.Series(found).replace(-1, None)
+    ids, labels = (
+        pl.Series(words, dtype=pl.String) for words in zip(*((f.id, f.label) for f in families()), strict=True)
+    )
+    return pl.DataFrame([ids.gather(which).alias("pattern"), labels.gather(which).alias("label")])
 
 
-def _holds(one: Family) -> pl.Expr:
-    said = pl.col("said")
+def _holds(one: Family, said: pl.Series) -> NDArray[np.bool_]:
     held = said.str.contains(one.regex)
-    if one.also:
+    if one.also and held.any():
         held &= said.str.contains(one.also)
-    return held & ~said.str.contains(one.exclude) if one.exclude else held
+    if one.exclude and held.any():
+        held &= ~said.str.contains(one.exclude)
+    return held.to_numpy()
+
+
+def _ascii(regex: str) -> str:
+    """The same for ASCII's letters and digits alone, which takes half the time to compile."""
+    return _CLASSES.sub(_in_ascii, regex)
+
+
+def _in_ascii(part: re.Match[str]) -> str:
+    text = part[0]
+    if text == r"\b":
+        return r"(?-u:\b)"
+    if text in _ASCII:
+        return f"[{_ASCII[text]}]"
+    for escaped, chars in _ASCII.items() if text.startswith("[") else ():
+        text = text.replace(escaped, chars)
+    return text
 
 
 def _family(file: RuleFile, i: int) -> Family:
@@ -104,10 +126,8 @@ def _family(file: RuleFile, i: int) -> Family:
     if node["label"] not in LABELS:
         allowed = f"allowed are {', '.join(LABELS)}"
         raise RuleError(file.where(*at, "label"), f"unknown label {node['label']!r}", allowed)
-    for key in _REGEXES:
-        if key in node:
-            check_regex(file.where(*at, key), node[key])
+    regex, also, exclude = (_ascii(node[key]) if key in node else None for key in ("regex", "also", "not"))
     return Family(
-        node["id"], node["label"], node["regex"], node.get("also"), node.get("not"), bool(node.get("ending")),
+        node["id"], node["label"], regex or "", also, exclude, bool(node.get("ending")),
         tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]),
     )  # fmt: skip
