@@ -52,7 +52,7 @@ def find(run: Path, named: Path | None = None) -> Settings:
         if not os.path.isfile(named):
             raise SourceError(named, "no such file", "--config takes a loganalyst.yaml")
         return parse(load(named))
-    start = run.resolve()
+    start = Path(os.path.realpath(run))  # unlike resolve(), does not raise for a circle of links
     for folder in [start, *start.parents]:
         if os.path.isfile(folder / NAME):
             return parse(load(folder / NAME))

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import (
     Computed,
     Context,
@@ -55,6 +56,7 @@ FEATURES = (
     Feature("train_loss_swing_count", "int", "swings", "how often it swings up after the first fifth, beyond its jitter", ROLE),
     Feature("train_loss_swing_relative", "float", "share", "how far it typically does, against its level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
+    Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before its first value: what it fell in all is not known", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
@@ -109,9 +111,6 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_rise_noise": shape.rise_from_best,
         "train_loss_spike_recovered": shape.recovered,
         "train_loss_plateau_share": _flat_share(context, curve),
-        "train_loss_drop_relative": fall,
-        "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
-        "train_loss_drop_noise": shape.drop,
         "train_loss_tail_slope": shape.tail_slope,
         "train_loss_tail_slope_z": shape.tail_slope_z,
         "train_loss_tail_cv": shape.tail_cv,
@@ -119,7 +118,13 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
-    }
+        "train_loss_begins_late": begins_late(curve),
+        **unless_late(curve, {
+            "train_loss_drop_relative": fall,
+            "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
+            "train_loss_drop_noise": shape.drop,
+        }),
+    }  # fmt: skip
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:
@@ -174,7 +179,7 @@ def _levels(curve: Curve) -> Computed:
     early = int(np.argmax(x[: max(3, fifth)]))
     witness = seen(curve, int(finite[early]))
     return {
-        "train_loss_half_drop_relative": ratio(middle - last, abs(middle)),
+        **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
         "train_loss_late_spike_ratio": _spike_ratio(curve, finite, first),
     }

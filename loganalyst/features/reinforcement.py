@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature
 
@@ -16,6 +17,7 @@ FEATURES = (
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half", "reward"),
     Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level in the same units", "reward"),
     Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
+    Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before its first value: what it gained is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
     Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth in the same units", "reward"),
     Feature("entropy_first", "float", "nats", "first level of the policy's entropy (its size)", "entropy"),
@@ -104,7 +106,8 @@ def _reward(context: Context) -> Computed:
         if shape.first > shape.best
         else None,
         "reward_constant_share": shape.constant_share,
-        **_gains(curve.values[np.isfinite(curve.values)], -shape.best),
+        "reward_begins_late": begins_late(curve),
+        **unless_late(curve, _gains(curve.values[np.isfinite(curve.values)], -shape.best)),
     }
 
 

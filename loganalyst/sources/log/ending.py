@@ -18,6 +18,7 @@ VERY_LAST = 3  # and where they only sound like one
 UNKNOWN = 4  # rank of an error of no family, behind those of one
 _CUT = "traceback"  # without an exception behind it: the log ends in it
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
+_HEADING = r"^\S.*:$"  # goes on in the next line; what is indented is a line of a program
 _BAR = r"^.*\d+/\d+ \[[^\]]*\]"  # before an error on the same line
 
 
@@ -66,7 +67,7 @@ def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     exit is known, so only what a family knows says more.
     """
     body = pl.col("body").str.replace(_BAR, "").str.head(wording.SAID)
-    goes_on = pl.when(body.str.ends_with(":")).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
+    goes_on = pl.when(body.str.contains(_HEADING)).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
     said = pl.col("said")
     loud, low = (
         said.str.contains(wording.speech(kind)) & ~said.str.contains(wording.speech(f"no_{kind}"))

@@ -1,0 +1,28 @@
+"""Whether the beginning of a curve was logged: of a part from the middle of a run, what it fell or gained is not known."""
+
+import numpy as np
+
+from loganalyst.features.context import Computed
+from loganalyst.model import Curve
+
+FEWEST = 3  # points that tell how often is logged
+LATE = 0.5  # of the steps or epochs so far
+
+
+def begins_late(curve: Curve) -> bool:
+    """Whether most of the steps, or of the epochs, had passed before the first value, and one interval of logging."""
+    if len(curve.steps) < FEWEST:
+        return False
+    interval = float(np.median(np.diff(curve.steps)))
+    epochs = curve.epochs[np.isfinite(curve.epochs)]
+    steps = _passed(curve.steps[0] - interval, curve.steps[-1])
+    return max(steps, _passed(np.floor(epochs[0]) - 1, epochs[-1]) if epochs.size else 0.0) > LATE
+
+
+def unless_late(curve: Curve, told: Computed) -> Computed:
+    """What is told against the beginning of a curve; not known where that was not logged."""
+    return dict.fromkeys(told) if begins_late(curve) else told
+
+
+def _passed(before: float, last: float) -> float:
+    return float(before / last) if last > 0 else 0.0

@@ -1,0 +1,62 @@
+"""Logs that begin in the middle of a run: what was gained or lost before their first line is not known."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.model import Features, table
+
+FeaturesOf = Callable[..., Features]
+OF_THE_BEGINNING = (
+    "train_loss_drop_relative",
+    "train_loss_start_ratio",
+    "train_loss_drop_noise",
+    "train_loss_half_drop_relative",
+)
+GAINS = ("reward_gain_spread", "reward_best_gain_spread", "reward_late_gain_spread")
+VALUES = (1.0 + np.exp(-np.arange(100) / 30)).tolist()
+
+
+def points(metric: str, steps: Sequence[int], epochs: Sequence[float] | None = None) -> pl.DataFrame:
+    """Rows of a metric at these steps and epochs."""
+    told = {"epoch": list(epochs)} if epochs is not None else {}
+    return table("points", {
+        "session": 0, "metric": metric, "step": list(steps), "value": VALUES[: len(steps)], "source": "m.csv", **told,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "interval", "late"),
+    [(0, 1, False), (10, 10, False), (100, 1, False), (102, 1, True), (5000, 10, True), (1_000_000, 500, True)],
+)
+def test_the_first_step_tells(features_of: FeaturesOf, first: int, interval: int, late: bool) -> None:
+    """Late is what begins behind half of its last step, one interval of logging counted in."""
+    values = features_of({}, points=points("loss", range(first, first + 100 * interval, interval))).values
+
+    assert values["train_loss_begins_late"] is late
+    assert {values[name] is None for name in OF_THE_BEGINNING} == {late}
+    assert values["train_loss_tail_slope"] is not None
+
+
+def test_epochs_tell_where_steps_begin_anew(features_of: FeaturesOf) -> None:
+    """Steps of this part alone, beside epochs that go on from 60 to 70."""
+    late = features_of({}, points=points("loss", range(100), np.linspace(60, 70, 100).tolist())).values
+    whole = features_of({}, points=points("loss", range(100), np.linspace(1, 10, 100).tolist())).values
+
+    assert (late["train_loss_begins_late"], whole["train_loss_begins_late"]) == (True, False)
+
+
+def test_two_points_tell_nothing_of_an_interval(features_of: FeaturesOf) -> None:
+    """Epoch 900 and 1000: a run that logs each hundredth, as far as two points can tell."""
+    assert features_of({}, points=points("loss", [900, 1000])).values["train_loss_begins_late"] is False
+
+
+def test_what_a_reward_gained_before_is_not_known(features_of: FeaturesOf) -> None:
+    """The same curve from the first step, and from step 5,000."""
+    whole = features_of({}, points=points("reward", range(100))).values
+    part = features_of({}, points=points("reward", range(5000, 5100))).values
+
+    assert [whole[name] is None for name in ("reward_begins_late", *GAINS)] == [False] * 4
+    assert (part["reward_begins_late"], *(part[name] for name in GAINS)) == (True, None, None, None)
