@@ -12,6 +12,7 @@ ScheduleKind = Literal[
     "constant", "cosine", "linear", "exponential", "inverse_sqrt", "step", "one_cycle", "warmup_constant", "other"
 ]
 
+NOTHING = 1e-300  # a rate that is no greater is 0: nothing can be told against it
 FLAT = 1e-3  # relative change that still counts as constant
 WARM = 0.95  # share of the peak at which a warm-up is over
 SUDDEN = 0.7  # a rate that falls to this share or less from one point to the next drops at once
@@ -57,7 +58,7 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         return Schedule()
     top = int(np.argmax(v))
     peak, last = float(v[top]), float(v[-1])
-    if peak < 1e-300:
+    if peak < NOTHING:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
     u = np.maximum(v, -peak) / peak
     jumps = _jumps(t, u)
@@ -72,7 +73,7 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         kind=_kind(t, u, drops) if v.size > 2 else None,
         drop_steps=tuple(int(s) for s in t[drops][:1000]),
         jump_steps=tuple(int(s) for s in t[jumps][:1000]),
-        jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > 0 else None,
+        jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > NOTHING else None,
         restarts=len(_restarts(u)),
         exhausted_step=_exhausted(t, u),
     )

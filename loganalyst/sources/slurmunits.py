@@ -8,6 +8,7 @@ import polars as pl
 
 from loganalyst.model import Time
 
+_RANGES = r"\[(?:\d{1,9}(?:-\d{1,9})?(?:,|(?=\])))*\]"  # in brackets: numbers, and numbers from and to
 _BYTES = {"": 1.0} | {unit: 1024.0**power for power, unit in enumerate("KMGTPE", 1)}
 
 
@@ -65,7 +66,7 @@ def gpu_per_cent(field: str) -> pl.Expr:
 
 def count(names: str) -> int | None:
     """The number of nodes in a list such as `n[1-3,7],gpu01`; None where it is not well formed."""
-    outside = re.sub(r"\[[\d,-]*\]", "", names)
+    outside = re.sub(_RANGES, "", names)
     if "[" in outside or "]" in outside:
         return None
     return sum(math.prod(_widths(name)) for name in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", names)) or None

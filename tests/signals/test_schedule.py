@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -100,6 +100,7 @@ def test_nothing_usable_is_unknown():
     assert schedule([5], [0.1]).peak == 0.1
 
 
+@example(np.array([1e-50, 1e-50, 1e258]))
 @given(arrays.arrays(np.float64, st.integers(0, 60), elements=st.floats(width=64)))
 @settings(max_examples=100, deadline=None)
 def test_any_floats_are_described(values):

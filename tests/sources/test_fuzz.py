@@ -11,6 +11,7 @@ from tests.bench.fuzz.targets import targets
 from tests.bench.fuzz_readers import Input, chosen, faults
 
 INPUTS = 200
+FOUND = [("slurm", 2694), ("tensorboard", 187659), ("tensorboard", 199712)]  # inputs that failed once
 
 
 def test_every_format_is_tried():
@@ -28,6 +29,14 @@ def test_mutants(tmp_path, name):
     found = {number: faults(target, chosen(target, number)) for number in range(INPUTS)}
 
     assert {number: every for number, every in found.items() if every} == {}
+
+
+@pytest.mark.parametrize(("name", "number"), FOUND)
+def test_found_before(tmp_path, name, number):
+    """What has failed once does so no more."""
+    (target,) = targets(tmp_path, [name])
+
+    assert faults(target, chosen(target, number)) == []
 
 
 def test_the_same_number_is_the_same_mutant(tmp_path):

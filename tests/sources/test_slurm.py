@@ -115,7 +115,16 @@ def test_raw_fields_stand_in(tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "nodes"),
-    [("n1", 1), ("n[1-3,7],gpu01", 5), ("r[1-2]n[01-10]", 20), ("n[1", None), ("", None), ("n[9-1]", 1)],
+    [
+        ("n1", 1),
+        ("n[1-3,7],gpu01", 5),
+        ("r[1-2]n[01-10]", 20),
+        ("n[1", None),
+        ("", None),
+        ("n[9-1]", 1),
+        ("n[1-2-3]", None),
+        ("n[]", None),
+    ],
 )
 def test_counted_nodes(names, nodes):
     """Lists in brackets count without being written out."""

@@ -145,7 +145,7 @@ class _Scanner:
             if not self.lost:
                 break
         if final and self.lost:
-            self.unfinished = self.lost[0]
+            self.unfinished = self.lost[0] if self.unfinished is None else self.unfinished
             at = size
             self._close(at)
         return at
@@ -190,9 +190,12 @@ class _Scanner:
             return at
         intact = self.taker.take(Block(data, raw, self.base, *spans))
         last = self.base + int(spans[0, -1]) - HEADER.size
-        if not intact[-1] and final and chain.at == size:
+        if intact.any():
+            self.unfinished = None
+        doubtful = not intact[-1] and chain.next != "proved"
+        if doubtful and final and chain.next == "cut":
             self.unfinished = last
-        elif not intact[-1] and chain.next != "proved":
+        if doubtful and not (final and chain.at == size):
             at = last - self.base
             if chain.next == "wrong" or final:
                 self.lost = last, WRONG_PAYLOAD

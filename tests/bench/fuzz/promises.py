@@ -5,8 +5,9 @@ Every format: no exception; all tables in their schemas; gaps lie inside the fil
 Event files, .wandb (all bytes stand under checksums): a record of a seed is *there* where its bytes stand in the
 mutant. Every number read is one of a record that is there, as often as that is; every record that is there is read, but
 for those that cannot be told apart: in event files one inside the payload of a damaged record whose length is proved by
-what stands behind it; in .wandb a fragment over the border of a 32 KiB block, or a file in which the beginning of one
-record meets the end of another (each proves itself, the record they make does not).
+what stands behind it, or one whose first byte is the last of the record before (equal bytes of which one is gone); in
+.wandb a fragment over the border of a 32 KiB block, or a file in which the beginning of one record meets the end of
+another (each proves itself, the record they make does not).
 
 Lines (CSV, JSON lines, text, MLflow's metrics): a line of the seed that stands in the mutant gives the same rows
 there if the first three lines are the seed's, at most a tenth of all lines is none of the seed's, all steps and epochs
@@ -122,14 +123,15 @@ class Events:
         dist = tables.distributions
         got = _points(tables)
         got.update(("histogram", *row) for row in dist.select("metric", "step", "count").iter_rows())
-        must, may, behind = Counter[Row](), Counter[Row](), 0
+        must, may, behind, taken = Counter[Row](), Counter[Row](), 0, 0
         for at, end, rows in self._there(data):
             if rows is None:
                 behind = max(behind, end)
                 continue
             may.update(rows)
-            if at >= behind:
+            if at >= max(behind, taken):
                 must.update(rows)
+                taken = end
         yield from _compared(got, must, may)
 
     def _there(self, data: bytes) -> Iterator[tuple[int, int, list[Row] | None]]:
