@@ -116,8 +116,7 @@ def _gains(x: NDArray[np.float64], best: float) -> Computed:
     n = x.size
     if n < 10:
         return {}
-    quarter, three = np.quantile(x[n // 2 :], (0.25, 0.75))
-    spread = float(three - quarter) / 1.35 or float(x.std())
+    spread = _spread(x)
     begin, end = float(np.median(x[: max(1, n // 10)])), float(np.median(x[(2 * n) // 3 :]))
     middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
     return {
@@ -125,6 +124,15 @@ def _gains(x: NDArray[np.float64], best: float) -> Computed:
         "reward_best_gain_spread": _in_units(best - begin, spread),
         "reward_late_gain_spread": _in_units(last - middle, spread),
     }
+
+
+def _spread(x: NDArray[np.float64]) -> float:
+    """Of the second half; where that hardly changes any more, as at the highest reward there is, of the steps between
+    values: the whole run's spread would be the gain itself.
+    """
+    half = x[x.size // 2 :]
+    quarter, three = np.quantile(half, (0.25, 0.75))
+    return float(three - quarter) / 1.35 or float(half.std()) or float(np.diff(x).std()) / 2**0.5
 
 
 def _in_units(gain: float, spread: float) -> float:
