@@ -132,7 +132,9 @@ def _spread(x: NDArray[np.float64]) -> float:
     """
     half = x[x.size // 2 :]
     quarter, three = np.quantile(half, (0.25, 0.75))
-    return float(three - quarter) / 1.35 or float(half.std()) or float(np.diff(x).std()) / 2**0.5
+    if three > quarter:
+        return float(three - quarter) / 1.35
+    return float(half.std() if np.ptp(half) > 0 else np.diff(x).std() / 2**0.5)
 
 
 def _in_units(gain: float, spread: float) -> float:
