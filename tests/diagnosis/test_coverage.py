@@ -11,6 +11,7 @@ FEW = {
     "val-nan": "the rules of a NaN in the training loss are for it as well",
     "nan-in-log": "the line of the log names its cause",
     "loss-zero": "a NaN that was masked, or one that was replaced: there is no third way to exactly 0",
+    "learns-anew": "weights that are made anew, and nothing else, repeat the start",
     "held-back": "seen only where a rate was cut, so the rate is the matter",
     "term-drowned": "the weights of the terms are the matter",
     "term-runs-away": "the part is not logged",

@@ -1,0 +1,66 @@
+"""Whether training began anew in the midst of its curve: from a jump on, the loss falls again as it did at the start.
+
+A program that goes on under the old step number with fresh weights shows no restart in its logs, only this.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.context import Computed, Context, first_level, seen
+from loganalyst.model import Feature
+
+ROLE = "train_loss"
+SIDE = 3  # points that tell the level on a side of a jump
+FEWEST = 8  # points on both sides of it
+
+FEATURES = (
+    Feature("relearn_count", "int", "jumps", "rises of the training loss from one point to the next at least half as great as the greatest", ROLE),
+    Feature("relearn_step", "int", "step", "first step behind the greatest of them", ROLE),
+    Feature("relearn_start_share", "float", "share", "how far that one went back to where training had begun (1 = all the way)", ROLE),
+    Feature("relearn_points", "int", "points", "values behind it that can be laid over the first ones", ROLE),
+    Feature("relearn_fall_share", "float", "share", "what those first ones fell, of all that the loss had fallen before it", ROLE),
+    Feature("relearn_mismatch", "float", "share", "typical distance between both, of the same", ROLE),
+)  # fmt: skip
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES for a curve without a restart of its own (those are told by `resume_…`) whose steps only grow."""
+    curves = context.of(ROLE)
+    if not curves or np.diff(curves[0].sessions).any() or (np.diff(curves[0].steps) <= 0).any():
+        return {}
+    curve = curves[0]
+    whole = np.flatnonzero(np.isfinite(curve.values))
+    x = curve.values[whole]
+    if x.size < 2 * FEWEST:
+        return {}
+    levels = np.median(np.lib.stride_tricks.sliding_window_view(x, SIDE), axis=1)
+    rises = levels[FEWEST : x.size - FEWEST + 1] - levels[FEWEST - SIDE : x.size - FEWEST + 1 - SIDE]
+    at = int(np.argmax(rises)) + FEWEST
+    rise, first = float(rises.max()), first_level(x)
+    depth = (first if first is not None else 0.0) - float(levels[at - SIDE])
+    if rise <= 0 or depth <= 0:
+        return {"relearn_count": 0}
+    witness = seen(curve, int(whole[at]))
+    told = {
+        "relearn_count": (_separate(rises > rise / 2), witness),
+        "relearn_step": (witness.step, witness),
+        "relearn_start_share": (rise / depth, witness),
+    }
+    return {**told, **_laid_over(curve.steps[whole], x, at, depth)}
+
+
+def _separate(mask: NDArray[np.bool_]) -> int:
+    """Rises that lie further apart than the points that tell their levels."""
+    return 1 + int((np.diff(np.flatnonzero(mask)) > SIDE).sum())
+
+
+def _laid_over(steps: NDArray[np.int64], x: NDArray[np.float64], at: int, depth: float) -> Computed:
+    """The values from `at` on beside those from the start on, at the same distance in steps."""
+    since = steps[at:] - steps[at]
+    since = since[since <= steps[at - 1] - steps[0]]
+    before = np.interp(steps[0] + since, steps[:at], x[:at])
+    return {
+        "relearn_points": len(since),
+        "relearn_fall_share": float(np.median(before[:SIDE]) - np.median(before[-SIDE:])) / depth,
+        "relearn_mismatch": float(np.median(np.abs(x[at : at + len(since)] - before))) / depth,
+    }

@@ -1,0 +1,62 @@
+"""A loss that goes back to where it began and falls once more as it did from there."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+FALL = 0.2 + 2.0 * np.exp(-np.arange(100) / 25)
+
+
+def of(found: Features) -> dict[str, object]:
+    return {name.removeprefix("relearn_"): found.values[name] for name in found.values if name.startswith("relearn_")}
+
+
+def test_the_start_is_repeated(features_of: FeaturesOf) -> None:
+    """100 points and the first 60 of them again: the jump, all the way back, and no mismatch."""
+    found = features_of({"loss": [*FALL, *FALL[:60]]})
+    depth = FALL[1] - np.median(FALL[97:100])
+
+    assert of(found) == {
+        "count": 1,
+        "step": 100,
+        "start_share": pytest.approx(1.0),
+        "points": 60,
+        "fall_share": pytest.approx((FALL[1] - FALL[58]) / depth),
+        "mismatch": 0.0,
+    }
+    assert found.witnesses["relearn_step"].step == 100
+
+
+def test_other_data_falls_otherwise(features_of: FeaturesOf) -> None:
+    """Up to the start, and from there along another curve: the mismatch tells."""
+    values = features_of({"loss": [*FALL, *(1.2 + np.exp(-np.arange(60) / 200))]}).values
+
+    assert values["relearn_count"] == 1
+    assert values["relearn_mismatch"] > 0.3
+
+
+def test_folds_are_several(features_of: FeaturesOf) -> None:
+    """Five folds one behind the other are four falls back."""
+    assert features_of({"loss": np.tile(FALL, 5).tolist()}).values["relearn_count"] == 4
+
+
+def test_what_only_falls_or_only_rises_has_none(features_of: FeaturesOf) -> None:
+    """0 is looked and none; too few points, or steps that begin anew, are not looked at."""
+    assert of(features_of({"loss": FALL.tolist()}))["count"] == 0
+    assert of(features_of({"loss": np.linspace(0, 1, 50).tolist()}))["count"] == 0
+    assert set(of(features_of({"loss": FALL[:15].tolist()})).values()) == {None}
+    assert set(of(features_of({"accuracy": FALL.tolist()})).values()) == {None}
+
+
+def test_values_that_are_no_numbers_are_stepped_over(features_of: FeaturesOf) -> None:
+    """A NaN in the midst changes neither the jump nor what is laid over what."""
+    loss = np.append(FALL, FALL[:60])
+    loss[[40, 110]] = np.nan
+    values = features_of({"loss": loss.tolist()}).values
+
+    assert (values["relearn_step"], values["relearn_points"]) == (100, 59)
+    assert values["relearn_mismatch"] == pytest.approx(0.0, abs=1e-3)
