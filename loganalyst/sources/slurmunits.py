@@ -21,7 +21,7 @@ def time(field: str) -> pl.Expr:
 def seconds(field: str) -> pl.Expr:
     """`[days-][hours:]minutes:seconds[.thousandths]`, in seconds."""
     parts = pl.col(field).str.extract_groups(r"^(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$")
-    days, hours, minutes, rest = (pl.field(str(i)).cast(pl.Float64) for i in (1, 2, 3, 4))
+    days, hours, minutes, rest = (pl.field(str(i)).cast(pl.Float64, strict=False) for i in (1, 2, 3, 4))
     total = days.fill_null(0) * 86400 + hours.fill_null(0) * 3600 + minutes * 60 + rest
     return parts.struct.with_fields(total.alias("total")).struct.field("total")
 
@@ -61,7 +61,7 @@ def gpus(told: pl.Expr) -> pl.Expr:
 
 def gpu_per_cent(field: str) -> pl.Expr:
     """Utilisation in a list of used resources: the per cent of all GPUs of a task (or of all tasks) added up."""
-    return pl.col(field).str.extract(r"\bgres/gpuutil=(\d+)").cast(pl.Float64)
+    return pl.col(field).str.extract(r"\bgres/gpuutil=(\d+)").cast(pl.Float64, strict=False)
 
 
 def count(names: str) -> int | None:

@@ -11,7 +11,12 @@ from tests.bench.fuzz.targets import targets
 from tests.bench.fuzz_readers import Input, chosen, faults
 
 INPUTS = 200
-FOUND = [("slurm", 2694), ("tensorboard", 187659), ("tensorboard", 199712)]  # inputs that failed once
+FOUND = [
+    ("slurm", 2694),
+    ("tensorboard", 187659),
+    ("slurm", 156009),
+    ("tensorboard", 199712),
+]  # inputs that failed once
 
 
 def test_every_format_is_tried():

@@ -499,7 +499,7 @@ PARTS = [
     "\r",
     "\n",
 ]
-VALUES = ["nan", "-inf", "1e5", "0.5", "99999999999999999999", "1:02:03", "| a | 1 |", "\n1 2 3\n", "[====>..]"]
+VALUES = ["߃", "nan", "-inf", "1e5", "0.5", "99999999999999999999", "1:02:03", "| a | 1 |", "\n1 2 3\n", "[====>..]"]
 PIECES = st.sampled_from([*WORDS, *PARTS, *VALUES, "100%|███| 3/4 [00:01<00:02, loss=1]"])
 
 
@@ -512,6 +512,13 @@ def test_any_text_is_read(text: str) -> None:
     assert found.schema == SCHEMAS["points"]
     assert found["step"].null_count() == 0
     assert found["line"].is_between(1, text.count("\n") + 1).all()
+
+
+def test_digits_of_other_scripts_number_no_epoch() -> None:
+    """A row of a table whose first cell only looks like a number belongs to the epoch before it."""
+    found = parse(frame("epoch train_loss valid_loss time\n1 2.0 3.0 00:10\n߃ 1.0 2.0 00:11\n3 0.5 1.0 00:11\n"))
+
+    assert found.filter(metric="train_loss").select("epoch", "value").rows() == [(1.0, 2.0), (1.0, 1.0), (3.0, 0.5)]
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real logs is not here")

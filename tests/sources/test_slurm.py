@@ -100,6 +100,13 @@ def test_durations(tmp_path, text, seconds):
     assert (column(tables, "elapsed_s"), column(tables, "limit_s")) == ([seconds], [None])
 
 
+def test_digits_of_other_scripts_are_no_numbers(tmp_path):
+    """What a regex takes for digits and no number is read from is not known."""
+    tables = read(tmp_path, "JobID|Elapsed|TRESUsageInAve\n1|05:߃0|gres/gpuutil=߃0\n")
+
+    assert (column(tables, "elapsed_s"), column(tables, "gpu_use")) == ([None], [None])
+
+
 def test_raw_fields_stand_in(tmp_path):
     """JobIDRaw, ElapsedRaw (seconds) and TimelimitRaw (minutes) serve where the others were not asked for."""
     tables = read(tmp_path, "JobIDRaw|ElapsedRaw|TimelimitRaw|Start|End\n9|60|2|Unknown|Unknown\n")

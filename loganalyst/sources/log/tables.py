@@ -104,7 +104,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
             pl.col("word").list.first().str.contains(r"^(?:\d+|\d+/\d+|all)$"),
             pl.col("word").list.slice(1).list.eval(pl.element().str.contains(cell)).list.all(),
         )
-        .with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64))
+        .with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64, strict=False))
         .with_columns(next=pl.col("epoch").shift(-1).over("under"))
         .filter((pl.col("epoch") != pl.col("next")).fill_null(True))
         .with_columns(epoch=pl.col("epoch").forward_fill().over("session"))
