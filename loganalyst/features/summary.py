@@ -45,13 +45,14 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
 
 
 def _pace(curves: list[Curve]) -> float | None:
-    """Steps a second of the longest judged curve over its last start."""
+    """Steps a second of the longest judged curve over its last start; None where its steps do not count up."""
     longest = max((c for c in curves if c.role.judged), key=lambda c: len(c.steps), default=None)
     if longest is None:
         return None
     own = (longest.sessions == longest.sessions[-1]) & np.isfinite(longest.times)
     steps, times = longest.steps[own], longest.times[own]
-    return float((steps[-1] - steps[0]) / (times[-1] - times[0])) if own.sum() > 1 and times[-1] > times[0] else None
+    counted = own.sum() > 1 and times[-1] > times[0] and steps[-1] > steps[0]
+    return float((steps[-1] - steps[0]) / (times[-1] - times[0])) if counted else None
 
 
 def _checkpoint(saved: pl.DataFrame, headlines: list[dict[str, Any]]) -> dict[str, Any] | None:

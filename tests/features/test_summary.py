@@ -46,6 +46,7 @@ def test_the_pace_is_that_of_the_longest_curve():
     assert summary(logged("loss", [1.0] * 50, every=10, seconds=2))["steps_per_second"] == pytest.approx(5)
     assert summary(logged("loss", [1.0] * 50))["steps_per_second"] is None
     assert summary(logged("loss", [1.0], seconds=2))["steps_per_second"] is None
+    assert summary(logged("loss", [1.0] * 50, every=0, seconds=2))["steps_per_second"] is None
 
 
 def test_the_checkpoint_nearest_to_the_best_value_is_found():

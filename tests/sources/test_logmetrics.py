@@ -105,6 +105,19 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         + bar(38, 38, 100, "loss=nan, v_num=3"),
         [("loss", 37, None, 0.51), ("loss", 38, None, NAN)],
     ),
+    "bars that end each number in a fraction, NaN as well": (
+        bar(10, 10, 100, "train_loss=2.310")
+        + "\r"
+        + bar(20, 20, 100, "train_loss=nan.0")
+        + "\r"
+        + bar(30, 30, 100, "train_loss=inf.0"),
+        [("train_loss", 10, None, 2.31), ("train_loss", 20, None, NAN), ("train_loss", 30, None, math.inf)],
+    ),
+    "names in brackets before their numbers; of these only results and positions": (
+        "[R0] | [Step] 10 | [Loss] 0.5 | [best] 3\n[R0] | [Step] 20 | [Loss] nan | [best] 3\n"
+        "[R0] | [Step] 30 | [Loss] 0.25 | [best] 4",
+        [("Loss", 10, None, 0.5), ("Loss", 20, None, NAN), ("Loss", 30, None, 0.25)],
+    ),
     "progress bars one after another go on counting": (
         "\n".join(bar(50 * k, 50 * k, 100, f"loss={v}") for k, v in ((1, 0.4), (2, 0.3), (1, 0.2), (2, 0.1))),
         [("loss", 50, None, 0.4), ("loss", 100, None, 0.3), ("loss", 150, None, 0.2), ("loss", 200, None, 0.1)],

@@ -44,6 +44,7 @@ _CLEANING = (
     ),
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
+    (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction
     (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),

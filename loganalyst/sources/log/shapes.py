@@ -40,6 +40,7 @@ _SEPARATOR = re.compile(
     r"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?[\[('\"]*\s?$"
 )
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
+_BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
 _CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
 _ORIGIN = re.compile(r"[\w.]+\.\w+(?::\w+)?:$")  # of a logger: `package.module:function:120 - what it says`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
@@ -127,7 +128,8 @@ def _keyed(index: int, before: str, after: str) -> _Number:
         return _Number(index)
     key = key.rstrip(" [\"'")
     unit = _PARENTHESIS.search(key)
-    pieces = _CUT.split(key[: unit.start()] if unit else key)
+    key = key[: unit.start()] if unit else key
+    pieces = [_in_brackets(key)] if key.endswith("]") else _CUT.split(key)
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
     words = name.split()
     bounded = len(words) <= 2
@@ -135,6 +137,14 @@ def _keyed(index: int, before: str, after: str) -> _Number:
         name, bounded = _tail(words), False
     plain = re.sub(r"[\s_\-]+", " ", name.lower())
     return _Number(index, name + (unit.group() if unit and name else ""), plain, bool(separator), bounded)
+
+
+def _in_brackets(key: str) -> str:
+    """The name of a result or a position that stands in brackets before its number (`[loss] 0.5 [step] 7`)."""
+    found = _BRACKETED.search(key)
+    plain = re.sub(r"[\s_\-]+", " ", found[1].lower()) if found else ""
+    known = STRONG.search(plain) or STEP.match(plain) or EPOCH.match(plain)
+    return found[1] if found and known else ""
 
 
 def _tail(words: list[str]) -> str:
