@@ -67,6 +67,26 @@ ASCEND = """\
 npuSynchronizeDevice:NPUStream.cpp:7 NPU error, error code is 107020.
 EI0002: The wait execution of the Notify register times out. Reason: no Notify record from remote rank [3].
 """
+CPU_ALLOCATOR = """\
+step 10 loss 2.5
+2026-01-02 03:04:05.678901: W op_kernel.cc:1273] OP_REQUIRES failed at cwise_ops_common.h:245 : Resource exhausted: OOM \
+when allocating tensor with shape[3,64] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu
+"""
+NINJA = """\
+Traceback (most recent call last):
+  File "/opt/lib/python3.10/site-packages/torch/utils/cpp_extension.py", line 1893, in _run_ninja_build
+    subprocess.run(
+subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.
+"""
+CURL = "fetching weights\ncurl: (56) Recv failure: Connection reset by peer\n"
+TO_THE_FLOOR = "{'loss': 2.0491, 'epoch': 0.28}\n" + "".join(
+    f"[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {2**i}, reducing to {2 ** (i - 1)}\n"
+    for i in range(6, 1, -1)
+)
+BRACKETS = "".join(
+    f"[R0] | E{i} iter[ 14/ 15] | [Loss] {loss} | [step] {15 * i} | [best] 0\n"
+    for i, loss in enumerate((7.5, 5156.4, "nan", "nan", "nan"))
+)
 ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0.{i}}}\n" for i in range(1, 10))
 
 
@@ -85,6 +105,11 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         (NEVER_MET, "rendezvous-timeout", "network", 4),
         (KILLED, "host-out-of-memory", "host_oom", 5),
         (ASCEND, "nccl-timeout", "nccl_timeout", 2),
+        (CPU_ALLOCATOR, "host-out-of-memory", "host_oom", 2),
+        (NINJA, "library-mismatch", "import_error", 4),
+        (CURL, "network-error", "network", 2),
+        (TO_THE_FLOOR, "loss-scale-floor", "loss_scaling", 6),
+        (BRACKETS, "nan-loss", "nan_loss", 3),
     ],
     ids=[
         "ray",
@@ -99,6 +124,11 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         "never-met",
         "killed",
         "ascend",
+        "cpu-allocator",
+        "ninja",
+        "curl",
+        "to-the-floor",
+        "brackets",
     ],
 )
 def test_the_cause_and_its_line(tmp_path: Path, log: str, cause: str, label: str, line: int) -> None:
@@ -139,6 +169,37 @@ def test_advice_names_the_job_that_a_line_of_the_log_tells(tmp_path: Path) -> No
 
     assert found.run.job == "123456"
     assert found.causes[0].fix[0].change.startswith("look into the records: sacct -j 123456 -o State,")
+
+
+def test_terms_that_stay_behind_do_not_end_a_run_as_nan(tmp_path: Path) -> None:
+    """One term fell far while the other stood, and then both were NaN: that is what happened first and last."""
+    terms = [(2.0 * 0.8**i, 5.0 + 0.1 * (i % 2)) for i in range(20)] + [(float("nan"),) * 2] * 20
+    path = tmp_path / "train.log"
+    path.write_text(
+        "".join(
+            f"step {10 * i} loss: {a + b:.4f} loss_cls: {a:.4f} loss_reg: {b:.4f}\n" for i, (a, b) in enumerate(terms)
+        )
+    )
+
+    assert [c.id for c in diagnose(path).causes] == ["nan-loss"]
+
+
+def test_a_late_part_of_a_run_whose_score_still_gains_is_no_overfitting(tmp_path: Path) -> None:
+    """The gap was there before; the same curves from the first epoch on are a model that learns by heart."""
+    curves = zip(
+        (0.158, 0.152, 0.113, 0.165, 0.167, 0.14, 0.114, 0.154, 0.105, 0.107, 0.116, 0.098),
+        (1.063, 1.064, 1.062, 1.053, 1.044, 1.036, 1.031, 1.026, 1.023, 1.021, 1.034, 1.043),
+        (0.718, 0.716, 0.716, 0.716, 0.72, 0.718, 0.718, 0.72, 0.722, 0.722, 0.724, 0.726),
+        strict=True,
+    )
+    rows = [f"train loss {a} train acc: 0.979, val loss: {b} val acc {c}.\n" for a, b, c in curves]
+    for first, name in ((1268, "late.log"), (1, "whole.log")):
+        (tmp_path / name).write_text("".join(f"Epoch {i}: {row}" for i, row in enumerate(rows, first)))
+
+    late, whole = (diagnose(tmp_path / name) for name in ("late.log", "whole.log"))
+
+    assert (late.status, late.causes) == ("healthy", ())
+    assert whole.causes[0].id == "overfitting"
 
 
 def test_a_rise_within_the_noise_of_a_few_held_out_values_is_no_overfitting(tmp_path: Path) -> None:
