@@ -69,8 +69,8 @@ EI0002: The wait execution of the Notify register times out. Reason: no Notify r
 """
 CPU_ALLOCATOR = """\
 step 10 loss 2.5
-2026-01-02 03:04:05.678901: W op_kernel.cc:1273] OP_REQUIRES failed at cwise_ops_common.h:245 : Resource exhausted: OOM \
-when allocating tensor with shape[3,64] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu
+2026-01-02 03:04:05.678901: W op_kernel.cc:1273] OP_REQUIRES failed at cwise_ops_common.h:245 : Resource exhausted: \
+OOM when allocating tensor with shape[3,64] and type float on /job:worker/task:0/device:CPU:0 by allocator cpu
 """
 NINJA = """\
 Traceback (most recent call last):
