@@ -12,6 +12,7 @@ from tests.bench.fuzz_readers import Input, chosen, faults
 
 INPUTS = 200
 FOUND = [
+    ("wandb", 94697),
     ("slurm", 2694),
     ("tensorboard", 187659),
     ("slurm", 156009),
