@@ -85,6 +85,7 @@ def test_the_rest_of_a_word_is_looked_for_on_the_same_line_before_the_end() -> N
         ("CUDA error", "CUDA err"),
         ("Timed out waiting ", "Timed out wai"),
         ("in loop", "in loop"),
+        ("grad norm: nan", "grad norm: nan"),
     ],
 )
 def test_the_head_of_a_literal_ends_within_its_last_word(literal: str, head: str) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.log import stamps, tables
-from loganalyst.sources.log.lines import Chunk, described, split
+from loganalyst.sources.log.lines import CACHED, Chunk, described, split
 from loganalyst.sources.log.words import BUSY, NUMERIC, WORTH
 
 MOST = 20_000  # kinds that are remembered; then all are looked at anew
@@ -146,7 +146,8 @@ def _extended(known: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
 
 def hashed(data: bytes) -> NDArray[np.uint64]:
     """A hash of the kind of each line of `data`."""
-    return split(data.translate(None, _LOOSE)).hash().to_numpy()
+    parts = (data[k : k + CACHED].translate(None, _LOOSE) for k in range(0, len(data), CACHED))
+    return split(b"".join(parts)).hash().to_numpy()
 
 
 def _told(text: pl.Series) -> dict[str, Mask]:

@@ -34,10 +34,11 @@ def found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
         return _searched(data, literals)
     database, clues = scanner
     seen = array("q")
+    append = seen.append
 
     def note(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        seen.append(number)
-        seen.append(end)
+        append(number)
+        append(end)
 
     database.scan(data, match_event_handler=note)
     numbers, places = np.frombuffer(seen, np.int64).reshape(-1, 2).T
@@ -104,7 +105,7 @@ def _head(literal: str) -> str:
     Hyperscan knows a literal by its last eight bytes: a whole word there ("... in checkpoint") stands on many healthy
     lines, and each costs a second look; the end of one word and the begin of the next stand on few.
     """
-    end = literal.rfind(" ", 0, -_WORD - 1) + 1 + _WORD
+    end = literal.rfind(" ", 0, -_WORD) + 1 + _WORD
     return literal[:end] if end >= 8 else literal
 
 

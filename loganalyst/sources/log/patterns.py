@@ -64,11 +64,12 @@ _QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]"
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """One kind of line. `regex` is matched on the text after rank and node prefixes; one of `literals` must be in it.
 
-    `label` is a common label or None, `generic` patterns claim only lines that no other one claims.
+    `label` is a common label or None, `generic` patterns claim only lines that no other one claims. Like nothing but
+    itself: hundreds are looked up at once, batch by batch.
     """
 
     id: str
@@ -138,14 +139,14 @@ def candidates(data: bytes, ends: Rows, patterns: Sequence[Pattern], also: tuple
     UTF-8) and the literal (its number), each pair at least once. The fast first look. The texts in `also` are looked
     for as well: their numbers are -1, -2 and so on.
     """
-    literals = [*_literals(patterns), *also]
+    literals = [*_patterns_of(tuple(patterns)), *also]
     rows, numbers = found(data, ends, literals)
     return rows, np.where(numbers < len(literals) - len(also), numbers, len(literals) - len(also) - 1 - numbers)
 
 
 def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern]) -> pl.DataFrame:
     """As `match`, for lines in which literals were found: `literals[i]` in line `at[i]` of `text`."""
-    of = list(_patterns_of(tuple(p.literals for p in patterns)).values())
+    of = list(_patterns_of(tuple(patterns)).values())
     lines: dict[int, list[Rows]] = {}
     for literal, positions in groups(literals):
         for number in of[literal]:
@@ -163,16 +164,12 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     return pl.concat(found).sort("row") if len(found) > 1 else found[0]
 
 
-def _literals(patterns: Iterable[Pattern]) -> list[str]:
-    return list(_patterns_of(tuple(p.literals for p in patterns)))
-
-
 @cache
-def _patterns_of(literals: tuple[tuple[str, ...], ...]) -> dict[str, list[int]]:
+def _patterns_of(patterns: tuple[Pattern, ...]) -> dict[str, list[int]]:
     """The patterns (positions) that have each literal; the literals in their order are their numbers."""
     of: dict[str, list[int]] = {}
-    for number, words in enumerate(literals):
-        for word in dict.fromkeys(words):
+    for number, pattern in enumerate(patterns):
+        for word in dict.fromkeys(pattern.literals):
             of.setdefault(word, []).append(number)
     return of
 
