@@ -44,13 +44,14 @@ _ENDS = pl.Schema(
     {"row": pl.Int64, "head": pl.Int64, "chain": pl.Int64, "exception": pl.String, "message": pl.String,
      "frame": pl.String, "harmless": pl.Boolean}
 )  # fmt: skip
+_NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
 
 def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
     """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
     place = _near(len(chunk), said)
     if not len(place):
-        return Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
+        return _NONE
 
     def spoken(*words: str) -> bool:
         return any(len(said[word]) for word in words)

@@ -67,7 +67,7 @@ class Kinds:
         if len(unknown):
             rare = self._learn(chunk, hashes, unknown)
             kind[unknown] = self._find(hashes[unknown])
-        flags = {name: self.flags[name][kind] for name in FLAGS}
+        flags = {name: known[kind] if known.any() else np.zeros(len(kind), bool) for name, known in self.flags.items()}
         time = self._times(chunk, kind)
         if len(rare):
             text = chunk.some(rare)

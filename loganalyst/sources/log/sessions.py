@@ -207,9 +207,10 @@ class Sessions:
             numbers = said[(said >= begin) & (said < end)]
             if len(numbers):
                 one.went_on(chunk.line[numbers])
-            times = look.time[begin:end]
-            first, last = (int(take.reduce(times).astype(np.int64)) for take in (np.fmin, np.fmax))
+            times = look.time[begin:end].view(np.int64)
+            last = int(times.max())
             if last != _NOWHEN:
+                first = int(times[times != _NOWHEN].min())
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
         terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in _TERMINATED])

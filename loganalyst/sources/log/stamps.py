@@ -15,9 +15,10 @@ WITHIN = 120  # characters at the head of a line where its time stands
 _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 _FIXED = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-][0-9]{2}:[0-9]{2}:[0-9]{2}")
-_MINUTE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2})")
+_DAY = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})")
 _PIECE = 1 << 15  # stamps that are read at once: they stay in a cache of the processor
 _FRACTION, _UNITS = range(20, 26), 10 ** np.arange(5, -1, -1)  # where its digits stand, and how many µs each is
+_BETWEEN = np.frombuffer(b"T _-", np.uint8)  # what may stand between date and time
 _LONGEST = 32  # bytes that are looked at: a stamp with six digits of a fraction, and some more
 
 Times = NDArray[np.datetime64]
@@ -54,21 +55,22 @@ class Clock:
 
     def at(self, time: Times, rows: NDArray[np.int64], first: int) -> Times:
         """The times of the given rows of a batch whose stamps are `time` and whose first row is number `first`."""
+        told = np.full(len(rows), np.datetime64("NaT", "us"))
         stamped = np.flatnonzero(~np.isnat(time))
-        earlier = [] if self.row is None else [self.row - first]
-        places = np.concatenate([np.array(earlier, np.int64), stamped])
-        if not len(places):
-            return np.full(len(rows), np.datetime64("NaT", "us"))
-        told = np.concatenate([np.full(len(earlier), np.datetime64(self.time, "us")), time[stamped]])
-        before = np.searchsorted(places, rows, side="right") - 1
-        near = (before >= 0) & (rows - places[before] <= NEAR)
-        return np.where(near, told[before], np.datetime64("NaT", "us"))
+        before = np.searchsorted(stamped, rows, side="right") - 1
+        if self.row is not None:
+            told[(before < 0) & (rows - (self.row - first) <= NEAR)] = np.datetime64(self.time, "us")
+        known = np.flatnonzero(before >= 0)
+        last = stamped[before[known]]
+        near = rows[known] - last <= NEAR
+        told[known[near]] = time[last[near]]
+        return told
 
     def go_on(self, time: Times, first: int) -> None:
         """Remember the last stamp of a batch."""
-        stamped = np.flatnonzero(~np.isnat(time))
-        if len(stamped):
-            self.row, self.time = first + int(stamped[-1]), int(time[stamped[-1]].astype(np.int64))
+        last = len(time) - 1 - int(np.argmin(np.isnat(time)[::-1]))
+        if len(time) and not np.isnat(time[last]):
+            self.row, self.time = first + last, int(time[last].astype(np.int64))
 
 
 def column(text: str) -> int | None:
@@ -118,21 +120,27 @@ def _changes(*words: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 def _seconds(head: NDArray[np.uint64], minute: NDArray[np.uint64], second: NDArray[np.uint64]) -> Times:
     """The time of each date and minute (eight bytes each) and second (three), NaT where it is none."""
-    new = _changes(head, minute)
-    told = np.stack([head[new], minute[new]], axis=1)
-    begun = np.array([_minute(pair.tobytes()) for pair in told], "M8[us]")
+    date = minute & np.uint64(0xFFFF)
+    new = _changes(head, date)
+    told = np.stack([head[new], date[new]], axis=1)
+    begun = np.array([_day(pair.tobytes()[:10]) for pair in told], "M8[us]")
+    past, valid = np.zeros(len(head), np.int64), np.isin(minute >> np.uint64(16) & np.uint64(255), _BETWEEN)
+    for word, place, most, unit in ((minute, 24, 24, 3600), (minute, 48, 60, 60), (second, 8, 60, 1)):
+        pair = (word >> np.uint64(place)).astype(np.uint16)
+        valid &= _DIGITS[pair] & (_PAIRS[pair] < most)
+        past += _PAIRS[pair] * np.int64(unit)
+    for word, place in ((minute, 40), (second, 0)):
+        valid &= word >> np.uint64(place) & np.uint64(255) == ord(":")
     base = np.repeat(begun, np.diff(np.append(new, len(head))))
-    pair = (second >> np.uint64(8)).astype(np.uint16)
-    valid = (second & np.uint64(255) == ord(":")) & _DIGITS[pair] & (_PAIRS[pair] < 60)
-    return np.where(valid, base + _PAIRS[pair].astype("m8[s]"), np.datetime64("NaT", "us"))
+    return np.where(valid, base + past.view("m8[s]"), np.datetime64("NaT", "us"))
 
 
-@lru_cache(maxsize=100_000)
-def _minute(text: bytes) -> np.datetime64:
-    """What stands like 2024-05-01 10:00, NaT where it is none."""
+@lru_cache(maxsize=10_000)
+def _day(text: bytes) -> np.datetime64:
+    """What stands like 2024-05-01, NaT where it is none."""
     try:
-        found = _MINUTE.fullmatch(text.decode())
-        return np.datetime64("{}-{}-{}T{}".format(*found.groups()), "us") if found else np.datetime64("NaT", "us")
+        found = _DAY.fullmatch(text.decode())
+        return np.datetime64("{}-{}-{}".format(*found.groups()), "us") if found else np.datetime64("NaT", "us")
     except ValueError:
         return np.datetime64("NaT", "us")
 

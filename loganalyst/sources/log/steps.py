@@ -180,10 +180,11 @@ class Steps:
         of = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
         whole = np.trunc(step)
         whole[~(np.abs(whole) < _WHOLE)] = np.nan
-        session, step = records.session[of], self._indexed(records.session[of], points.metric, whole[of])
+        session = records.session[of]
+        step = self._indexed(session, points.metric, whole[of])
         found = pl.DataFrame([
-            pl.Series("row", points.row), pl.Series("session", session, pl.Int32), pl.Series("metric", points.metric),
-            pl.Series("step", step, nan_to_null=True).cast(pl.Int64),
+            pl.Series("row", points.row), pl.Series("session", session.astype(np.int32)),
+            pl.Series("metric", points.metric), pl.Series("step", step.astype(np.int64)),
             pl.Series("epoch", records.epoch[of], nan_to_null=True),
             pl.Series("time", points.time).cast(Time), pl.Series("value", points.value), pl.Series("line", points.line),
             pl.Series("refreshed", records.refreshed[of]),
@@ -196,14 +197,14 @@ class Steps:
     def _steps(self, records: Counted, choices: Choices) -> Floats:
         """The step of each record, NaN where it has none."""
         groups, known = Grouping.of(records.session, records.series), self.carry.series
-        alike = records[groups.order]
-        i, epoch, total = alike.i, alike.epoch, alike.total
+        i, epoch, total = (column[groups.order] for column in (records.i, records.epoch, records.total))
+        stepped, keras = records.stepped[groups.order], records.keras[groups.order]
         before = [known.get(key, _START) for key in groups.keys]
         spans = [choices.sessions[session] for session, _ in groups.keys]
         last = np.roll(i, 1)
         last[groups.starts] = [i0 for i0, _, _ in before]
         # without an epoch a counter that goes back is the next pass over the data
-        passes = np.cumsum((i < last) & ~alike.stepped)
+        passes = np.cumsum((i < last) & ~stepped)
         passes += groups.spread([passes0 for _, passes0, _ in before], np.int64) - groups.spread(
             np.concatenate([[0], passes])[groups.starts], np.int64
         )
@@ -213,10 +214,10 @@ class Steps:
         first = groups.spread([first for _, first, *_ in spans])
         anew = groups.spread([choices.series[key][0] for key in groups.keys], np.bool_)
         # counters that start anew with each epoch (or each bar) become steps that go on
-        unplaced = np.isnan(epoch) & ~alike.stepped
+        unplaced = np.isnan(epoch) & ~stepped
         step = np.where(unplaced, passes * length + i, i)
         step = np.where(anew, np.floor(epoch - first) * length + i, step)
-        step = np.where(alike.keras & ~np.isnan(epoch), epoch, step)
+        step = np.where(keras & ~np.isnan(epoch), epoch, step)
         ends = groups.starts + groups.sizes - 1
         after = zip(i[ends].tolist(), passes[ends].tolist(), (index[ends] + 1).tolist(), strict=True)
         self._pass_on(dict(zip(groups.keys, after, strict=True)), int(records.session[-1]))
