@@ -87,6 +87,16 @@ BRACKETS = "".join(
     f"[R0] | E{i} iter[ 14/ 15] | [Loss] {loss} | [step] {15 * i} | [best] 0\n"
     for i, loss in enumerate((7.5, 5156.4, "nan", "nan", "nan"))
 )
+SIGNALS = """\
+W0102 03:04:05.612520 99295 init.cc:217] *** Aborted at 1599144849 (unix time) try "date -d @1599144849" ***
+W0102 03:04:05.615001 99295 init.cc:217] PC: @                0x0 (unknown)
+W0102 03:04:05.615162 99295 init.cc:217] *** {} (@0x110) received by PID 98722 (TID 0x7f64a3fff700) stack trace: ***
+W0102 03:04:05.617220 99295 init.cc:217]     @     0x7f66f9600390 (unknown)
+"""
+PADDLE = """\
+ERROR 2026-01-02 03:04:05,006 launch.py:269] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0, 2] was \
+aborted. Please check its log.
+"""
 ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0.{i}}}\n" for i in range(1, 10))
 
 
@@ -110,6 +120,10 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         (CURL, "network-error", "network", 2),
         (TO_THE_FLOOR, "loss-scale-floor", "loss_scaling", 6),
         (BRACKETS, "nan-loss", "nan_loss", 3),
+        (SIGNALS.format("SIGSEGV"), "segmentation-fault", "segfault", 3),
+        (SIGNALS.format("SIGABRT"), "native-abort", "other", 3),
+        (SIGNALS.format("SIGTERM"), "killed-from-outside", "other", 3),
+        (PADDLE, "worker-lost", "other", 1),
     ],
     ids=[
         "ray",
@@ -129,6 +143,10 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         "curl",
         "to-the-floor",
         "brackets",
+        "signal-segv",
+        "signal-abrt",
+        "signal-term",
+        "paddle",
     ],
 )
 def test_the_cause_and_its_line(tmp_path: Path, log: str, cause: str, label: str, line: int) -> None:
