@@ -14,8 +14,10 @@ FEATURES = (
     Feature("discriminator_swing_relative", "float", "share", "the same of the discriminator's loss", DISCRIMINATOR),
     Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which the discriminator's loss (0 and more) is below 0.05, so that it is next to never wrong", DISCRIMINATOR),
     Feature("adversarial_correlation", "float", "correlation", "of both losses in the second half (near -1: when one wins the other loses)", DISCRIMINATOR),
+    Feature("adversarial_samples_judged", "bool", "", "whether a distance or a score of what is generated is logged beside the contest", GENERATOR),
     Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third against that in the middle third", GENERATOR),
 )  # fmt: skip
+JUDGES = ("sample_distance", "val_score", "val_accuracy", "val_loss")
 FEWEST = 30
 WON = 0.05  # of ln 4 or ln 2, where it guesses
 
@@ -24,6 +26,8 @@ def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     generator, discriminator = context.of(GENERATOR)[:1], context.of(DISCRIMINATOR)[:1]
     out: Computed = {}
+    if generator:
+        out["adversarial_samples_judged"] = bool(context.of(*JUDGES))
     for curve in generator:
         shape, x = context.shape(curve), curve.values[np.isfinite(curve.values)]
         out["generator_swing_count"] = (shape.swing_count, seen(curve))

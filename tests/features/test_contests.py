@@ -25,6 +25,15 @@ def test_a_contest_that_swings_is_seen(features_of: FeaturesOf) -> None:
     assert features_of(calm).values["generator_swing_count"] == 0
 
 
+def test_whether_samples_are_judged(features_of: FeaturesOf) -> None:
+    """A distance of the samples beside the losses, none, and no contest at all."""
+    losses = {"g_loss": [0.7] * 50, "d_loss": [1.4] * 50}
+
+    assert features_of(losses).values["adversarial_samples_judged"] is False
+    assert features_of({**losses, "FID": [30.0] * 10}).values["adversarial_samples_judged"] is True
+    assert features_of({"loss": [0.7] * 50}).values["adversarial_samples_judged"] is None
+
+
 def test_swings_that_grow_are_seen(features_of: FeaturesOf) -> None:
     """The last third has three times the spread of the middle third."""
     unit = np.tile([-1.0, 1.0], 50)
