@@ -192,7 +192,7 @@ class _Reading:
         came = progress.last(path, number, sessions["first_line"][-1], self.last_line)
         ends = [ending.cut(path, self.last_line, number), came]
         if not self.sessions.all[-1].ended_well:
-            ends.append(ending.words(path, self.last_line, number, self.catalogue.known))
+            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, _WORDS))
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
     def mark(self) -> Mark | None:

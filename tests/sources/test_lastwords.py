@@ -7,6 +7,7 @@ import pytest
 
 from loganalyst.model import Tables
 from loganalyst.sources import text
+from loganalyst.sources.log import literals
 
 
 def told(folder: Path, log: str) -> list[tuple[int, str]]:
@@ -16,6 +17,14 @@ def told(folder: Path, log: str) -> list[tuple[int, str]]:
     rows = Tables.concat(text.read(path)).lines.filter(pattern="last-words")
     assert set(rows["part"]) <= {"confirm"}
     return list(rows.select("line", "text").iter_rows())
+
+
+def test_the_last_words_are_looked_through_with_what_looked_through_the_log(tmp_path: Path) -> None:
+    """To make it costs more than to read a short log."""
+    literals._scanner.cache_clear()
+
+    assert told(tmp_path, "start\nUnable to start the quux daemon\n") == [(2, "Unable to start the quux daemon")]
+    assert literals._scanner.cache_info().misses == 1
 
 
 @pytest.mark.parametrize(

@@ -36,16 +36,16 @@ def cut(path: Path, line: int, session: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def words(path: Path, line: int, session: int, known: Sequence[Pattern]) -> pl.DataFrame:
+def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: tuple[str, ...] = ()) -> pl.DataFrame:
     """A row of `lines` (part `confirm`): of the last few lines of the file, whose last is `line`, the first that tells
     of an error; with the pattern and label of its family (`wording`), else pattern `last-words` and no label. None
-    where a pattern of `known` tells more of one of them.
+    where a pattern of `known` tells more of one of them; `also` were looked for beside those in the log.
     """
     _, tail = _tail(path)
     last = _last_lines(tail, line)
     if not last.height or b"\0" in tail:
         return table("lines")
-    claimed = set(match(last["body"], known)["pattern"])
+    claimed = set(match(last["body"], known, also)["pattern"])
     hits = [pattern for pattern in known if pattern.id in claimed]
     if any(_telling(pattern) for pattern in hits):
         return table("lines")

@@ -123,14 +123,15 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
             yield error
 
 
-def match(text: pl.Series, patterns: Sequence[Pattern]) -> pl.DataFrame:
+def match(text: pl.Series, patterns: Sequence[Pattern], also: tuple[str, ...] = ()) -> pl.DataFrame:
     """The pattern that claims each line of `text` (String): row (UInt32, position), pattern (its id), captures (JSON
-    object of the regex's named groups that took part). Rows in order, at most one a line.
+    object of the regex's named groups that took part). Rows in order, at most one a line. With the texts `also` of an
+    earlier look (`candidates`) what it looked with serves again.
     """
     ends = text.str.len_bytes().cast(pl.Int64).cum_sum() + pl.int_range(len(text), eager=True)
-    rows, literals = candidates("\n".join(text.to_list()).encode(), ends.to_numpy(), patterns)
-    hit, at = np.unique(rows, return_inverse=True)
-    found = claims(text.gather(hit), at, literals, patterns)
+    rows, literals = candidates("\n".join(text.to_list()).encode(), ends.to_numpy(), patterns, also)
+    hit, at = np.unique(rows[literals >= 0], return_inverse=True)
+    found = claims(text.gather(hit), at, literals[literals >= 0], patterns)
     return found.with_columns(pl.Series("row", hit, pl.UInt32).gather(found["row"]))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.sources.log.records import Counted, Points
 
-HELD = 8 << 20  # bytes in memory
+HELD = 4 << 20  # bytes in memory
 
 Block = tuple[Counted, Points]
 

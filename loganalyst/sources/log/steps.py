@@ -29,7 +29,7 @@ from loganalyst.sources.log.records import (
 )  # fmt: skip
 from loganalyst.sources.log.spool import Spool
 
-BLOCK = 1 << 17  # records or points that are placed at once
+BLOCK = 1 << 16  # records or points that are placed at once
 
 
 def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
