@@ -89,6 +89,35 @@ def test_library_frames_are_not_the_users() -> None:
     assert [one.frame for one in found] == ["/home/me/train.py:12 in step"]
 
 
+@pytest.mark.parametrize(
+    ("path", "library"),
+    [
+        (r"D:\Anaconda3\lib\threading.py", True),
+        (r"C:\Users\me\miniconda3\envs\p\lib\multiprocessing\spawn.py", True),
+        (r"F:\kohya_ss\venv\lib\runpy.py", True),
+        ("/opt/conda/conda-bld/pytorch_1/work/torch/autograd/__init__.py", True),
+        ("/work/transformers-4.40.1/src/transformers/trainer.py", True),
+        ("/work/DeepSpeed/deepspeed/runtime/engine.py", True),
+        ("/home/me/torch/train.py", False),
+        ("/home/me/transformers/examples/train.py", False),
+        ("/home/me/deepspeed/train.py", False),
+        (r"C:\work\lib\model.py", False),
+    ],
+)
+def test_whose_frame_it_is(path: str, library: bool) -> None:
+    """Python's own on Windows and checkouts of libraries are passed over; projects that are named like one are not."""
+    found = tracebacks.find(
+        rows(
+            "Traceback (most recent call last):",
+            '  File "/home/me/main.py", line 1, in run',
+            f'  File "{path}", line 2, in f',
+            "KeyError: 'x'",
+        )
+    )
+
+    assert [one.frame for one in found] == ["/home/me/main.py:1 in run" if library else f"{path}:2 in f"]
+
+
 def test_an_exception_of_any_name_right_below_the_frames() -> None:
     """A class without the usual ending counts where it follows the frames."""
     found = tracebacks.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))

@@ -14,6 +14,10 @@ LONGEST = 400  # rows of one printer between a header and its exception
 LIBRARY = (
     r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/][Ll]ib[\\/]runpy\.py|[\\/]Lib[\\/]"
     r"|[\\/]Python\d+[\\/]lib[\\/]|^<string>|[\\/]bin[\\/][\w-]+$"
+    r"|(?i:[\\/](?:(?:ana|mini)conda\d?|envs[\\/][^\\/]+|\.?venv)[\\/]lib[\\/])"  # Python's own on Windows
+    # checkouts of libraries that are used rather than written: repository and package
+    r"|(?i:[\\/](?:transformers|accelerate|peft|diffusers)(?:-[\w.]+)?[\\/]src[\\/])"
+    r"|(?i:[\\/](?:deepspeed[\\/]deepspeed|vllm[\\/]vllm|pytorch\w*[\\/](?:work[\\/])?torch)[\\/])"
 )
 FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'  # faulthandler leaves the second comma out
 
