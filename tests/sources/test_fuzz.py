@@ -12,6 +12,8 @@ from tests.bench.fuzz_readers import Input, chosen, faults
 
 INPUTS = 200
 FOUND = [
+    ("text", 9978),
+    ("text", 10861),
     ("wandb", 94697),
     ("slurm", 2694),
     ("tensorboard", 187659),

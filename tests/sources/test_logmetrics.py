@@ -527,6 +527,15 @@ def test_any_text_is_read(text: str) -> None:
     assert found["line"].is_between(1, text.count("\n") + 1).all()
 
 
+def test_one_damaged_line_does_not_renumber_the_others() -> None:
+    """A step that seems to go back in the midst of a bar is one of thirty that go on with each epoch."""
+    lines = [f"train: epoch={i} step={10 * i} loss={1 / (1 + i):.4f}" for i in range(30)]
+    lines[18] = "INFOpoch 2:  5%|##   | 1/20 [00:0 " + lines[18]
+    steps = parse(frame("\n".join(lines) + "\n"))["step"].to_list()
+
+    assert [steps[i] for i in range(30) if i != 18] == [10 * i for i in range(30) if i != 18]
+
+
 def test_digits_of_other_scripts_number_no_epoch() -> None:
     """A row of a table whose first cell only looks like a number belongs to the epoch before it."""
     found = parse(frame("epoch train_loss valid_loss time\n1 2.0 3.0 00:10\n߃ 1.0 2.0 00:11\n3 0.5 1.0 00:11\n"))

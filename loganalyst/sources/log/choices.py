@@ -10,6 +10,7 @@ import numpy as np
 from loganalyst.sources.log.records import NONE, Counted, Grouping
 from loganalyst.sources.mark import StartAgainError
 
+SELDOM = 0.2  # as often as that, for each time that a counter went on, it only seems to start anew
 Key = tuple[int, int]  # session and code of the series (a record's first metric, NONE without any)
 
 
@@ -17,18 +18,25 @@ Key = tuple[int, int]  # session and code of the series (a record's first metric
 class Group:
     """The records of one series of a session: their number, and of counters and epochs what decides.
 
-    anew: the counter started again as the epoch rose; rising: each has a whole epoch above the one before; i, epoch:
-    those of the last record; counted: there is a counter (placed: beside an epoch); keras: there is an epoch of Keras.
+    again, on: how often the counter started again or went on as the epoch rose; rising: each has a whole epoch above
+    the one before; i, epoch: those of the last record; counted: there is a counter (placed: beside an epoch); keras:
+    there is an epoch of Keras.
     """
 
     n: int
-    anew: bool
+    again: int
+    on: int
     rising: bool
     counted: bool
     placed: bool
     keras: bool
     i: float | None
     epoch: float | None
+
+    @property
+    def anew(self) -> bool:
+        """Whether the counter starts anew with each epoch: not where a line or two, which may be damaged, say so."""
+        return self.again > SELDOM * self.on
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,10 @@ def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple
     counted, placed = ~np.isnan(i), ~np.isnan(epoch)
     di, de = (np.diff(column, prepend=np.nan) for column in (i, epoch))
     di[first] = de[first] = np.nan
-    any_, all_ = np.logical_or.reduceat, np.logical_and.reduceat
+    any_, all_, sum_ = np.logical_or.reduceat, np.logical_and.reduceat, np.add.reduceat
+    again, on = (sum_((moved & (de > 0)).astype(np.int64), first) for moved in (di <= 0, di > 0))
     told = (
-        groups.sizes, any_((di <= 0) & (de > 0), first), all_((epoch % 1 == 0) & ~(de <= 0), first),
+        groups.sizes, again, on, all_((epoch % 1 == 0) & ~(de <= 0), first),
         any_(counted, first), any_(counted & placed, first), any_(keras & placed, first),
     )  # fmt: skip
     ends = [list(map(number, column[at].tolist())) for at in (last, first) for column in (i, epoch)]
@@ -158,9 +167,10 @@ def number(value: float) -> float | None:
 def _joined(one: Group, two: Group, i: float | None, epoch: float | None) -> Group:
     """Both, `two` beginning with counter `i` and epoch `epoch`."""
     back = None not in (one.i, i) and i <= one.i  # type: ignore[operator]
+    further = None not in (one.i, i) and i > one.i  # type: ignore[operator]
     later = None not in (one.epoch, epoch) and epoch > one.epoch  # type: ignore[operator]
     return replace(
-        two, n=one.n + two.n, anew=one.anew or two.anew or (back and later),
+        two, n=one.n + two.n, again=one.again + two.again + (back and later), on=one.on + two.on + (further and later),
         rising=one.rising and two.rising and later, counted=one.counted or two.counted,
         placed=one.placed or two.placed, keras=one.keras or two.keras,
     )  # fmt: skip
