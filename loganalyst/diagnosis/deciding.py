@@ -22,12 +22,12 @@ LOGGED = 2  # measurements named
 
 def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
     """What would tell a cause from its leading rivals for the same symptoms; last the experiment that its fix is."""
-    return _logged([judged, *_rivals(judged, every)], answers, catalogue) + _experiment(judged, answers)
+    return _logged([judged, *_rivals(judged, every, answers)], answers, catalogue) + _experiment(judged, answers)
 
 
 def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
     """What would tell the leading causes of the symptoms seen from each other, where none of them is possible."""
-    rivals = [j for j in every.values() if _open(j) and j.seen]
+    rivals = [j for j in every.values() if _open(j, answers) and j.seen]
     leading = _leading(rivals, RIVALS + 1)
     return _logged(leading, answers, catalogue) + (_experiment(leading[0], answers) if leading else ())
 
@@ -57,12 +57,15 @@ def missing(judged: Judged, answers: Answers, declared: Mapping[str, Feature]) -
     return answers.to_log(answers.missing(item.ask for item in _ranked(judged, answers)), declared)
 
 
-def _rivals(judged: Judged, every: Mapping[str, Judged]) -> list[Judged]:
-    others = [j for j in every.values() if j.rule.id != judged.rule.id and _open(j) and not linked(j, judged)]
+def _rivals(judged: Judged, every: Mapping[str, Judged], answers: Answers) -> list[Judged]:
+    others = [j for j in every.values() if j.rule.id != judged.rule.id and _open(j, answers) and not linked(j, judged)]
     return _leading([j for j in others if set(j.seen) & set(judged.seen)], RIVALS)
 
 
-def _open(judged: Judged) -> bool:
+def _open(judged: Judged, answers: Answers) -> bool:
+    """Whether it may be the cause; an excuse that only other kinds of runs may have decides nothing."""
+    if judged.rule.label == "healthy" and answers.applies[judged.rule.id] is None:
+        return False
     return judged.verdict != "not_applicable" and judged.under is None
 
 

@@ -44,6 +44,7 @@ _TERMS = ("loss_component", "recon_loss", "quantisation_loss")
 _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL = {"total", "overall"}
 _MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+_TRAINING = {"train", "training", "tr"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _POSSESSIVE = re.compile(r"['’]s\b")
 _VAGUE = {"other", "loss_component", "val_loss_component"}
@@ -133,6 +134,7 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
     roles |= _whole(roles)
     roles |= _measures(roles)
     roles |= _together(metrics)
+    roles |= _held_out_scores(roles)
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
@@ -154,6 +156,19 @@ def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]
     if len(bare) != 1 or names & _WHOLES:
         return {}
     return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
+
+
+def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """Where each loss says of what data it is, `top1` without a word for it is of the data held out, if nothing else is."""
+    names = {role.name for role, _ in roles.values()}
+    if "val_loss" not in names or "val_accuracy" in names:
+        return {}
+    words = {m: set(normalise(_CAPITAL.sub("_", m)).split("_")) for m in roles}
+    losses = [words[m] for m, (role, _) in roles.items() if role.name == "train_loss"]
+    if not losses or not all(w & _TRAINING for w in losses):
+        return {}
+    why = all_roles()["val_accuracy"], "losses say what data they are of, this does not: held out"
+    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and not words[m] & _TRAINING}
 
 
 def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:

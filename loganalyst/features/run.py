@@ -20,6 +20,7 @@ FEATURES = (
     Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
     Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
+    Feature("run_evaluated", "bool", "", "a value of held-out data was logged: a loss, a score or an error rate", "run"),
     Feature("run_log_expected", "bool", "", "a tracker, an event file or a log beside its config was opened, so metrics were meant to be logged", "run"),
 )  # fmt: skip
 
@@ -80,6 +81,7 @@ def compute(context: Context) -> Computed:
         "run_done_share": ratio(last, planned),
         "run_duration_s": (run.ended - run.started).total_seconds() if run.ended and run.started else None,
         "run_exit_code": int(code[0]) if len(code) and code[0] is not None else None,
+        "run_evaluated": any(c.role.name.startswith("val_") for c in kept),
         "run_log_expected": expected,
     }
     return out

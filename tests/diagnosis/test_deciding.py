@@ -98,3 +98,21 @@ def test_only_what_is_not_sure_is_to_be_decided(answered: bool) -> None:
     assert bool(found.decide) is (found.confidence < 0.7 or found.status == "cause_unknown") is not answered
     for cause in found.causes:
         assert bool(cause.decide) is (cause.band == "low")
+
+
+def test_an_excuse_of_another_kind_of_run_decides_nothing() -> None:
+    """A classifier whose held-out loss lies below is not told to log what only a training on preferences has."""
+    catalogue = load(features.declared(), [rulefiles.rules_dir()])
+    row: dict[str, FeatureValue] = {
+        "val_below_train_share": 1.0,
+        "train_val_gap": -0.21,
+        "train_loss_drop_relative": 0.09,
+    }
+    row |= {"train_loss_points": 10, "train_loss_divergence_count": 0, "train_loss_level_up_count": 0}
+    every, answers = judged(catalogue, row)
+    excuse = every["preference-raters-differ"]
+    found = deciding.between(every["label-noise"], every, answers, catalogue)
+
+    assert answers.applies[excuse.rule.id] is None
+    assert set(excuse.seen) & set(every["label-noise"].seen)
+    assert excuse.rule.title not in {title for d in found for title in d.separates}

@@ -19,7 +19,8 @@ def test_nothing_logged_is_nothing_known(features_of: FeaturesOf) -> None:
     known = {k for k, v in features_of({}).values.items() if v is not None}
 
     assert known <= {
-        "run_status", "run_is_running", "run_longest_metric", "run_log_expected", "run_end_told", "end_is_regular",
+        "run_status", "run_is_running", "run_longest_metric", "run_evaluated", "run_log_expected", "run_end_told",
+        "end_is_regular",
     }  # fmt: skip
 
 

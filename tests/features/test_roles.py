@@ -96,6 +96,21 @@ def test_a_measure_beside_the_total_loss_is_a_term() -> None:
     assert role("val/l1_loss", "val/box_loss", "val/cls_loss") == "val_loss_component"
 
 
+@pytest.mark.parametrize(
+    ("others", "wanted"),
+    [
+        (("train_loss", "val_loss"), "val_accuracy"),
+        (("TrainLoss", "ValLoss", "train_acc"), "val_accuracy"),
+        (("loss", "val_loss"), "train_accuracy"),
+        (("train_loss", "val_loss", "val_top1"), "train_accuracy"),
+        (("train_loss",), "train_accuracy"),
+    ],
+)
+def test_a_score_beside_losses_that_say_what_data_they_are_of(others: tuple[str, ...], wanted: str) -> None:
+    """`top1` after `train_loss` and `val_loss` is of the data held out, unless another score is."""
+    assert role("top1", *others) == wanted
+
+
 def test_a_divergence_in_reinforcement_learning_is_that_of_a_policy() -> None:
     """Near 0 is where it belongs: of a latent code that would be a collapse."""
     assert role("kl", "reward") == "reference_kl"
