@@ -44,6 +44,7 @@ _TERMS = ("loss_component", "recon_loss", "quantisation_loss")
 _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL = {"total", "overall"}
 _MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+_RANKED = re.compile(r"top_?[15](?:_|$)")
 _TRAINING = {"train", "training", "tr"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -168,7 +169,7 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
     if not losses or not all(w & _TRAINING for w in losses):
         return {}
     why = all_roles()["val_accuracy"], "losses say what data they are of, this does not: held out"
-    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and not words[m] & _TRAINING}
+    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and _RANKED.match(normalise(m))}
 
 
 def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
