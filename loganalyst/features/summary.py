@@ -22,7 +22,8 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
     role), `checkpoints` (how many) and `checkpoint` (which of them matter), `not_logged` (role -> what that costs). A
     fact that is not known is None.
     """
-    steps = [int(c.steps.max()) for c in curves if len(c.steps) and c.role.judged]
+    judged, others = ([c for c in curves if len(c.steps) and c.role.judged is told] for told in (True, False))
+    steps = [int(c.steps.max()) for c in judged or [c for c in others if c.role.name == "other"]]
     epochs = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
     roles = {c.role.name for c in curves}
     other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by these

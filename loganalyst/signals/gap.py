@@ -45,7 +45,8 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     if vv.size < 2:
         return Gap()
     level = running_median(vv, 1 if vv.size < 100 else 3)
-    best = int(np.argmin(level))
+    lowest = np.flatnonzero(level == level.min())  # neighbours share a median
+    best = int(lowest[np.argmin(vv[lowest])])
     last, low = _last(vv), float(level[best])
     noise = max(residual_noise(vv), abs(low) * 1e-6, 1e-300)
     own = Gap(

@@ -80,3 +80,12 @@ def test_a_word_that_contains_best_is_not_the_best():
 def test_without_a_checkpoint_there_is_none_to_name():
     """Not known is None."""
     assert summary(logged("loss", [1.0] * 9))["checkpoint"] is None
+
+
+def test_the_last_step_is_that_of_what_is_judged():
+    """Else that of what nobody knows the meaning of; a machine's counters are no training."""
+    unknown = logged("theta0", [1.0] * 30)
+
+    assert summary(logged("loss", [1.0] * 10), unknown)["last_step"] == 9
+    assert summary(unknown)["last_step"] == 29
+    assert summary(logged("system/gpu.0.temp", [50.0] * 30))["last_step"] is None

@@ -34,6 +34,13 @@ def test_overfitting_in_numbers():
     assert g.final_ratio > g.best_ratio > 0
 
 
+def test_of_neighbours_that_share_a_level_the_lowest_is_best():
+    """The median of three is the same at both; the checkpoint to keep is that of the lower value."""
+    g = gap([], [], range(5), [0.9336, 0.8345, 0.8237, 0.8707, 0.9204])
+
+    assert (g.best_step, g.best_value, g.points_after_best) == (2, 0.8237, 2)
+
+
 def test_a_curve_that_only_falls_has_no_rise():
     """Without a rise the best is at the end and the ratio one."""
     g = gap(STEPS, TRAIN, VAL_STEPS, validation(-0.6))
