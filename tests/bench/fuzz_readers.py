@@ -32,6 +32,7 @@ from tests.bench.fuzz.seeds import Seed
 from tests.bench.fuzz.targets import Target, comparable, targets
 
 HANG = 20  # seconds; the largest seed is read in a few milliseconds
+LARGE = 1 << 18  # bytes: a mutant above that (a part repeated) would be thousands of small blocks, which take that long
 READ_ON = 4  # every so many inputs are read in two parts too
 KINDS = ("exception", "hang", "wrong", "lost", "resume")
 SHOWN = 20  # failures of a format that are told and kept
@@ -64,7 +65,7 @@ def faults(target: Target, mutant: Input) -> list[Fault]:
     path = target.path(mutant.seed)
     path.write_bytes(data)
     try:
-        with _watched(), target.sizes(mutant.small):
+        with _watched(), target.sizes(mutant.small and len(data) < LARGE):
             tables = target.read(path)
             found = [*sound(tables, len(data)), *target.promise(tables, data, mutant.seed)]
             if mutant.cut is not None:
