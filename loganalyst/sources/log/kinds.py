@@ -17,7 +17,7 @@ from loganalyst.sources.log.lines import CACHED, Chunk, described, split
 from loganalyst.sources.log.words import BUSY, NUMERIC, WORTH
 
 MOST = 20_000  # kinds that are remembered; then all are looked at anew
-OFTEN = 3  # lines of a batch: rarer kinds are remembered only if they hold a word of training
+OFTEN = 3  # lines of a batch: rarer kinds are looked at only if they hold a word of training, and in each batch anew
 _LOOSE = b"0123456789.+-# =>eEnaifNAIF\t" + bytes(range(128, 256))
 _NONE, _ANYWHERE = -1, -2  # columns of a time: there is none, it is searched for in each line
 FLAGS = ("prefixed", "numeric", "busy", "table", "header")
@@ -46,22 +46,32 @@ class Kinds:
         self._forget()
 
     def _forget(self) -> None:
-        self.hashes = np.empty(0, np.uint64)
-        self.ids = np.empty(0, np.int64)
-        self.near = np.zeros(1 << 16, np.int64)  # by the low bits of a hash: where it may stand in `hashes`
-        # by kind, and at the end what holds of rare ones
+        self._keep(np.empty(0, np.uint64), np.empty(0, np.int64))
+        # by kind, and at the end what holds of no kind
         self.columns = np.array([_NONE])
         self.flags = {name: np.zeros(1, bool) for name in FLAGS}
         self.fresh: dict[int, tuple[int, int]] = {}
+        self.passing = np.empty(0, np.int64)  # kinds that were rare: one damaged line may have told of them
+
+    def _keep(self, hashes: NDArray[np.uint64], ids: NDArray[np.int64]) -> None:
+        """Know these kinds, and no others."""
+        order = np.argsort(hashes)
+        self.hashes, self.ids = hashes[order], ids[order]
+        self.near = np.zeros(1 << 16, np.int64)  # by the low bits of a hash: where it may stand in `hashes`
+        self.near[_low(self.hashes)] = np.arange(len(hashes))
 
     def __len__(self) -> int:
-        return len(self.ids)
+        """How many were told apart; some are known no more."""
+        return len(self.columns) - 1
 
     def look(self, chunk: Chunk, hashes: NDArray[np.uint64]) -> Look:
         """What is known of the rows of a batch, of which `hashes` tell the kinds (`hashed`)."""
         if len(self) > MOST:
             self._forget()
-        self.fresh = {}
+        if len(self.passing):
+            lasting = ~np.isin(self.ids, self.passing)
+            self._keep(self.hashes[lasting], self.ids[lasting])
+        self.fresh, self.passing = {}, np.empty(0, np.int64)
         kind = self._find(hashes)
         rare = unknown = np.flatnonzero(kind < 0)
         if len(unknown):
@@ -78,14 +88,14 @@ class Kinds:
 
     def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The kind of each hash, -1 where it is not known."""
-        if not len(self):
+        if not len(self.hashes):
             return np.full(len(hashes), -1)
         at = self.near[_low(hashes)]
         others = np.flatnonzero(self.hashes[at] != hashes)
         kind = self.ids[at]
         if len(others):
             hashes = hashes[others]
-            at = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
+            at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
             kind[others] = np.where(self.hashes[at] == hashes, self.ids[at], -1)
         return kind
 
@@ -98,17 +108,14 @@ class Kinds:
         worth = chunk.some(rows[short[seldom]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
         kept = count >= OFTEN
         kept[seldom] = worth.str.contains(WORTH).to_numpy()
-        short, long = rows[short[kept]], rows[long[kept]]
-        self._add(chunk, keys[kept], short, long)
+        self.passing = len(self) + np.flatnonzero(count[kept] < OFTEN)
+        self._add(chunk, keys[kept], rows[short[kept]], rows[long[kept]])
         return np.sort(rows[~kept[which]])
 
     def _add(self, chunk: Chunk, keys: NDArray[np.uint64], short: Rows, long: Rows) -> None:
         first = len(self)
         ids = np.arange(first, first + len(keys))
-        order = np.argsort(np.concatenate([self.hashes, keys]))
-        self.hashes = np.concatenate([self.hashes, keys])[order]
-        self.ids = np.concatenate([self.ids, ids])[order]
-        self.near[_low(self.hashes)] = np.arange(len(self))
+        self._keep(np.concatenate([self.hashes, keys]), np.concatenate([self.ids, ids]))
         texts = chunk.some(np.concatenate([long, short]))
         long_, short_ = np.split(_stamp_columns(texts), 2)  # one of the two may be damaged
         self.columns = _extended(self.columns, np.where(long_ == _NONE, short_, long_))
