@@ -32,10 +32,7 @@ def session_roots(run: Run) -> dict[int, dict[str, Any] | None]:
     """
     numbers = pl.concat([run.sessions["session"], run.lines["session"]]).drop_nulls().unique().sort()
     spoken = set(run.lines["session"])  # without a line nothing is told
-    return {
-        n: _told(outlived(run.lines.filter(session=n), run.points.filter(session=n))) if n in spoken else None
-        for n in numbers
-    }
+    return {n: _told(outlived(run, n)) if n in spoken else None for n in numbers}
 
 
 def _told(lines: pl.DataFrame) -> dict[str, Any] | None:

@@ -53,9 +53,8 @@ def compute(context: Context) -> Computed:
     if not any(s.format == "text" for s in run.sources):
         return {}
     number = judged_session(run)
-    points = run.points.filter(session=number)
-    lines = outlived(run.lines.filter(session=number), points)
-    return {**_survived(lines), **_silent(lines), **_odd(lines), **_behind(run, points, lines)}
+    lines = outlived(run, number)
+    return {**_survived(lines), **_silent(lines), **_odd(lines), **_behind(run, number, lines)}
 
 
 def _survived(lines: pl.DataFrame) -> Computed:
@@ -97,17 +96,17 @@ def _odd(lines: pl.DataFrame) -> Computed:
     return told
 
 
-def _behind(run: Run, points: pl.DataFrame, lines: pl.DataFrame) -> Computed:
+def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
     """The log, or the rank within one log, whose last step is below all others'; whoever logs less often is not behind
     by a step or two.
     """
     logs = [s.path for s in run.sources if s.format == "text"]
-    steps = points.filter(pl.col("source").is_in(logs)).drop_nulls("step")
     step, line = pl.col("step"), pl.col("line")
     every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
+    steps = run.points.lazy().filter(pl.col("session") == session, pl.col("source").is_in(logs), step.is_not_null())
     last = steps.group_by(file="source").agg(
         line.sort_by(step).last(), rank=pl.lit(None, pl.Int64), step=step.max(), every=every
-    )
+    ).collect()  # fmt: skip
     if last.height < FEWEST:
         said = last_words(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= FEWEST)
         last = said.join(last.select("file", "every"), on="file", how="left").select(last.columns)

@@ -4,16 +4,20 @@ import numpy as np
 import polars as pl
 
 from loganalyst.features.limits import limit
+from loganalyst.model import Run
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
 
 
-def outlived(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The lines of one session with: row (UInt32), later (Int64: lines behind it in its file that hold a metric),
+def outlived(run: Run, session: int) -> pl.DataFrame:
+    """The lines of a session with: row (UInt32), later (Int64: lines behind it in its file that hold a metric),
     alive (Boolean: training did not go on after it; a stop by the scheduler always is, and the end of a rank shortly
     before one), over (Boolean: the program had told its end before) and clock (String: month, day and time to the
     microsecond, NULL where the line has none).
     """
+    lines = run.lines.filter(session=session)
+    # of many points only what is asked of them
+    points = run.points.lazy().filter(session=session).select("source", "line", "time").collect()
     later = _later(lines, points)
     went_on = _elsewhere(lines, points) >= limit("survived_elsewhere")
     numbered = lines.with_row_index("row").with_columns(later=later)
@@ -32,14 +36,13 @@ def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     later = np.zeros(lines.height, np.int64)
     if not lines.height:
         return pl.Series("later", later)
-    logged = points.filter(pl.col("source").is_in(lines["file"].unique().implode())).drop_nulls("line")
-    of = lines.with_row_index("row").group_by("file").agg("row", "line")
-    both = logged.group_by(file="source").agg(said="line").join(of, on="file")
-    for said, row, line in zip(both["said"], both["row"], both["line"], strict=True):
-        place = line.to_numpy()
-        holds = np.zeros(max(said.max(), place.max()) + 2, np.int32)
-        holds[said.to_numpy()] = 1
-        later[row.to_numpy()] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
+    for (file,), at in lines.with_row_index("row").group_by("file"):
+        said = points["line"].filter(points["source"] == file).drop_nulls()
+        if len(said):
+            place = at["line"].to_numpy()
+            holds = np.zeros(max(said.max(), place.max()) + 2, np.int32)
+            holds[said.to_numpy()] = 1
+            later[at["row"].to_numpy()] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
     return pl.Series("later", later)
 
 

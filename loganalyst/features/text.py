@@ -76,7 +76,7 @@ def compute(context: Context) -> Computed:
     sessions = run.sessions.filter(pl.col("source").is_in(logs))
     last = judged_session(replace(run, sessions=sessions))
     lines = run.lines.filter(pl.col("session") == last)
-    told = outlived(lines, run.points.filter(pl.col("session") == last))
+    told = outlived(run, last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
     return {"log_lines_read": read, **_counted(lines), **_described(run, root(told), told)}

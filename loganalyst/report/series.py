@@ -57,9 +57,17 @@ def chart(curves: Sequence[Curve], onset: int | None, cells: int = 48) -> tuple[
     curves = [c for c in curves if len(c.values)]
     if not curves:
         return ()
-    steps = np.unique(np.concatenate([c.steps for c in curves]))
-    common = _axis(steps, onset, cells)
+    common = _axis(_steps(curves), onset, cells)
     return tuple(_series(c, common, cells) for c in curves)
+
+
+def _steps(curves: Sequence[Curve]) -> NDArray[np.int64]:
+    """The steps at which any curve has a point; what one line printed shares them, and is looked at once."""
+    others: list[NDArray[np.int64]] = []
+    for curve in curves:
+        if not any(np.array_equal(curve.steps, known) for known in others):
+            others.append(curve.steps)
+    return np.unique(np.concatenate(others))
 
 
 def _axis(steps: NDArray[np.int64], onset: int | None, cells: int) -> _Axis:

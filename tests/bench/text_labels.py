@@ -78,7 +78,7 @@ def blamed(run: Run | None, first: int = 1, last: int = 10**12) -> Blame:
     within = pl.col("line").is_between(first, last)
     part = Run(sessions=inside, lines=run.lines.filter(within), points=run.points.filter(within))
     number = judged_session(part)
-    lines = outlived(part.lines.filter(session=number), part.points.filter(session=number))
+    lines = outlived(part, number)
     row = root(lines)
     return Blame(row["label"] or "other", row["line"], *place(row, lines), row["part"]) if row else Blame()
 
