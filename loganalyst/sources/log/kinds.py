@@ -1,7 +1,7 @@
 """Kinds of log lines: a log of millions of lines has few, so each is looked at once.
 
 Lines are of one kind where they are the same but for digits, signs, blanks, bars and the letters of exponents, nan and
-inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from two of its lines;
+inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from three of its lines;
 that only decides where to look: what is found there is checked line by line.
 """
 
@@ -26,6 +26,8 @@ _REGEX = {"numeric": NUMERIC, "busy": BUSY, "table": tables.BLOCK, "header": tab
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_NOTHING = np.empty((0, 3), np.int64)
+
 
 @dataclass(frozen=True)
 class Look:
@@ -40,7 +42,9 @@ class Look:
 
 
 class Kinds:
-    """The kinds met so far. `fresh` has, after `look`, a short and a long row of each kind that is new."""
+    """The kinds met so far. `fresh` has, after `look`, three rows (int64) of each kind that is new, the last ones: one
+    of middle length, a long and a short one. A damaged line is mostly the longest or the shortest.
+    """
 
     def __init__(self) -> None:
         self._forget()
@@ -50,7 +54,7 @@ class Kinds:
         # by kind, and at the end what holds of no kind
         self.columns = np.array([_NONE])
         self.flags = {name: np.zeros(1, bool) for name in FLAGS}
-        self.fresh: dict[int, tuple[int, int]] = {}
+        self.fresh = _NOTHING
         self.passing = np.empty(0, np.int64)  # kinds that were rare: one damaged line may have told of them
 
     def _keep(self, hashes: NDArray[np.uint64], ids: NDArray[np.int64]) -> None:
@@ -71,7 +75,7 @@ class Kinds:
         if len(self.passing):
             lasting = ~np.isin(self.ids, self.passing)
             self._keep(self.hashes[lasting], self.ids[lasting])
-        self.fresh, self.passing = {}, np.empty(0, np.int64)
+        self.fresh, self.passing = _NOTHING, np.empty(0, np.int64)
         kind = self._find(hashes)
         rare = unknown = np.flatnonzero(kind < 0)
         if len(unknown):
@@ -102,26 +106,29 @@ class Kinds:
     def _learn(self, chunk: Chunk, hashes: NDArray[np.uint64], rows: Rows) -> Rows:
         """Remember the kinds of the given rows; those of kinds that are too rare are given back."""
         rows = rows[np.argsort(np.diff(chunk.starts)[rows], kind="stable")]
-        keys, short, which, count = np.unique(hashes[rows], return_index=True, return_inverse=True, return_counts=True)
-        long = len(rows) - 1 - np.unique(hashes[rows][::-1], return_index=True)[1]
+        keys, which, count = np.unique(hashes[rows], return_inverse=True, return_counts=True)
+        short = np.cumsum(count) - count
+        alike = rows[np.argsort(which, kind="stable")]
         seldom = np.flatnonzero(count < OFTEN)
-        worth = chunk.some(rows[short[seldom]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
+        worth = chunk.some(alike[short[seldom]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
         kept = count >= OFTEN
         kept[seldom] = worth.str.contains(WORTH).to_numpy()
         self.passing = len(self) + np.flatnonzero(count[kept] < OFTEN)
-        self._add(chunk, keys[kept], rows[short[kept]], rows[long[kept]])
+        samples = np.stack([short + count // 2, short + count - 1, short], axis=1)
+        self._add(chunk, keys[kept], alike[samples[kept]])
         return np.sort(rows[~kept[which]])
 
-    def _add(self, chunk: Chunk, keys: NDArray[np.uint64], short: Rows, long: Rows) -> None:
-        first = len(self)
-        ids = np.arange(first, first + len(keys))
+    def _add(self, chunk: Chunk, keys: NDArray[np.uint64], samples: Rows) -> None:
+        """Remember kinds, of each of which there are some rows."""
+        ids = len(self) + np.arange(len(keys))
         self._keep(np.concatenate([self.hashes, keys]), np.concatenate([self.ids, ids]))
-        texts = chunk.some(np.concatenate([long, short]))
-        long_, short_ = np.split(_stamp_columns(texts), 2)  # one of the two may be damaged
-        self.columns = _extended(self.columns, np.where(long_ == _NONE, short_, long_))
-        for name, told in _told(texts).items():
-            self.flags[name] = _extended(self.flags[name], np.logical_or(*np.split(told, 2)))
-        self.fresh = dict(zip(ids.tolist(), zip(short.tolist(), long.tolist(), strict=True), strict=True))
+        texts = chunk.some(samples.ravel())
+        columns = _stamp_columns(texts).reshape(samples.shape)
+        told = np.argmax(columns != _NONE, axis=1)  # the first that has a time
+        self.columns = _extended(self.columns, columns[np.arange(len(keys)), told])
+        for name, flags in _told(texts).items():
+            self.flags[name] = _extended(self.flags[name], np.any(flags.reshape(samples.shape), axis=1))
+        self.fresh = samples
 
     def _times(self, chunk: Chunk, kind: NDArray[np.int64]) -> stamps.Times:
         time = np.full(len(kind), np.datetime64("NaT", "us"))

@@ -117,11 +117,12 @@ class Reader:
         """The forms of the kinds that are new."""
         if len(self.of_kind) > len(self.kinds) - len(self.kinds.fresh):
             self.of_kind, self.forms = [], {}
-        if not self.kinds.fresh:
+        rows = self.kinds.fresh
+        if not len(rows):
             return
-        rows = np.array(list(self.kinds.fresh.values())).ravel()
-        forms = [self._known(form) for form in logforms.learn(described(chunk.some(rows))["body"])]
-        self.of_kind += [list(dict.fromkeys(forms[k : k + 2])) for k in range(0, len(forms), 2)]
+        forms = [self._known(form) for form in logforms.learn(described(chunk.some(rows.ravel()))["body"])]
+        each = rows.shape[1]
+        self.of_kind += [list(dict.fromkeys(forms[k : k + each])) for k in range(0, len(forms), each)]
 
     def _known(self, form: Form) -> Form:
         """The one that stands for all of its text."""
