@@ -129,9 +129,8 @@ def _placed(events: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
     timed = events.filter(pl.col("step").is_null() & pl.col("time").is_not_null())
     if points is None or not timed.height:
         return events
-    clock = (
-        points.drop_nulls(["session", "step", "time"]).select("session", "time", at=pl.col("step") + 0.5).sort("time")
-    )
+    known = points.select("session", "time", at=pl.col("step")).drop_nulls()  # not of all columns: there may be many
+    clock = known.sort("time").with_columns(pl.col("at") + 0.5)
     untimed = events.filter(pl.col("step").is_not_null() | pl.col("time").is_null())
     timed = timed.drop("at").sort("time")
     return pl.concat([untimed, timed.join_asof(clock, on="time", by="session", check_sortedness=False)])

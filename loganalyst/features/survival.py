@@ -18,8 +18,8 @@ def outlived(run: Run, session: int) -> pl.DataFrame:
     lines = run.lines.filter(session=session)
     # of many points only what is asked of them
     points = run.points.lazy().filter(session=session).select("source", "line", "time").collect()
-    later = _later(lines, points)
-    went_on = _elsewhere(lines, points) >= limit("survived_elsewhere")
+    later, logged = _later(lines, points)
+    went_on = _elsewhere(lines, points, logged) >= limit("survived_elsewhere")
     numbered = lines.with_row_index("row").with_columns(later=later)
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over("file", order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
@@ -31,19 +31,17 @@ def outlived(run: Run, session: int) -> pl.DataFrame:
     )
 
 
-def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
-    """How many lines with metrics stand behind each line in its file."""
-    later = np.zeros(lines.height, np.int64)
-    if not lines.height:
-        return pl.Series("later", later)
+def _later(lines: pl.DataFrame, points: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """How many lines with metrics stand behind each line in its file, and whether the file has any points."""
+    later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
     for (file,), at in lines.with_row_index("row").group_by("file"):
-        said = points["line"].filter(points["source"] == file).drop_nulls()
-        if len(said):
-            place = at["line"].to_numpy()
+        said, row, place = points["line"].filter(points["source"] == file), at["row"].to_numpy(), at["line"].to_numpy()
+        logged[row] = len(said) > 0
+        if len(said := said.drop_nulls()):
             holds = np.zeros(max(said.max(), place.max()) + 2, np.int32)
             holds[said.to_numpy()] = 1
-            later[at["row"].to_numpy()] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
-    return pl.Series("later", later)
+            later[row] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
+    return pl.Series("later", later), pl.Series("logged", logged)
 
 
 def _clock() -> pl.Expr:
@@ -52,9 +50,9 @@ def _clock() -> pl.Expr:
     return pl.coalesce(glog, pl.col("time").dt.strftime("%m%d %H:%M:%S%.6f"))
 
 
-def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
+def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame, logged: pl.Series) -> pl.Series:
     """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell."""
-    asked = ~lines["file"].is_in(points["source"].unique().implode()) & lines["time"].is_not_null()
+    asked = ~logged & lines["time"].is_not_null()
     if not asked.any():
         return pl.zeros(lines.height, dtype=pl.Int64, eager=True)
     times = points.drop_nulls(["line", "time"]).unique(["source", "line"])["time"].sort()
