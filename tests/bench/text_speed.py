@@ -1,4 +1,4 @@
-"""A job log of 1 GB: the pattern scan and the whole reading beside what one would use instead.
+"""A job log of 1 GB: pattern scan, whole reading and whole diagnosis beside what one would use instead.
 
     python tests/bench/text_speed.py [--megabytes 1000] [--small 1000] [--only NAME]
 
@@ -137,6 +137,21 @@ def reading(log: Path, _words: Path, _small: int) -> Reader:
     return take
 
 
+def diagnosed(log: Path, _words: Path, _small: int) -> Reader:
+    """What `diagnose` does: the reading, the curves, the judgement and the report."""
+    from loganalyst import pipeline
+    from loganalyst.report import terminal
+
+    pipeline.catalogue()
+
+    def take() -> tuple[str, int]:
+        found = pipeline.diagnose(log)
+        shown = terminal.render(found).count("\n")
+        return f"{', '.join(cause.id for cause in found.causes)}; {shown} lines", log.stat().st_size
+
+    return take
+
+
 def short_logs(log: Path, _words: Path, small: int) -> Reader:
     """Many short logs."""
     from loganalyst.sources import text
@@ -187,6 +202,7 @@ def python_re(log: Path, words: Path, _small: int) -> Reader:
 READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "patterns": scan,
     "whole reading": reading,
+    "whole diagnosis": diagnosed,
     "short logs": short_logs,
     "rg -j1 -F -f": command("rg", "-j1", "-c", "-F", "-f"),
     "rg -j1 -f": command("rg", "-j1", "-c", "-f", given="regexes"),
