@@ -68,8 +68,6 @@ def test_words_that_tell_of_no_error(tmp_path: Path, words: str) -> None:
         ("quux.Abort: worker exceeded its memory limit of 16 GB: ERROR: stop", "wording-host-memory", "host_oom"),
         ("ERROR quux: lost contact with node n17", "wording-node", "node_failure"),
         ("Received incompatible devices for jitted computation", "wording-placement", "code_exception"),
-        ("100%|###| 5/5 [00:10<00:00, 1.1s/it]quux.core.QuuxError: no checkpoint found at a.ckpt",
-         "wording-checkpoint-missing", "checkpoint_missing"),
         ("FATAL: the quux failed:\n  cannot connect to host n3: connection refused", "wording-network", "network"),
     ],
 )  # fmt: skip
@@ -80,6 +78,15 @@ def test_what_the_words_are_about(tmp_path: Path, words: str, pattern: str, labe
     rows = Tables.concat(text.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
 
     assert rows.select("line", "pattern", "label", "part").rows() == [(2, pattern, label, "confirm")]
+
+
+def test_an_exception_behind_a_bar_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("start\n100%|###| 5/5 [00:10<00:00, 1.1s/it]quux.core.QuuxError: no checkpoint found at a.ckpt\n")
+    rows = Tables.concat(text.read(path)).lines.filter(pl.col("part") == "root")
+
+    told = rows.select("line", "pattern", "label").rows()
+    assert told == [(2, "wording-checkpoint-missing", "checkpoint_missing")]
 
 
 def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 
 from loganalyst.model import table
 from loganalyst.sources.log import wording
+from loganalyst.sources.log.glued import behind
 from loganalyst.sources.log.lines import described
 from loganalyst.sources.log.patterns import Pattern, match
 
@@ -19,7 +20,6 @@ UNKNOWN = 4  # rank of an error of no family, behind those of one
 _CUT = "traceback"  # without an exception behind it: the log ends in it
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
 _HEADING = r"^\S.*:$"  # goes on in the next line; what is indented is a line of a program
-_BAR = r"^.*\d+/\d+ \[[^\]]*\]"  # before an error on the same line
 
 
 def cut(path: Path, line: int, session: int) -> pl.DataFrame:
@@ -66,7 +66,7 @@ def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     """Of the last lines the one that tells of an error: line, text, pattern and label of its family. `named`: a failed
     exit is known, so only what a family knows says more.
     """
-    body = pl.col("body").str.replace(_BAR, "").str.head(wording.SAID)
+    body = pl.col("body").str.head(wording.SAID)
     goes_on = pl.when(body.str.contains(_HEADING)).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
     said = pl.col("said")
     loud, low = (
@@ -92,7 +92,7 @@ def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
     whole = [said.rpartition("\r")[2] for said in tail.decode("utf-8", "replace").removesuffix("\n").split("\n")]
     said = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = said.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(LAST)
-    return last.with_columns(described(last["text"])["body"])
+    return last.with_columns(behind(described(last["text"])["body"]))
 
 
 def _tail(path: Path) -> tuple[int, bytes]:

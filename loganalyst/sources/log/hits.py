@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.sources.log import owners, patterns, wording
+from loganalyst.sources.log.glued import behind
 from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import PARTS, Pattern
 from loganalyst.sources.log.records import NONE, Grouping, Integers, Mask, Table
@@ -76,6 +77,7 @@ class Catalogue:
         if not len(asked):
             return self._hits(chunk, asked, asked, np.empty(0, object)), pl.DataFrame()
         text = chunk.rows(asked)
+        text = text.with_columns(behind(text["body"]))
         found = patterns.claims(text["body"], np.searchsorted(asked, rows), literals, self.known)
         pattern = np.array([self.place[id_] for id_ in found["pattern"]], np.int64)
         captures = np.array(found["captures"].to_list(), object)
