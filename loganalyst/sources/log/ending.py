@@ -7,8 +7,8 @@ import polars as pl
 
 from loganalyst.model import table
 from loganalyst.sources.log import wording
-from loganalyst.sources.log.glued import behind
-from loganalyst.sources.log.lines import described
+from loganalyst.sources.log.heads import bare, behind
+from loganalyst.sources.log.lines import described, head
 from loganalyst.sources.log.patterns import Pattern, match
 
 TAIL = 8192  # bytes of the log's end that are looked at
@@ -45,7 +45,7 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: t
     last = _last_lines(tail, line)
     if not last.height or b"\0" in tail:
         return table("lines")
-    claimed = set(match(last["body"], known, also)["pattern"])
+    claimed = set(match(pl.concat([last["body"], bare(last["body"])]), known, also)["pattern"])
     hits = [pattern for pattern in known if pattern.id in claimed]
     if any(_telling(pattern) for pattern in hits):
         return table("lines")
@@ -89,7 +89,8 @@ def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
 
 def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
     """The last lines that are not blank: text, body (the text after the prefixes), number (`line`: the last one's)."""
-    whole = [said.rpartition("\r")[2] for said in tail.decode("utf-8", "replace").removesuffix("\n").split("\n")]
+    lines = head(tail).removesuffix("\n").split("\n")
+    whole = [said.rstrip("\r").rpartition("\r")[2] for said in lines]
     said = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
     last = said.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(LAST)
     return last.with_columns(behind(described(last["text"])["body"]))

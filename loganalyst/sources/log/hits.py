@@ -8,8 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
-from loganalyst.sources.log import owners, patterns, wording
-from loganalyst.sources.log.glued import behind
+from loganalyst.sources.log import heads, owners, patterns, wording
 from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import PARTS, Pattern
 from loganalyst.sources.log.records import NONE, Grouping, Integers, Mask, Table
@@ -77,12 +76,22 @@ class Catalogue:
         if not len(asked):
             return self._hits(chunk, asked, asked, np.empty(0, object)), pl.DataFrame()
         text = chunk.rows(asked)
-        text = text.with_columns(behind(text["body"]))
-        found = patterns.claims(text["body"], np.searchsorted(asked, rows), literals, self.known)
+        found = self._claims(text["body"], np.searchsorted(asked, rows), literals)
         pattern = np.array([self.place[id_] for id_ in found["pattern"]], np.int64)
         captures = np.array(found["captures"].to_list(), object)
         hits = self._hits(chunk, asked[found["row"].to_numpy()], pattern, captures)
         return (self._with_exceptions(chunk, hits, ends) if ends.height else hits), text
+
+    def _claims(self, body: pl.Series, at: Integers, literals: Integers) -> pl.DataFrame:
+        """As `patterns.claims`, of each line as it stands and without what stands before its words."""
+        found = patterns.claims(body, at, literals, self.known)
+        words = heads.bare(body)
+        other = (words != body).to_numpy()[at]
+        if not other.any():
+            return found
+        both = pl.concat([found, patterns.claims(words, at[other], literals[other], self.known)])
+        order = both["pattern"].replace_strict(self.place, return_dtype=pl.Int64)
+        return both.with_columns(order=order).sort("row", "order").unique("row", keep="first", maintain_order=True)
 
     def _hits(self, chunk: Chunk, row: Integers, pattern: Integers, captures: NDArray[np.object_]) -> Hits:
         return Hits(row, chunk.line[row], pattern, self.part[pattern], captures, np.full(len(row), NONE))

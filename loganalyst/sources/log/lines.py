@@ -27,7 +27,9 @@ _RANK = (
     r"\[rank:? ?[0-9]+\]:? ?"  # torch, lightning
     r"|\[default[0-9]+\]: ?"  # torchrun --tee
     r"|[0-9]{1,5}: "  # srun --label
+    r"|\[[0-9]+,(?:mpirank:)?[0-9]+[^\]]{0,40}\]<std(?:err|out)>:? ?"  # mpirun --tag-output
 )
+_RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]* pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
 PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE})"
@@ -174,9 +176,7 @@ def described(text: pl.Series) -> pl.DataFrame:
     return rows.with_columns_seq(
         prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
         body=pl.col("text").str.strip_prefix(prefix),
-        rank=pl.coalesce(
-            prefix.str.extract(r"\[(?:rank:? ?|default)(\d+)\]"), prefix.str.extract(r"(?:^| )(\d+): ")
-        ).cast(pl.Int64, strict=False),
+        rank=pl.coalesce(*(prefix.str.extract(regex) for regex in _RANKS)).cast(pl.Int64, strict=False),
         node=pl.coalesce(prefix.str.extract(r"ip=([\d.]+)"), prefix.str.extract(rf"({_NODE[:-2]}): ")),
     )
 
