@@ -1,5 +1,5 @@
 """Metrics in JSON: an object a line (detectron2, mmengine, DETR, Ray Tune …), a list of objects, a Hugging Face trainer
-state, or lists of numbers by metric (Keras' History).
+state, lists of numbers by metric (Keras' History), or the same by number, index or part (`jsonfolded`).
 
 Nested names are joined with ``/``. Bare NaN and Infinity are numbers; true, false and texts are no metrics.
 """

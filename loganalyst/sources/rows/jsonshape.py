@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loganalyst.sources.flatten import number, printable
+from loganalyst.sources.rows import jsonfolded
 from loganalyst.sources.rows.columns import EPOCHS, STEPS, known
 
 Shape = Literal["lines", "array", "log_history", "history", "object"]
 
 SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
 _LOGS = {"metrics", "result", "progress", "log", "scalars"}
+_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats")  # objects whose names say nothing
 _LISTS = re.compile(r'\{\s*"[^"]{0,200}"\s*:\s*(?:\{\s*"[^"]{0,200}"\s*:\s*)?\[\s*(?:-?\d|NaN|null|-?Infinity)')
 
 
@@ -42,7 +44,7 @@ def _object(path: Path, opening: str) -> Shape | None:
     data = loaded(opening)
     if settings_name(path):
         return "object"
-    by_metric = number_lists(data) if isinstance(data, dict) else _LISTS.match(opening)
+    by_metric = number_lists(data) if isinstance(data, dict) else _LISTS.match(opening) or jsonfolded.opens(opening)
     return "history" if by_metric else "object"
 
 
@@ -55,7 +57,8 @@ def _lines(path: Path, opening: str) -> bool:
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
         return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # a first line that long
     if len(whole) == 1 and objects:
-        return path.stem.lower() in _LOGS and bool(known(objects[0], (*STEPS, *EPOCHS)))
+        axes = known(objects[0], (*STEPS, *EPOCHS))
+        return path.stem.lower() in _LOGS and any(not isinstance(objects[0][axis], list | dict) for axis in axes)
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
 
 
@@ -68,15 +71,24 @@ def loaded(text: str) -> Any:
 
 
 def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """The lists of numbers in an object and in its objects, by keys joined with ``/``, if they are curves of one table.
+    """The lists of numbers in an object and in its objects, by keys joined with ``/``, if they are curves of one table;
+    of what is told in another order (`jsonfolded`), too.
 
     That is: most have one length, of ten or more, or they are most of what the object holds. Otherwise empty.
     """
+    data = jsonfolded.unfolded(data)
     lists = dict(_lists(data, ""))
     sizes = [len(numbers) for numbers in lists.values()]
     common = max(sizes, key=sizes.count, default=0)
     table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
-    return lists if table else {}
+    return _unprefixed(lists) if table else {}
+
+
+def _unprefixed(lists: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
+    """By their own names where all stand in one object that is called a history."""
+    heads = {name.partition("/")[0] for name in lists}
+    head = next(iter(heads)) if len(heads) == 1 else ""
+    return {name.removeprefix(f"{head}/"): numbers for name, numbers in lists.items()} if head in _HISTORIES else lists
 
 
 def _lists(data: Mapping[str, Any], prefix: str, depth: int = 4) -> Iterator[tuple[str, list[float | None]]]:

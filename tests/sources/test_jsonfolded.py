@@ -1,0 +1,82 @@
+"""Histories in JSON that are not lists by metric."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from loganalyst import pipeline
+from loganalyst.errors import SourceError
+
+EPOCHS = range(5)
+LOSS = [2.0, 1.5, 1.2, 1.1, 1.05]
+ROWS = [{"epoch": e, "loss": loss, "lr": 0.1} for e, loss in zip(EPOCHS, LOSS, strict=True)]
+LAYOUTS: dict[str, Any] = {
+    "lists": {"epoch": list(EPOCHS), "loss": LOSS, "lr": [0.1] * 5},
+    "lists in a history": {"history": {"epoch": list(EPOCHS), "loss": LOSS, "lr": [0.1] * 5}, "seed": 3},
+    "rows by epoch": {f"epoch_{e}": {"loss": loss, "lr": 0.1} for e, loss in zip(EPOCHS, LOSS, strict=True)},
+    "rows by number": {str(row["epoch"]): row for row in ROWS},
+    "columns by index": {key: {str(i): row[key] for i, row in enumerate(ROWS)} for key in ROWS[0]},
+}
+
+
+def points(path: Path, data: Any) -> pl.DataFrame:
+    path.write_text(json.dumps(data))
+    return pipeline.read_run(path).points.select("metric", "step", "epoch", "value").sort("metric", "step")
+
+
+@pytest.mark.parametrize("name", ["history.json", "metrics.json"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_each_layout_tells_the_same(layout: str, name: str, tmp_path: Path) -> None:
+    found = points(tmp_path / name, LAYOUTS[layout])
+
+    assert found.filter(metric="loss")["value"].to_list() == LOSS
+    assert found.filter(metric="loss")["epoch"].to_list() == [float(e) for e in EPOCHS]
+    assert found["metric"].unique().sort().to_list() == ["loss", "lr"]
+
+
+def test_the_rows_of_two_parts_stand_at_their_own_epochs(tmp_path: Path) -> None:
+    """The second part is held out every other epoch."""
+    data = {"train": ROWS, "val": [{"epoch": e, "loss": 3.0 + e} for e in (1, 3)]}
+    found = points(tmp_path / "log.json", data)
+
+    assert found.filter(metric="train/loss")["value"].to_list() == LOSS
+    assert found.filter(metric="val/loss").select("step", "value").rows() == [(1, 4.0), (3, 6.0)]
+
+
+def test_rows_without_a_counter_are_counted(tmp_path: Path) -> None:
+    found = points(
+        tmp_path / "log.json", {"train": [{"loss": x} for x in LOSS], "test": [{"loss": 1.0}, {"epoch": "x"}]}
+    )
+
+    assert found.filter(metric="train/loss").select("step", "value").rows() == list(enumerate(LOSS))
+    assert found.filter(metric="test/loss").select("step", "value").rows() == [(0, 1.0)]
+
+
+def test_a_long_one_is_told_by_its_opening(tmp_path: Path) -> None:
+    data = {f"epoch_{e}": {"loss": 1 / (e + 1), "note": "x" * 100} for e in range(2000)}
+    found = points(tmp_path / "history.json", data)
+
+    assert found.select("metric", "step").unique().height == 2000
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"0": {"id": 3, "x": 1.5}, "1": {"id": 4, "x": 2.5}, "2": {"id": 5, "x": 2.0}},
+        {"images": [{"id": 1}], "annotations": [{"id": 2}, {"id": 3}, {"id": 4}]},
+        {"train": [{"image": 1}, {"image": 2}, {"image": 3}]},
+        {"0": {"loss": 1.0}, "1": 3, "2": {"loss": 2.0}},
+        {"0": {"label": 3, "score": 0.5}, "1": {"label": 4, "score": 0.9}, "2": {"label": 5, "score": 0.8}},
+    ],
+)
+def test_what_is_no_history_is_none(data: Any, tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(data))
+    found = 0
+    with suppress(SourceError):
+        found = pipeline.read_run(path).points.height
+    assert found == 0
