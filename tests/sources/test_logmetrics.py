@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loganalyst import pipeline
 from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.log.metrics import parse
 
@@ -554,3 +555,25 @@ def test_real_runs() -> None:
 
         assert set(label["metrics"].split(";")) - positions == set(found["metric"].unique())
         assert (label["label"] == "nan_loss") == bool(found["value"].is_nan().any())
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["{}  {}  {}", "| {} | {} | {} |", "|   {}   |   {}   |   {}   |", "│ {}     │ {}     │ {}     │", "{}\t{}\t{}"],
+)
+@pytest.mark.parametrize(
+    "ruler", ["", "+-------+----------+---------+", "|---|---|---|", "├───────┼──────────┼─────────┤"]
+)
+def test_columns_under_names_are_read_between_bars_too(row: str, ruler: str, tmp_path: Path) -> None:
+    """tabulate, PrettyTable, rich and Markdown draw the same table."""
+    head = row.format("Epoch", "Train Loss" if row[0] in "|│" else "Train_Loss", "Val_Acc").replace("│", "┃")
+    rows = [row.format(i, f"{1 / i:.4f}", f"{0.1 * i:.2f}") for i in range(1, 6)]
+    path = tmp_path / "log.txt"
+    path.write_text("\n".join([*filter(None, [ruler, head, ruler, *rows, ruler]), ""]))
+    found = pipeline.read_run(path).points.sort("metric", "step")
+    found = found.with_columns(pl.col("metric").str.replace(" ", "_"))  # a table by itself is read as one
+
+    assert found["metric"].unique().sort().to_list() == ["Train_Loss", "Val_Acc"]
+    assert found.filter(metric="Train_Loss").select("step", "value").rows() == [
+        (i, round(1 / i, 4)) for i in range(1, 6)
+    ]

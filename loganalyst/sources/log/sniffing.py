@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.sources.log import lines as textlines
-from loganalyst.sources.log import own, patterns
+from loganalyst.sources.log import own, patterns, tables
 
 _LOG_NAME = re.compile(
     r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
@@ -39,7 +39,8 @@ def likeness(path: Path, head: bytes) -> float:
     if named:
         return named
     lines = pl.Series(text.split("\n"))
-    return 0.4 if lines.str.contains(_SPEAKS).any() or patterns.match(lines, own.known(own.here())).height else 0.0
+    speaks = lines.str.contains(_SPEAKS).any() or tables.headed(lines)
+    return 0.4 if speaks or patterns.match(lines, own.known(own.here())).height else 0.0
 
 
 def _is_json(text: str) -> bool:

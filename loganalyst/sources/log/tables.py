@@ -17,7 +17,7 @@ SCHEMA = pl.Schema(
         "value": pl.Float64,
     }
 )
-BLOCK = r"^\s*[|│]|^\s*[-=+─┌└├╭╰┏]{8}"
+BLOCK = r"^\s*[|│┃]|^\s*[-=+─┌└├╭╰┏]{8}"
 _RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
 _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
@@ -26,6 +26,7 @@ _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdate
 _BAR = r":?\s+[0-9]+%\|.*$"
 _NAMES = r"^\s*(?i:epoch|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
 HEADER = _NAMES + r"(?:[0-9]+%\|.*)?$"  # with the bar that may follow
+_RULED = r"^\s*[|│┃].*[|│┃]\s*$"
 _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
@@ -35,6 +36,19 @@ def cells(lines: pl.DataFrame) -> pl.DataFrame:
     `row` is that of the record (a block's last), `at` that of the number.
     """
     return pl.concat([_blocks(lines), _columns(lines)]).sort("row", maintain_order=True)
+
+
+def headed(text: pl.Series) -> bool:
+    """Whether a line names the columns of results."""
+    text = text.to_frame("text").select(_unruled(pl.col("text"))).to_series()
+    names = text.filter(text.str.contains(HEADER)).str.to_lowercase().str.replace_all("_", " ", literal=True)
+    return bool(names.str.contains(RESULT).any())
+
+
+def _unruled(text: pl.Expr) -> pl.Expr:
+    """A row between vertical bars without them, each cell one word."""
+    words = text.str.replace_all(r"(\w\)?) (\(?[A-Za-z])", "${1}_$2").str.replace_all(r"[|│┃]", " ")
+    return pl.when(text.str.contains(_RULED)).then(words).otherwise(text).alias("text")
 
 
 def _shaped(found: pl.DataFrame) -> pl.DataFrame:
@@ -83,9 +97,11 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _columns(lines: pl.DataFrame) -> pl.DataFrame:
-    """Rows of numbers under a line of names that starts with epoch, step or class; of a bar's refreshes the last."""
-    text = pl.col("text").str.replace(_BAR, "")
-    headers = lines.select("row", "text").filter(text.str.contains(_NAMES + "$")).with_columns(text=text)
+    """Rows of numbers under a line of names that starts with epoch, step or class, between bars or without; of a
+    progress bar's refreshes the last.
+    """
+    lines = lines.with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
+    headers = lines.select("row", "text").filter(pl.col("text").str.contains(_NAMES + "$"))
     headers = headers.filter(pl.col("text").str.to_lowercase().str.contains(RESULT + r"|\bbox\b.*\bcls\b"))
     if headers.is_empty():
         return pl.DataFrame(schema=SCHEMA)
@@ -97,7 +113,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     )
     cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+)$"
     body = (
-        lines.select("row", "session", word=text.str.extract_all(r"\S+"))
+        lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
         .join_asof(names.select("under", "width").unique().sort("under"), left_on="row", right_on="under")
         .filter(
             pl.col("word").list.len() == pl.col("width"),
