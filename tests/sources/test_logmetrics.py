@@ -577,3 +577,28 @@ def test_columns_under_names_are_read_between_bars_too(row: str, ruler: str, tmp
     assert found.filter(metric="Train_Loss").select("step", "value").rows() == [
         (i, round(1 / i, 4)) for i in range(1, 6)
     ]
+
+
+LOSSES = [round(1 / i, 4) for i in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("Epoch {e} loss tensor({x}, device='cuda:0', grad_fn=<NllLossBackward0>) val_loss {y}", ("loss", "val_loss")),
+        ("2024-05-01 10:0{e}:00.123 | INFO     | __main__:train:88 - Epoch {e} | Loss {x} | Val Loss {y}",
+         ("Loss", "Val Loss")),
+        ("[gpu1] 2024-05-01 10:0{e}:00,123 (a:732) INFO: epoch {e}, loss={x}, val_loss={y}", ("loss", "val_loss")),
+        ("📈 Epoch {e} ➜ loss={x} ✅ val_loss={y}", ("loss", "val_loss")),
+        ("Epoch: 0{e}\n\tTrain Loss: {x}\n\t Val. Loss: {y}", ("Train Loss", "Val. Loss")),
+        ("Train: {e} [ 100/200 ( 50%)]  Loss: {x} (9.9)\nTest: [ 10/10]  Loss: {y} ({y})", ("Loss", "Test Loss")),
+    ],
+)  # fmt: skip
+def test_what_programs_print_around_a_name_is_no_part_of_it(line: str, names: tuple[str, str]) -> None:
+    """Arguments of a tensor, the place of a logger, arrows and pictures, abbreviations, timm's epoch."""
+    text = "\n".join(line.format(e=i, x=x, y=x + 1) for i, x in enumerate(LOSSES, 1))
+    found = parse(frame(text)).sort("line", maintain_order=True)
+
+    assert set(found["metric"]) == set(names)
+    assert found.filter(metric=names[0])["value"].to_list() == LOSSES
+    assert found.filter(metric=names[1])["value"].to_list() == [x + 1 for x in LOSSES]

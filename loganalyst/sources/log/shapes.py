@@ -41,8 +41,17 @@ _SEPARATOR = re.compile(
 )
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
-_CUT = re.compile(rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+|\.\s")
-_ORIGIN = re.compile(r"[\w.]+\.\w+(?::\w+)?:$")  # of a logger: `package.module:function:120 - what it says`
+_CUT = re.compile(
+    rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+"
+    r"|(?<!\b[Vv]al)(?<!\b[Vv]alid)(?<!\b[Aa]vg)\.\s"  # but in `Val. Loss`
+)
+# of a logger, before and behind a line's number: `package.module:function:120 - what it says`, `(trainer:732) INFO: …`
+_ORIGINS = (
+    (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" - ")),
+    (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
+)
+_SIGNS = re.compile(r"^[^\w(%\[]+")  # before a name: arrows, pictures
+_OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -120,7 +129,7 @@ def _numbers(parts: list[str]) -> list[_Number]:
 
 def _keyed(index: int, before: str, after: str) -> _Number:
     text = before[-120:]
-    if after.startswith(" - ") and _ORIGIN.search(text):
+    if any(origin.search(text) and behind.match(after) for origin, behind in _ORIGINS):
         return _Number(index)
     separator = _SEPARATOR.search(text)
     key = text[: separator.start()] if separator else text
@@ -131,11 +140,13 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     key = key[: unit.start()] if unit else key
     pieces = [_in_brackets(key)] if key.endswith("]") else _CUT.split(key)
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
+    name = _SIGNS.sub("", name)
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _tail(words), False
     plain = re.sub(r"[\s_\-]+", " ", name.lower())
+    plain = "epoch" if plain == "train" and _OF_EPOCH.match(after) else plain
     return _Number(index, name + (unit.group() if unit and name else ""), plain, bool(separator), bounded)
 
 
