@@ -45,7 +45,8 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: t
     last = _last_lines(tail, line)
     if not last.height or b"\0" in tail:
         return table("lines")
-    claimed = set(match(pl.concat([last["body"], bare(last["body"])]), known, also)["pattern"])
+    said, words = last["body"], bare(last["body"])
+    claimed = set(match(pl.concat([said, words.filter(words != said)]), known, also)["pattern"])
     hits = [pattern for pattern in known if pattern.id in claimed]
     if any(_telling(pattern) for pattern in hits):
         return table("lines")

@@ -41,7 +41,7 @@ def behind(text: pl.Series) -> pl.Series:
 
 
 def bare(text: pl.Series) -> pl.Series:
-    """Each line without bars, indent, stamp and level before its words. Of levels only those of errors: what is said as
-    a warning is no error.
+    """Each line without indent, stamp and level before its words. Of levels only those of errors: what is said as a
+    warning is no error.
     """
-    return behind(text).str.replace(_HEAD, "").str.strip_chars_start()
+    return text.str.replace(_HEAD, "").str.strip_chars_start()

@@ -85,11 +85,12 @@ class Catalogue:
     def _claims(self, body: pl.Series, at: Integers, literals: Integers) -> pl.DataFrame:
         """As `patterns.claims`, of each line as it stands and without what stands before its words."""
         found = patterns.claims(body, at, literals, self.known)
-        words = heads.bare(body)
+        words = heads.bare(heads.behind(body))
         other = (words != body).to_numpy()[at]
-        if not other.any():
+        more = patterns.claims(words, at[other], literals[other], self.known) if other.any() else found[:0]
+        if not more.height:
             return found
-        both = pl.concat([found, patterns.claims(words, at[other], literals[other], self.known)])
+        both = pl.concat([found, more])
         order = both["pattern"].replace_strict(self.place, return_dtype=pl.Int64)
         return both.with_columns(order=order).sort("row", "order").unique("row", keep="first", maintain_order=True)
 
