@@ -3,11 +3,13 @@
     python tests/bench/text_speed.py [--megabytes 1000] [--small 1000] [--only NAME]
 
 The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
-pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Every reader is a fresh process;
-printed are its CPU seconds (of all threads, children included, modules loaded beforehand), GB/s of CPU time, the
-seconds that passed and GB/s of those (the whole reading works in two threads), the CPU seconds of the first thread
+pattern claims, the rest is chatter with times and numbers; it ends in a traceback. A second one, of 200 MB at most, is
+what tqdm writes into a file: a bar overwritten with CR, with blocks, colours and a loss. Every reader is a fresh
+process; printed are its CPU seconds (of all threads, children included, modules loaded beforehand), GB/s of CPU time,
+the seconds that passed and GB/s of those (the whole reading works in two threads), the CPU seconds of the first thread
 (no less can pass, and little more where nothing else runs), and the peak memory above that after loading. The peers
-look for the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB.
+look for the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB; of
+the bars one regex takes step and loss.
 `--small` is the number of copies of a short failed log that are read one after another. Linux only.
 """
 
@@ -38,6 +40,7 @@ END = """Traceback (most recent call last):
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
 """
 PART = 16 << 20
+BARS = "bars-1.err"
 
 
 def main() -> None:
@@ -49,6 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, words = Path(folder) / "slurm-1.out", Path(folder) / "literals"
         write(log, args.megabytes * 1_000_000)
+        write_bars(log.with_name(BARS), min(args.megabytes, 200) * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
         words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
         print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
@@ -137,6 +141,11 @@ def reading(log: Path, _words: Path, _small: int) -> Reader:
     return take
 
 
+def reading_bars(log: Path, words: Path, small: int) -> Reader:
+    """The whole reading of the bars."""
+    return reading(log.with_name(BARS), words, small)
+
+
 def diagnosed(log: Path, _words: Path, _small: int) -> Reader:
     """What `diagnose` does: the reading, the curves, the judgement and the report."""
     from loganalyst import pipeline
@@ -199,11 +208,26 @@ def python_re(log: Path, words: Path, _small: int) -> Reader:
     return take
 
 
+def python_bars(log: Path, _words: Path, _small: int) -> Reader:
+    """Step and loss of each refresh."""
+    found = re.compile(r"(\d+)/\d+ \[[^\]]*loss=([0-9.e+-]+)")
+
+    def take() -> tuple[str, int]:
+        with log.with_name(BARS).open(newline="") as file:
+            data = file.read(PART)
+        taken = [(int(step), float(loss)) for step, loss in found.findall(data)]
+        return f"{len(taken)} points", len(data.encode())
+
+    return take
+
+
 READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "patterns": scan,
     "whole reading": reading,
     "whole diagnosis": diagnosed,
     "short logs": short_logs,
+    "whole reading, bars": reading_bars,
+    "python re, bars": python_bars,
     "rg -j1 -F -f": command("rg", "-j1", "-c", "-F", "-f"),
     "rg -j1 -f": command("rg", "-j1", "-c", "-f", given="regexes"),
     "grep -F -f": command("grep", "-c", "-F", "-f"),
@@ -224,6 +248,26 @@ def write(path: Path, size: int) -> None:
                 lines.append(line)
             written += file.write("\n".join(lines) + "\n")
         file.write(END)
+
+
+def write_bars(path: Path, size: int) -> None:
+    """A log of about `size` bytes: epochs of 1,000 steps, each in one line."""
+    made, written, epoch = random.Random(1), 0, 0
+    with path.open("w", newline="") as file:
+        while written < size:
+            states = [bar(epoch, step, made.random()) for step in range(0, 1000, 2)]
+            written += len("".join(states).encode()) + 1
+            file.write("".join(states) + "\n")
+            epoch += 1
+
+
+def bar(epoch: int, step: int, x: float) -> str:
+    """One refresh."""
+    drawn, passed = "█" * (step // 40), f"{step // 600:02}:{step // 10 % 60:02}"
+    return (
+        f"\r\x1b[32mEpoch {epoch}\x1b[0m: {step // 10:3}%|{drawn:25}| {step}/1000 [{passed}<01:40, {9 + x:.2f}it/s, "
+        f"loss={2 + x:.4f}]"
+    )
 
 
 def one(made: random.Random, step: int, tenths: int) -> tuple[int, str]:

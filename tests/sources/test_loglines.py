@@ -1,6 +1,8 @@
 """Lines, times and kinds of a log, taken from its bytes all at once, are what one gets line by line."""
 
+import re
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +130,40 @@ def test_every_byte_of_a_file_is_in_one_batch(parts: list[bytes], chunk: int) ->
     assert b"".join(part + b"\n" * fed for part, fed, _ in found) == data
     assert all(fed or part.endswith(b"\r") or b"\r" not in part for part, fed, _ in found[:-1])
     assert all(read is None or read % chunk == 0 for _, _, read in found)
+
+
+ESCAPES = "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])"
+
+
+def by_hand(data: bytes) -> list[tuple[int, int, str]]:
+    """number, offset and text of each state of each line."""
+    rows, offset = [], 0
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode("latin-1")
+        text = re.sub(ESCAPES, "", text.removeprefix("\ufeff") if number == 1 else text).replace("\0", "")
+        rows += [(number, offset, state) for state in re.split("[\r\b]", text) if state] or [(number, offset, "")]
+        offset += len(line) + 1
+    return rows
+
+
+PARTS = [
+    b"\n", b"\r", b"\r\r", b"\r\n", b"\b\b", b"\0", b"x", b" 40%|\xe2\x96\x88  |", b"\xff", b"\x1b[1;31m",
+    b"\x1b]0;title\x07", b"\x1b[2K\r", b"\x1b", b"\x1b(B",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=40), st.booleans())
+def test_states_of_lines_are_those_found_line_by_line(parts: list[bytes], marked: bool) -> None:
+    data = b"\xef\xbb\xbf" * marked + b"".join(parts)
+    with tempfile.NamedTemporaryFile() as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CACHED", 16)
+        Path(file.name).write_bytes(data)
+        chunks = [chunk for chunk, _ in lines.batches(Path(file.name))]
+    for chunk in chunks:
+        assert [chunk.data[a : b - 1].decode() for a, b in pairwise(chunk.starts.tolist())] == chunk.texts.to_list()
+        assert chunk.starts[-1] == len(chunk.data) + 1
+    frames = [chunk.rows(np.arange(len(chunk))).select("line", "offset", "text") for chunk in chunks]
+    assert [row for frame in frames for row in frame.iter_rows()] == by_hand(data)

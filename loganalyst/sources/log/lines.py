@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ FEW = 4  # of so many rows one is cut out by itself: of more the text of all is 
 LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
+_ANSI = re.compile(rb"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[ -/]*+[0-~])")
 _RANK = (
     r"\[rank:? ?[0-9]+\]:? ?"  # torch, lightning
     r"|\[default[0-9]+\]: ?"  # torchrun --tee
@@ -147,8 +148,8 @@ def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
 
 def head(data: bytes) -> str:
     """The first bytes of a file as text, cleaned."""
-    text = data.decode("utf-16", "replace") if data[:2] in UTF16 else _decoded(data).decode()
-    return _clean(text)
+    text = data.decode("utf-16", "replace").encode("utf-8", "replace") if data[:2] in UTF16 else _decoded(data)
+    return _clean(text).decode()
 
 
 def split(data: bytes) -> pl.Series:
@@ -260,11 +261,13 @@ def _chunk(data: bytes, starts: NDArray[np.int64], others: set[int], line: int, 
     number = np.arange(line, line + len(starts) - 1)
     place = None if offset is None else starts[:-1] + offset
     if others & {0x1B, 0x00, 0x08} or body.startswith(codecs.BOM_UTF8):
-        body = _clean(body.decode()).encode()
+        body = _clean(body)
     if others & {0x0D, 0x08} and b"\r" in body:
-        body, at = _refreshes(body)
+        body, starts, at = _refreshes(body)
         number, place = number[at], None if place is None else place[at]
-    return Chunk(body, starts if body is data else _starts(body)[0], number, place)
+    elif body is not data:
+        starts, _ = _starts(body)
+    return Chunk(body, starts, number, place)
 
 
 def _starts(data: bytes, first: int = 0, most: int | None = None) -> tuple[NDArray[np.int64], set[int]]:
@@ -305,24 +308,42 @@ def _places(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.flatnonzero(mask)
 
 
-def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64]]:
+def _refreshes(data: bytes) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
     """Every state a line was overwritten with as a line of its own, without empty ones (of a line that has only such,
-    one is left); and the position of each one's line.
+    one is left); where these lines begin (and one more), and the position of the one that each was a state of.
     """
-    text = np.frombuffer(data, np.uint8)
-    feed = text == ord("\n")
-    breaks = np.flatnonzero(feed | (text == ord("\r")))
-    at = np.concatenate([[0], np.cumsum(feed[breaks])])
-    filled = np.diff(np.concatenate([[-1], breaks, [len(text)]])) > 1
+    breaks, feed = _breaks(data)
+    at = np.concatenate([[0], np.cumsum(feed)])
+    starts = np.concatenate([[0], breaks + 1, [len(data) + 1]])
+    filled = np.diff(starts) > 1
     said = np.zeros(at[-1] + 1, bool)
     said[at[filled]] = True
     kept = filled | (~said[at] & (np.diff(at, prepend=-1) > 0))
-    # what is dropped goes with the break before it, at the head of the data with the one after it
-    first = int(np.argmax(kept))
     gone = np.flatnonzero(~kept)
-    left = np.ones(len(text), bool)
-    left[breaks[np.where(gone < first, gone, gone - 1)]] = False
-    return text[left].tobytes().replace(b"\r", b"\n"), at[kept]
+    # what is dropped goes with the break before it, at the head of the data with the one after it
+    data = _without(data, breaks[gone - (gone > np.argmax(kept))]).replace(b"\r", b"\n")
+    left = np.append(kept, True)
+    return data, (starts - np.cumsum(~left))[left], at[kept]
+
+
+def _breaks(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where lines and states of lines end, and whether with LF."""
+    text, found = np.frombuffer(data, np.uint8), []
+    for k in range(0, len(data), CACHED):
+        part = text[k : k + CACHED]
+        found.append(_places((part == ord("\n")) | (part == ord("\r"))) + k)
+    breaks = np.concatenate(found)
+    return breaks, text[breaks] == ord("\n")
+
+
+def _without(data: bytes, places: NDArray[np.int64]) -> bytes:
+    """Without the bytes at some places, which are in order."""
+    if not len(places):
+        return data
+    text, begins = np.frombuffer(data, np.uint8), range(0, len(data), CACHED)
+    bounds = pairwise([*np.searchsorted(places, begins).tolist(), len(places)])
+    cuts = zip(begins, bounds, strict=True)
+    return b"".join(np.delete(text[k : k + CACHED], places[a:b] - k).tobytes() for k, (a, b) in cuts)
 
 
 def _decoded(data: bytes) -> bytes:
@@ -330,8 +351,8 @@ def _decoded(data: bytes) -> bytes:
     if np.frombuffer(data, np.int8).min(initial=0) >= 0:  # ASCII; several times faster than `isascii`
         return data
     try:
-        data.decode()
-    except UnicodeDecodeError:
+        pl.Series([data]).cast(pl.String)  # many times faster than `decode` where much is no ASCII
+    except pl.exceptions.ComputeError:
         return b"\n".join(_line(part) for part in data.split(b"\n"))
     return data
 
@@ -344,8 +365,8 @@ def _line(part: bytes) -> bytes:
     return part
 
 
-def _clean(text: str) -> str:
+def _clean(data: bytes) -> bytes:
     """Without terminal codes, NUL and byte order mark; backspaces are refreshes like CR."""
-    if "\x1b" in text:  # by the linear engine of polars
-        text = str(pl.select(pl.lit(text).str.replace_all(ANSI, "")).item())
-    return re.sub("\x08+", "\r", text.replace("\x00", "").replace("\ufeff", ""))
+    data = _ANSI.sub(b"", data) if b"\x1b" in data else data
+    data = data.translate(None, b"\x00") if b"\x00" in data else data
+    return data.replace(codecs.BOM_UTF8, b"").replace(b"\x08", b"\r")
