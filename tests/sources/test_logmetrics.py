@@ -180,6 +180,46 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ("number of nan iterations", 100, None, 2.0),
         ],
     ),
+    "lists of results: of all epochs again, of classes, or that go on": (
+        "Epoch 1: loss 0.5\nEpoch 2: loss 0.4\nEpoch 3: loss 0.3\n"
+        "{'loss': [0.5, 0.4, 0.3], 'val_loss': [0.6, 0.5, 0.4]}\n{'loss': [0.5, 0.4], 'accuracy': [0.8, 0.9]}\n"
+        "losses = [np.float64(0.5), np.float64(0.4), np.float64(0.3)]\nEpoch 3: IoU [0.1 0.2 0.3]\n{'loss': [0.5,",
+        [("loss", 1, 1.0, 0.5), ("loss", 2, 2.0, 0.4), ("loss", 3, 3.0, 0.3)],
+    ),
+    "lists of a loss and its metric, of one entry, and brackets that are no lists": (
+        "Epoch 1 loss [0.5 (0.9)] acc: [0.7]\nEpoch 2 loss [0.4 (0.8)] acc: [0.8]\n"
+        "Epoch 3 loss [0.3 (0.7)] acc: [0.9]\nTest loss: [0.35, 0.9]",
+        [
+            *((name, k, float(k), 0.6 + sign * k / 10) for k in (1, 2, 3) for name, sign in (("loss", -1), ("acc", 1))),
+            ("Test loss", 3, None, 0.35),
+        ],
+    ),
+    "lines without an epoch belong to the one before, as does what comes at the end": (
+        "initial loss: 9\n"
+        + "".join(f"Epoch {e} | Train Loss: {9 - e}\n\t Val. Loss: {8 - e}\n" for e in (1, 2, 3))
+        + "Test accuracy: 0.5",
+        [
+            ("initial loss", 0, None, 9.0),
+            *(
+                (name, e, own, y - e)
+                for e in (1, 2, 3)
+                for name, own, y in (("Train Loss", e, 9.0), ("Val. Loss", None, 8.0))
+            ),
+            ("Test accuracy", 3, None, 0.5),
+        ],
+    ),
+    "lines without an epoch that are more than the epochs have a count of their own": (
+        "".join(f"loss: {k}.5\nloss: {k}.25\nEpoch {k}: val_loss {k}\n" for k in (1, 2, 3)),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (
+                ("loss", 2 * k - 2, None, k + 0.5),
+                ("loss", 2 * k - 1, None, k + 0.25),
+                ("val_loss", 2 * k - 1, k, k),
+            )
+        ],
+    ),
     "lists: the first entry": (
         "\n".join(
             f"[2023-01-01 00:00:{s},000] [INFO] [logging.py:96:log_dist] [Rank 0] step={s}, skipped=0, "

@@ -20,7 +20,7 @@ class Group:
 
     again, on: how often the counter started again or went on as the epoch rose; rising: each has a whole epoch above
     the one before; i, epoch: those of the last record; counted: there is a counter (placed: beside an epoch); keras:
-    there is an epoch of Keras.
+    there is an epoch of Keras; bare: no record has a counter or an epoch.
     """
 
     n: int
@@ -32,6 +32,7 @@ class Group:
     keras: bool
     i: float | None
     epoch: float | None
+    bare: bool = False
 
     @property
     def anew(self) -> bool:
@@ -50,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Choices:
-    """By session: length of a pass, first epoch, whether any record has a step, whether all series count by epochs;
+    """By session: length of a pass, first epoch, whether any record has a step, whether the series count by epochs;
     by series: whether its counter starts anew with each epoch, whether its records are counted where nothing else is.
     """
 
@@ -119,7 +120,7 @@ class Groups:
             length = None if span.most is None else span.most + (span.least == 0)
             stepped = any(g.keras or (g.placed if g.anew else g.counted) for g in groups)
             most = max((g.n for g in groups if not g.rising), default=0)
-            sessions[session] = (length, span.first, stepped, all(g.rising for g in groups))
+            sessions[session] = (length, span.first, stepped, _epochal(groups))
             series.update({key: (g.anew, not g.rising and g.n == most) for key, g in of[session]})
         return Choices(sessions, series)
 
@@ -141,6 +142,14 @@ class Groups:
                 raise StartAgainError(f"the passes of session {session} are longer than they seemed")
 
 
+def _epochal(groups: list[Group]) -> bool:
+    """Whether all count by epochs. What is printed without one as often or less (a line that follows each, a test at
+    the end) belongs to the epoch before it.
+    """
+    most = max((g.n for g in groups if g.rising), default=0)
+    return all(g.rising or (g.bare and g.n <= most) for g in groups)
+
+
 def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple[float | None, float | None]]]:
     """Each group of records, and the counter and epoch of its first one."""
     first, last = groups.starts, groups.starts + groups.sizes - 1
@@ -155,7 +164,8 @@ def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple
         any_(counted, first), any_(counted & placed, first), any_(keras & placed, first),
     )  # fmt: skip
     ends = [list(map(number, column[at].tolist())) for at in (last, first) for column in (i, epoch)]
-    found = [Group(*one) for one in zip(*(column.tolist() for column in told), *ends[:2], strict=True)]
+    bare = all_(~counted & ~placed, first).tolist()
+    found = [Group(*one) for one in zip(*(column.tolist() for column in told), *ends[:2], bare, strict=True)]
     return found, list(zip(*ends[2:], strict=True))
 
 
@@ -173,6 +183,7 @@ def _joined(one: Group, two: Group, i: float | None, epoch: float | None) -> Gro
         two, n=one.n + two.n, again=one.again + two.again + (back and later), on=one.on + two.on + (further and later),
         rising=one.rising and two.rising and later, counted=one.counted or two.counted,
         placed=one.placed or two.placed, keras=one.keras or two.keras,
+        bare=one.bare and two.bare,
     )  # fmt: skip
 
 

@@ -52,6 +52,9 @@ _ORIGINS = (
 )
 _SIGNS = re.compile(r"^[^\w(%\[]+")  # before a name: arrows, pictures
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
+_OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?$")
+_BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
+_PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -99,6 +102,7 @@ def read(shape: str, count: int) -> Shape | None:
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
     evaluation = EVALUATION.search(shape)
+    _histories(numbers, parts)
     _fractions(numbers, parts)
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
@@ -164,6 +168,19 @@ def _tail(words: list[str]) -> str:
     while start and WORDS.match(words[start - 1]):
         start -= 1
     return " ".join(words[start:])
+
+
+def _histories(numbers: list[_Number], parts: list[str]) -> None:
+    """Passes over results that are lists: of all epochs again, of classes, or one that goes on in the next line."""
+    results = [n for n in numbers if STRONG.search(n.plain) and _OPENS_LIST.search(parts[n.index])]
+    for n in results:
+        last = n.index + 1
+        while last < len(parts) - 1 and _BETWEEN.fullmatch(parts[last]):
+            last += 1
+        length, rest = last - n.index, parts[last].lstrip(")'\" ")
+        listed = rest.startswith("]") and (length > _PAIR or (length == _PAIR and len(results) > 1))
+        if listed or (last == len(parts) - 1 and rest in ("", ",")):
+            n.drop()
 
 
 def _fractions(numbers: list[_Number], parts: list[str]) -> None:

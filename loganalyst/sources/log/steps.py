@@ -247,7 +247,7 @@ class Steps:
         known = np.where(records.session == self.carry.session, self.carry.step, np.nan)
         last = filled(step, records.session, known)
         self.carry.step, self.carry.session = float(last[-1]), int(records.session[-1])
-        return np.where(records.own | records.held_out | any_step, last, step)
+        return np.where(records.own | records.held_out | any_step | epochal, last, step)
 
     def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
         """A running index a session and metric where there is no step at all."""
