@@ -54,15 +54,25 @@ _KEYS = ("meaning", "worse", "judged")
 
 
 def normalise(name: str) -> str:
-    """Lower-case words joined by `_`; what is neither letter nor digit separates, and a possessive `'s` says nothing."""
-    return "_".join(re.findall(r"[^\W_]+", _POSSESSIVE.sub("", name.lower())))
+    """Lower-case words joined by `_`, in English where `rules/roles.yaml` knows them; what is neither letter nor digit
+    separates, and a possessive `'s` says nothing.
+    """
+    name = _POSSESSIVE.sub("", name.lower())
+    for pattern, word in _languages():
+        name = pattern.sub(f" {word} ", name)
+    return "_".join(re.findall(r"[^\W_]+", name))
 
 
 @cache
 def _file() -> rulefiles.RuleFile:
     file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
-    file.check_keys((), ("words", "roles", "sets", "turns"))
+    file.check_keys((), ("words", "languages", "roles", "sets", "turns"))
     return file
+
+
+@cache
+def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), word) for pattern, word in _file().data["languages"].items())
 
 
 @cache

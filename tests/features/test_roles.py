@@ -70,6 +70,14 @@ def role(name: str, *others: str) -> str:
         ("cycle_A", "loss_component"),
         ("objective/kl", "reference_kl"),
         ("rewards/format/std", "reward_spread"),
+        ("训练损失", "train_loss"),
+        ("测试集损失", "val_loss"),
+        ("验证准确率", "val_accuracy"),
+        ("학습률", "learning_rate"),
+        ("Validierungsverlust", "val_loss"),
+        ("teste_loss", "val_loss"),
+        ("tested", "other"),
+        ("property_loss", "loss_component"),
     ],
 )
 def test_common_names(name: str, wanted: str) -> None:

@@ -220,6 +220,57 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             )
         ],
     ),
+    "names before the position, values behind it": (
+        "".join(f"Cost after iteration {k}00: 0.{k}\n" for k in (1, 2, 3)),
+        [("Cost", 100 * k, None, k / 10) for k in (1, 2, 3)],
+    ),
+    "names before the epoch; the best one's is none": (
+        "".join(
+            f"Mean IoU in epoch {k} is 0.{k}\nBest val loss at epoch 1: 0.5\nAfter epoch {k}: loss 0.{k}\n"
+            for k in (1, 2, 3)
+        ),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (("Mean IoU", k, k, k / 10), ("Best val loss", k, None, 0.5), ("loss", k, k, k / 10))
+        ],
+    ),
+    "rounds, and rates with a blank before their unit": (
+        "".join(f"Round {k}: speed: 9{k}.5 samples/sec accuracy=0.{k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("speed", k, None, 90.5 + k), ("accuracy", k, None, k / 10))],
+    ),
+    "CatBoost": (
+        "".join(
+            f"{k}:\tlearn: 0.{k}\ttest: 0.{k + 1}\tbest: 0.{k + 1} ({k})\ttotal: 5{k}ms\tremaining: 4.{k}s\n"
+            for k in (1, 2, 3)
+        ),
+        [row for k in (1, 2, 3) for row in (("learn", k, None, k / 10), ("tested", k, None, (k + 1) / 10))],
+    ),
+    "darknet": (
+        "".join(
+            f" {k}: {v}, {v} avg loss, 0.001000 rate, 3.{k} seconds, {64 * k} images\nLoaded: 0.000033 seconds\n"
+            for k, v in ((1, "9.5"), (2, "8.5"), (3, "-nan"))
+        ),
+        [
+            row
+            for k, v in ((1, 9.5), (2, 8.5), (3, NAN))
+            for row in (("loss", k, None, v), ("avg loss", k, None, v), ("lr", k, None, 0.001))
+        ],
+    ),
+    "Marian": (
+        "".join(
+            f"[2024-05-01 10:00:0{k}] Ep. 1 : Up. {k}00 : Sen. 64{k} : Cost 9.{k} : 12.5 words/s\n" for k in (1, 2, 3)
+        ),
+        [row for k in (1, 2, 3) for row in (("Sen", 100 * k, 1.0, 640.0 + k), ("Cost", 100 * k, 1.0, 9 + k / 10))],
+    ),
+    "Chinese": (
+        "".join(f"第 {k} 轮 训练损失：0.{k}，验证准确率: 0.{9 - k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("训练损失", k, k, k / 10), ("验证准确率", k, k, (9 - k) / 10))],
+    ),
+    "German": (
+        "".join(f"Epoche {k}/3 - Verlust: 0.{k} - Genauigkeit: 0.{9 - k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("Verlust", k, k, k / 10), ("Genauigkeit", k, k, (9 - k) / 10))],
+    ),
     "lists: the first entry": (
         "\n".join(
             f"[2023-01-01 00:00:{s},000] [INFO] [logging.py:96:log_dist] [Rank 0] step={s}, skipped=0, "

@@ -43,6 +43,15 @@ _CLEANING = (
         "$1@${2}_${3}_$4",
         ("average ",),
     ),
+    *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
+    # CatBoost, darknet and Marian, whose counters and values have no names that tell
+    (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
+    (
+        r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
+        "iteration $1: loss = $2, avg loss = $3, lr = $4,",
+        (" rate,",),
+    ),
+    (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction

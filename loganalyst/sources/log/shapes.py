@@ -5,6 +5,7 @@ A log of a million lines has few shapes, so each is read once here and the numbe
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from loganalyst.sources.log.words import (
@@ -32,8 +33,8 @@ Role = Literal["metric", "step", "batch", "total", "epoch"]
 
 _UNIT = re.compile(
     r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
-    r"(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)/s(?:ec)?|m?s/(?:it|iter|step|batch|epoch))"
-    r"(?![\w/])"
+    r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
+    r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)/s(?:ec)?(?![\w/])"
 )
 _ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
 _SEPARATOR = re.compile(
@@ -50,11 +51,18 @@ _ORIGINS = (
     (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" - ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
-_SIGNS = re.compile(r"^[^\w(%\[]+")  # before a name: arrows, pictures
+_SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
+_CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behind the position
+    r"^(?P<name>.{1,40}?) (?:after|at|in|for|on) (?:the )?"
+    r"(?P<position>(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?)$",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(r"\s?(?:[:=,]|=>|->|is|was)\s?")
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?$")
 _BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
+_NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -90,6 +98,7 @@ class _Number:
     plain: str = ""  # lower case, with blanks for _ and -
     separated: bool = False  # by : or =
     bounded: bool = False  # a key that stands alone between delimiters
+    carried: str = ""  # what the number behind this position is called
     role: Role | None = None
 
     def drop(self) -> None:
@@ -102,6 +111,7 @@ def read(shape: str, count: int) -> Shape | None:
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
     evaluation = EVALUATION.search(shape)
+    _carry(numbers, parts)
     _histories(numbers, parts)
     _fractions(numbers, parts)
     _positions(numbers, exact_counter=BAR in shape)
@@ -145,13 +155,16 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     pieces = [_in_brackets(key)] if key.endswith("]") else _CUT.split(key)
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
     name = _SIGNS.sub("", name)
+    carries = _CARRIED.match(name)
+    name = carries["position"] if carries else name
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _tail(words), False
     plain = re.sub(r"[\s_\-]+", " ", name.lower())
-    plain = "epoch" if plain == "train" and _OF_EPOCH.match(after) else plain
-    return _Number(index, name + (unit.group() if unit and name else ""), plain, bool(separator), bounded)
+    plain = "epoch" if (plain == "train" and _OF_EPOCH.match(after)) or _NTH.search(name + after) else plain
+    name += unit.group() if unit and name else ""
+    return _Number(index, name, plain, bool(separator), bounded, carries["name"] if carries else "")
 
 
 def _in_brackets(key: str) -> str:
@@ -168,6 +181,16 @@ def _tail(words: list[str]) -> str:
     while start and WORDS.match(words[start - 1]):
         start -= 1
     return " ".join(words[start:])
+
+
+def _carry(numbers: list[_Number], parts: list[str]) -> None:
+    """Gives the number behind a position the name that stands before it; that of the best so far is no position."""
+    for n, after in pairwise(numbers):
+        if n.carried and after.index == n.index + 1 and not after.key and _SAYS.fullmatch(parts[after.index]):
+            after.key, after.plain = n.carried, re.sub(r"[\s_\-]+", " ", n.carried.lower())
+            after.separated = True
+            if NOT_POSITION.search(after.plain):
+                n.drop()
 
 
 def _histories(numbers: list[_Number], parts: list[str]) -> None:

@@ -11,22 +11,25 @@ JOIN = "\x02"  # a blank after which nan is a word, not a value ("number of nan 
 BAR = "\x03"  # a progress bar before its counter
 KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
 
-EPOCH = re.compile(r"^(?:.* )?(?:epoch|ep)(?: (?:num|no|number|id|idx|index))?\.?$")
+EPOCH = re.compile(
+    r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
+)
 STEP = re.compile(
     r"^(?:.*? |[a-z]*/)??(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
-    r"minibatch|batch idx|update|episode|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
+    r"minibatch|batch idx|update|episode|round|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 # of several positions on a line the first of these counts; a counter within an epoch comes after them
 ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
-RANK: tuple[str, ...] = (*ORDER, "episode", "generation", "[")
+RANK: tuple[str, ...] = (*ORDER, "episode", "round", "generation", "[")
 NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
-    r"accumulation|for|after)\b"
+    r"accumulation|for|after(?! epochs?$))\b"
 )
 
 WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
 # words of results, and of settings that only carry such a word (for lower case)
 RESULT = (
+    r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|\b(?:perda|perte)\b|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|"
     r"bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
