@@ -271,6 +271,42 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"Epoche {k}/3 - Verlust: 0.{k} - Genauigkeit: 0.{9 - k}\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("Verlust", k, k, k / 10), ("Genauigkeit", k, k, (9 - k) / 10))],
     ),
+    "steps before a colon are no ranks": (
+        "".join(f"{k}: loss=0.{k // 100}\n" for k in (100, 200, 300, 400, 500)),
+        [("loss", k, None, k / 1000) for k in (100, 200, 300, 400, 500)],
+    ),
+    "ranks before a colon, one line each: the first": (
+        "".join(f"{k}: step 10 loss=0.{k}\n" for k in (0, 1, 2, 3)),
+        [("loss", 10, None, 0.0)],
+    ),
+    "darknet, as it was first": (
+        "".join(f"{k}: 9.{k}, 8.{k} avg, 0.001 rate, 3.1 seconds, 64 images\n" for k in range(1, 18)),
+        [
+            row
+            for k in range(1, 18)
+            for row in (
+                ("loss", k, None, float(f"9.{k}")),
+                ("avg loss", k, None, float(f"8.{k}")),
+                ("lr", k, None, 0.001),
+            )
+        ],
+    ),
+    "Flax's writer and GANs: a step at the head": (
+        "".join(f"I0501 10:00:01.123456 140 logging_writer.py:48] [{k}] train_loss=0.{k}\n" for k in (1, 2, 3))
+        + "".join(f"{k} [D loss: 0.{k}, acc.: 50.00%] [G loss: 1.{k}]\n" for k in (4, 5, 6)),
+        [
+            *(("train_loss", k, None, k / 10) for k in (1, 2, 3)),
+            *(
+                row
+                for k in (4, 5, 6)
+                for row in (("D loss", k, None, k / 10), ("acc", k, None, 50.0), ("G loss", k, None, 1 + k / 10))
+            ),
+        ],
+    ),
+    "arrays of JAX, and names that stand in a sentence": (
+        "".join(f"The loss of epoch {k} is 0.{k}\n{{'acc': Array(0.{k}, dtype=float32)}}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("acc", k, None, k / 10))],
+    ),
     "lists: the first entry": (
         "\n".join(
             f"[2023-01-01 00:00:{s},000] [INFO] [logging.py:96:log_dist] [Rank 0] step={s}, skipped=0, "

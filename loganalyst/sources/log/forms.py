@@ -37,7 +37,7 @@ _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_A
 _CLEANING = (
     (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),
     (r"(IoU=[\d.]+):", "$1-", ("iou=",)),
-    (r"\btensor\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)+\)", "$1", ("tensor(",)),
+    (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)+\)", "$1", ("tensor(", "array(")),
     (
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
         "$1@${2}_${3}_$4",

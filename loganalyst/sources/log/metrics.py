@@ -27,6 +27,8 @@ from loganalyst.sources.log.words import WORTH
 LONGEST = 10_000  # bytes; longer lines are dumps
 SEVERAL = 16  # lines of one kind that are worth a regex of their own
 FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
+COUNTED = -1  # instead of a rank
+_RANKS = 16  # that may print one line each, in order
 DEEPEST = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
@@ -68,8 +70,8 @@ class _Taken:
 class Reader:
     """Reads the numbers of batch after batch; `kinds` are those of the rows' `Look`, `code` numbers names of metrics.
 
-    `often` are the forms known to be printed often, `rank` the one of several whose metrics are taken: what an
-    earlier reading must tell the one that goes on.
+    `often` are the forms known to be printed often, `rank` the one of several whose metrics are taken (COUNTED: what
+    looks like ranks before the lines are steps): what an earlier reading must tell the one that goes on.
     """
 
     kinds: Kinds
@@ -83,9 +85,9 @@ class Reader:
         """The numbers of a batch that mean something; `session` is each row's. Tracebacks and examples begin nowhere
         but in the rows `quotes` (None: anywhere).
         """
-        self._learn(chunk)
         mine = ~_quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
         self._choose(chunk, look, mine)
+        self._learn(chunk)
         numeric = look.flags["numeric"] & mine
         alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
         rows = np.flatnonzero(alive & numeric)
@@ -120,7 +122,7 @@ class Reader:
         rows = self.kinds.fresh
         if not len(rows):
             return
-        forms = [self._known(form) for form in logforms.learn(described(chunk.some(rows.ravel()))["body"])]
+        forms = [self._known(form) for form in logforms.learn(self._behind_prefix(chunk.some(rows.ravel())))]
         each = rows.shape[1]
         self.of_kind += [list(dict.fromkeys(forms[k : k + each])) for k in range(0, len(forms), each)]
 
@@ -142,16 +144,20 @@ class Reader:
             rank = chunk.rows(prefixed).select("rank", said=pl.col("body").str.contains(r"\d\.\d"))
             if self.rank is None:
                 speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
-                self.rank = int(speaking["rank"][0]) if speaking.height else None
-            if self.rank is not None:
+                ranks = speaking["rank"].to_numpy()
+                self.rank = COUNTED if _count(ranks) else int(ranks[0]) if len(ranks) else None
+            if self.rank not in (None, COUNTED):
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
 
     def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> tuple[Chunk, Rows]:
         """Where the text of the rows behind a prefix stands."""
         if not look.flags["prefixed"][rows].any():
             return chunk, rows
-        text = described(chunk.some(rows))["body"]
+        text = self._behind_prefix(chunk.some(rows))
         return chunk_of("\n".join(text).encode(), rows), np.arange(len(rows))
+
+    def _behind_prefix(self, text: pl.Series) -> pl.Series:
+        return text if self.rank == COUNTED else described(text)["body"]
 
     def _taken(
         self, rows: Rows, bodies: tuple[Chunk, Rows], kind: NDArray[np.int64]
@@ -227,6 +233,12 @@ class Reader:
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
             found.add_long(cells)
+
+
+def _count(ranks: Rows) -> bool:
+    """Whether the numbers before lines are steps: each is above the last, and some are left out or they are many."""
+    gaps = np.diff(ranks)
+    return bool(len(gaps) and gaps.min() > 0 and (len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1)))
 
 
 def _long(

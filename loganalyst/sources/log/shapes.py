@@ -53,7 +53,7 @@ _ORIGINS = (
 )
 _SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
 _CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behind the position
-    r"^(?P<name>.{1,40}?) (?:after|at|in|for|on) (?:the )?"
+    r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of) (?:the )?"
     r"(?P<position>(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?)$",
     re.IGNORECASE,
 )
@@ -63,6 +63,7 @@ _OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\(
 _BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
+_HEAD = re.compile(r"(?:^|\] )\[$")  # of `[12] loss: 0.5`, behind a logger's place, too
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -136,8 +137,11 @@ def _numbers(parts: list[str]) -> list[_Number]:
         if _ENDS.match(rest) and (rest or last or unit) and (rest != "," or last):
             found.append(_keyed(index, before, rest))
         before = rest
-    if found and parts[0] == "[" and parts[1].startswith("] "):
-        found[0].plain = "["
+    for n in found:
+        before, after = parts[n.index], parts[n.index + 1]
+        first = n.index == 0 and not before and after.startswith((" [", ": "))
+        if first or (_HEAD.search(before) and after.startswith("] ")):
+            n.plain = "["
     return found
 
 
