@@ -560,4 +560,26 @@ CASES = (
         {"job.out": steps(1, 90) + DONE + "launcher: fatal error: the quux daemon has gone\n"},
         None,
     ),
+    Case(
+        "a line of the job script that the shell cannot run, and what the program died of",
+        {"job.out": "slurm_script: line 9: SBATCH: command not found\n" + trace(OOM + ROOT)},
+        "cuda_oom",
+    ),
+    Case(
+        "such a line, and the script went on to its end",
+        {"job.out": "run.sh: line 3: module: command not found\nloading\nwriting\nsee you\n"},
+        None,
+    ),
+    Case(
+        "such a line, and the exit failed",
+        {"job.out": "run.sh: line 3: trane: command not found" + ROOT + "\na\nb\nsrun: error: n1: task 0: Exited with exit code 127\n"},
+        "config_error",
+        0,
+        "n1",
+    ),
+    Case(
+        "such a line is all there is",
+        {"job.out": "run.sh: line 3: trane: command not found" + ROOT + "\n"},
+        "config_error",
+    ),
 )  # fmt: skip

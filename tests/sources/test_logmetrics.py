@@ -271,6 +271,14 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"Epoche {k}/3 - Verlust: 0.{k} - Genauigkeit: 0.{9 - k}\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("Verlust", k, k, k / 10), ("Genauigkeit", k, k, (9 - k) / 10))],
     ),
+    "tables between commas": (
+        "a, b and c\nEpoch,Train Loss,Val Loss,Epoch Time\n1,0.5,0.6,21m 18s\nBest model saved\n2,0.4,nan,21m 21s",
+        [
+            (name, k, k, v)
+            for k, both in ((1, (0.5, 0.6)), (2, (0.4, NAN)))
+            for name, v in zip(("Train_Loss", "Val_Loss"), both, strict=True)
+        ],
+    ),
     "steps before a colon are no ranks": (
         "".join(f"{k}: loss=0.{k // 100}\n" for k in (100, 200, 300, 400, 500)),
         [("loss", k, None, k / 1000) for k in (100, 200, 300, 400, 500)],

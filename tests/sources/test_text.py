@@ -193,6 +193,14 @@ def test_a_restart_after_training(log: Path) -> None:
     assert tables.points.filter(pl.col("metric") == "loss")["session"].to_list() == [0, 0, 1]
 
 
+def test_a_bar_drawn_once_more_when_it_is_closed(log: Path) -> None:
+    """A bar that the log begins with is no banner of a start."""
+    tables = read(log, "\r0it [00:00, ?it/s]\nValueError: boom\n" + "\n" * 60 + "\r0it [00:00, ?it/s]\nbye\n")
+
+    assert started(tables) == [1]
+    assert tables.sessions["status"].to_list() == ["failed"]
+
+
 def test_a_fresh_bar_after_a_failure(log: Path) -> None:
     """A progress bar at zero begins a session after a fault and only then."""
     bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"

@@ -19,7 +19,7 @@ from loganalyst.sources.log.lines import Chunk, described
 from loganalyst.sources.log.patterns import PARTS
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
-_TRAINS = ("Traceback", "%|", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
+_TRAINS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
 _HEAD = 50  # lines: the ranks of one start may all print the first line
 _ENDED: dict[str, RunStatus] = {"slurm_timeout": "timeout", "slurm_preempted": "preempted", "node_failure": "node_fail"}
 _STATUS: dict[str, RunStatus] = {
@@ -36,6 +36,7 @@ _KILLED = (
     "slurm-task-signalled",
     "stopped-by-signal",
 )
+_HARMLESS = ("script-line-failed",)  # the shell goes on behind it
 _TERMINATED = ("slurm-task-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
@@ -71,7 +72,8 @@ class Session:
         left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
         own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
         own = sorted(own, key=itemgetter(0))
-        aside = [fault for part, fault in self.faults.items() if part == "aside" and not self.ended_well]
+        aside = [fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in _HARMLESS]
+        aside = [] if self.ended_well else aside
         for _, label, pattern in (*own, *told, *aside):
             return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
         return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"

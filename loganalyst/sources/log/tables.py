@@ -25,7 +25,9 @@ _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
 _BAR = r":?\s+[0-9]+%\|.*$"
 _NAMES = r"^\s*(?i:epoch|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
-HEADER = _NAMES + r"(?:[0-9]+%\|.*)?$"  # with the bar that may follow
+_LISTED = r"^\s*(?i:epoch|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
+HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}"  # with the bar that may follow
+_COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"
 _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
@@ -46,9 +48,9 @@ def headed(text: pl.Series) -> bool:
 
 
 def _unruled(text: pl.Expr) -> pl.Expr:
-    """A row between vertical bars without them, each cell one word."""
-    words = text.str.replace_all(r"(\w\)?) (\(?[A-Za-z])", "${1}_$2").str.replace_all(r"[|│┃]", " ")
-    return pl.when(text.str.contains(_RULED)).then(words).otherwise(text).alias("text")
+    """A row between vertical bars or commas without them, each cell one word."""
+    words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
+    return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}")).then(words).otherwise(text).alias("text")
 
 
 def _shaped(found: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +113,7 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
         .explode("name", "column")
         .with_columns(name=pl.col("name").str.replace(r"^\w+\(", "").str.strip_chars("):,"))
     )
-    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+)$"
+    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
     body = (
         lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
         .join_asof(names.select("under", "width").unique().sort("under"), left_on="row", right_on="under")
