@@ -311,6 +311,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ),
         ],
     ),
+    "what NCCL says of its channels is no metric": (
+        "".join(f"n00{k}:45{k}:9 [{k}] NCCL INFO Channel 0{k}/0 : {k}[{k}] -> 3[4]\n" for k in range(8)),
+        [],
+    ),
     "arrays of JAX, and names that stand in a sentence": (
         "".join(f"The loss of epoch {k} is 0.{k}\n{{'acc': Array(0.{k}, dtype=float32)}}\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("acc", k, None, k / 10))],

@@ -63,7 +63,6 @@ _OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\(
 _BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
-_HEAD = re.compile(r"(?:^|\] )\[$")  # of `[12] loss: 0.5`, behind a logger's place, too
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -140,7 +139,8 @@ def _numbers(parts: list[str]) -> list[_Number]:
     for n in found:
         before, after = parts[n.index], parts[n.index + 1]
         first = n.index == 0 and not before and after.startswith((" [", ": "))
-        if first or (_HEAD.search(before) and after.startswith("] ")):
+        logged = before.endswith("] [") or (n.index == 0 and before == "[")  # `[12] loss: 0.5`, behind a place, too
+        if first or (logged and after.startswith("] ")):
             n.plain = "["
     return found
 
