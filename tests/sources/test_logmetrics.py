@@ -183,8 +183,12 @@ CASES: dict[str, tuple[str, list[Row]]] = {
     "lists of results: of all epochs again, of classes, or that go on": (
         "Epoch 1: loss 0.5\nEpoch 2: loss 0.4\nEpoch 3: loss 0.3\n"
         "{'loss': [0.5, 0.4, 0.3], 'val_loss': [0.6, 0.5, 0.4]}\n{'loss': [0.5, 0.4], 'accuracy': [0.8, 0.9]}\n"
-        "losses = [np.float64(0.5), np.float64(0.4), np.float64(0.3)]\nEpoch 3: IoU [0.1 0.2 0.3]\n{'loss': [0.5,",
+        "losses = [np.float64(0.5), np.float64(0.4), np.float64(0.3)]\n{'loss': [0.5,",
         [("loss", 1, 1.0, 0.5), ("loss", 2, 2.0, 0.4), ("loss", 3, 3.0, 0.3)],
+    ),
+    "lists of classes: the first": (
+        "".join(f"Epoch {k}: IoU [0.{k} 0.2 0.3]\n" for k in (1, 2, 3)),
+        [("IoU", k, k, k / 10) for k in (1, 2, 3)],
     ),
     "lists of a loss and its metric, of one entry, and brackets that are no lists": (
         "Epoch 1 loss [0.5 (0.9)] acc: [0.7]\nEpoch 2 loss [0.4 (0.8)] acc: [0.8]\n"

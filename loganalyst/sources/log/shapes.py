@@ -112,7 +112,7 @@ def read(shape: str, count: int) -> Shape | None:
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
     evaluation = EVALUATION.search(shape)
     _carry(numbers, parts)
-    _histories(numbers, parts)
+    _histories(numbers, parts, count)
     _fractions(numbers, parts)
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
@@ -197,15 +197,17 @@ def _carry(numbers: list[_Number], parts: list[str]) -> None:
                 n.drop()
 
 
-def _histories(numbers: list[_Number], parts: list[str]) -> None:
-    """Passes over results that are lists: of all epochs again, of classes, or one that goes on in the next line."""
+def _histories(numbers: list[_Number], parts: list[str], count: int) -> None:
+    """Passes over results that are lists: of all epochs again, or one that goes on in the next line. Lists that are
+    printed again and again, as long as one another, are of classes.
+    """
     results = [n for n in numbers if STRONG.search(n.plain) and _OPENS_LIST.search(parts[n.index])]
     for n in results:
         last = n.index + 1
         while last < len(parts) - 1 and _BETWEEN.fullmatch(parts[last]):
             last += 1
         length, rest = last - n.index, parts[last].lstrip(")'\" ")
-        listed = rest.startswith("]") and (length > _PAIR or (length == _PAIR and len(results) > 1))
+        listed = rest.startswith("]") and count < 3 and (length > _PAIR or (length == _PAIR and len(results) > 1))
         if listed or (last == len(parts) - 1 and rest in ("", ",")):
             n.drop()
 
