@@ -133,5 +133,6 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
         (_PATTERN.is_in(_TERMINATED) & alive & ~pl.col("over"), 8),
     )
     tier = pl.coalesce(pl.when(holds).then(pl.lit(number)) for holds, number in tiers)
-    general = (_LABEL == "code_exception").fill_null(value=False)
+    # a file that is not there is often looked for elsewhere, and what then fails is the cause
+    general = (_LABEL == "code_exception").fill_null(value=False) | (_PATTERN == "file-not-found")
     return lines.with_columns(tier=tier, general=general).drop_nulls("tier")

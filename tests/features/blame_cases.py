@@ -242,7 +242,7 @@ CASES = (
         "one file a rank, without times: the own fault, not the resets",
         {"log_rank0.txt": steps(1, 20) + trace(RESET), "log_rank1.txt": steps(1, 20) + trace(RESET),
          "log_rank2.txt": steps(1, 20) + trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/shard_07.tar'" + ROOT)},
-        "code_exception", 2,
+        "config_error", 2,
     ),
     Case(
         "torchrun's folders of an attempt",
@@ -581,5 +581,12 @@ CASES = (
         "such a line is all there is",
         {"job.out": "run.sh: line 3: trane: command not found" + ROOT + "\n"},
         "config_error",
+    ),
+    Case(
+        "a file that is not there, and what failed when it was looked for elsewhere",
+        {"job.out": steps(1, 20) + trace("FileNotFoundError: [Errno 2] No such file or directory: 'cache/x'")
+         + "\nDuring handling of the above exception, another exception occurred:\n\n"
+         + trace("requests.exceptions.ConnectionError: HTTPSConnectionPool(host='hf.co', port=443): Max retries exceeded" + ROOT)},
+        "network",
     ),
 )  # fmt: skip
