@@ -108,7 +108,8 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     # What fails when the work is done is no cause, unless the program failed with it.
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & (not failed)))
     # A shell goes on behind a line that it cannot run; only a failed exit says that this was the work.
-    gone |= (_PATTERN == "script-line-failed") & (pl.col("behind") >= limit("script_goes_on")) & (not failed)
+    worked = pl.col("logged") | (pl.col("behind") >= limit("script_goes_on"))
+    gone |= (_PATTERN == "script-line-failed") & worked & (not failed)
     lines = lines.with_columns(alive=alive & ~gone)
     told = _TOLD & alive
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.

@@ -11,7 +11,8 @@ _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
 
 def outlived(run: Run, session: int) -> pl.DataFrame:
     """The lines of a session with: row (UInt32), later (Int64: lines behind it in its file that hold a metric),
-    behind (Int64: all lines behind it in its file, NULL where it is not known where that ends),
+    behind (Int64: all lines behind it in its file, NULL where it is not known where that ends), logged (Boolean: its file
+    holds metrics),
     alive (Boolean: training did not go on after it; a stop by the scheduler always is, and the end of a rank shortly
     before one), over (Boolean: the program had told its end before) and clock (String: month, day and time to the
     microsecond, NULL where the line has none).
@@ -23,7 +24,7 @@ def outlived(run: Run, session: int) -> pl.DataFrame:
     went_on = _elsewhere(lines, points, logged) >= limit("survived_elsewhere")
     ends = run.sessions.filter(session=session).select("source", "last_line").rows()
     behind = pl.col("file").replace_strict(dict(ends), default=None, return_dtype=pl.Int64) - pl.col("line")
-    numbered = lines.with_row_index("row").with_columns(behind=behind, later=later)
+    numbered = lines.with_row_index("row").with_columns(behind=behind, later=later, logged=logged)
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over("file", order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
     ended = pl.when(pl.col("part") == "end").then("line").min().over("file")

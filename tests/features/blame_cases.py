@@ -589,4 +589,9 @@ CASES = (
          + trace("requests.exceptions.ConnectionError: HTTPSConnectionPool(host='hf.co', port=443): Max retries exceeded" + ROOT)},
         "network",
     ),
+    Case(
+        "a line of the job script that the shell cannot run, behind the training",
+        {"job.out": steps(1, 20) + "run.sh: line 30: notify: command not found\n"},
+        None,
+    ),
 )  # fmt: skip

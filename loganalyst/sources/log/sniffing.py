@@ -18,9 +18,7 @@ _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d"
 )
-_OTHER_FORMAT = re.compile(
-    r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)|\A[^\n]*\t[^\n]*\t", re.I
-)
+_OTHER_FORMAT = re.compile(r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)", re.I)
 _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*[-+.\d]")  # loss: 0.5, 'loss': 0.5, loss=0.5
 _CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
@@ -54,10 +52,12 @@ def _is_json(text: str) -> bool:
 
 
 def _is_table(text: str) -> bool:
-    """The same number of commas (two or more) in each of the first five lines, no spaces around words, and not a name
-    before the values of each.
+    """Tabs in the first line that are not between names and their values, or the same number of commas (two or more) in
+    each of the first five lines, no spaces around words, and not a name before the values of each.
     """
     head = text.split("\n")[:5]
+    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_SPEAKS, head[0])):
+        return True
     counts = {line.count(",") for line in head}
     even = len(head) == 5 and len(counts) == 1 and counts.pop() >= 2
     return even and not re.search(r"\w \w", head[0]) and not all(map(_NAMED_VALUE.search, head))
