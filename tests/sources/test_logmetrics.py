@@ -319,6 +319,24 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"n00{k}:45{k}:9 [{k}] NCCL INFO Channel 0{k}/0 : {k}[{k}] -> 3[4]\n" for k in range(8)),
         [],
     ),
+    "losses of a step in a bar, and Tacotron, that print the step where the value is looked for": (
+        "".join(
+            f"Steps:  {k}0%|██▌   | {k}00/400 [00:10<01:00,  1.2it/s, lr=1e-5, step_loss=0.{k}]\n"
+            f"Train loss {k}00 0.{k}5 Grad Norm 1.5 1.2s/it\nValidation loss {k}00: 0.{k}7\n"
+            for k in (1, 2, 3)
+        ),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (
+                ("lr", 100 * k, None, 1e-5),
+                ("step_loss", 100 * k, None, k / 10),
+                ("Train loss", 100 * k, None, k / 10 + 0.05),
+                ("Grad Norm", 100 * k, None, 1.5),
+                ("Validation loss", 100 * k, None, k / 10 + 0.07),
+            )
+        ],
+    ),
     "arrays of JAX, and names that stand in a sentence": (
         "".join(f"The loss of epoch {k} is 0.{k}\n{{'acc': Array(0.{k}, dtype=float32)}}\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("loss", k, k, k / 10), ("acc", k, None, k / 10))],

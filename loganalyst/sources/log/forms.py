@@ -44,13 +44,14 @@ _CLEANING = (
         ("average ",),
     ),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    # CatBoost, darknet and Marian, whose counters and values have no names that tell
+    # CatBoost, darknet, Marian and Tacotron, whose counters and values have no names that tell
     (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
     (
         r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
         "iteration $1: loss = $2, avg loss = $3, lr = $4,",
         (" rate,",),
     ),
+    (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
     (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),

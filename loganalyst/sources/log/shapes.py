@@ -62,6 +62,7 @@ _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?$")
 _BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
+_PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
@@ -188,12 +189,21 @@ def _tail(words: list[str]) -> str:
 
 
 def _carry(numbers: list[_Number], parts: list[str]) -> None:
-    """Gives the number behind a position the name that stands before it; that of the best so far is no position."""
+    """Gives the number behind a position the name that stands before it; that of the best so far is no position, nor is
+    what only counts (`Validation loss 500: 0.5`).
+    """
     for n, after in pairwise(numbers):
+        if (
+            not n.carried
+            and not n.separated
+            and STRONG.search(n.plain)
+            and re.fullmatch(r"\s?:\s?", parts[after.index])
+        ):
+            n.carried, n.plain = n.key, ""
         if n.carried and after.index == n.index + 1 and not after.key and _SAYS.fullmatch(parts[after.index]):
             after.key, after.plain = n.carried, re.sub(r"[\s_\-]+", " ", n.carried.lower())
             after.separated = True
-            if NOT_POSITION.search(after.plain):
+            if not n.plain or NOT_POSITION.search(after.plain):
                 n.drop()
 
 
@@ -272,7 +282,7 @@ def _averages(numbers: list[_Number], parts: list[str]) -> None:
 
 def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
     candidates = [n for n in numbers if not n.role and _nameable(n)]
-    strong = {n.index for n in candidates if STRONG.search(n.plain) and not CONFIGURED.search(n.plain)}
+    strong = {n.index for n in candidates if _result(n.plain)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
     slots: list[Slot] = []
@@ -294,6 +304,11 @@ def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
         split = own.group() if own else split
         slots.append(Slot(n.index, "metric", name))
     return slots
+
+
+def _result(name: str) -> bool:
+    """Whether it is the name of a result, not of a setting that carries such a word."""
+    return bool(STRONG.search(name)) and (not CONFIGURED.search(name) or bool(_PER_STEP.search(name)))
 
 
 def _as_printed(split: str, slots: list[Slot]) -> str:
