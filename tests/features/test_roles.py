@@ -71,6 +71,8 @@ def role(name: str, *others: str) -> str:
         ("objective/kl", "reference_kl"),
         ("rewards/format/std", "reward_spread"),
         ("batch_cost", "step_time"),
+        ("best_val_loss", "other"),
+        ("loss_std", "other"),
         ("avg_reader_cost", "data_time"),
         ("ips", "throughput"),
         ("训练损失", "train_loss"),
