@@ -173,3 +173,20 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
 
     assert re.search(r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3", str(fault))
     assert len(own.known(own.of([tmp_path]))) == len(CATALOGUE) + 1
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("[Errno 2] No such file or directory: 'data/train.csv'", "data/train.csv"),
+        ("Couldn't find 'x/y.csv' there", "x/y.csv"),
+        ("'a'", "a"),
+        ("it isn't there", None),
+    ],
+)
+def test_the_path_of_a_missing_file(said: str, path: str | None) -> None:
+    hits = patterns.match(pl.Series([f"FileNotFoundError: {said}"]), patterns.catalogue())
+
+    assert hits["pattern"].to_list() == ["file-not-found"]
+    captures = hits["captures"].str.json_decode(pl.Struct({"message": pl.String, "path": pl.String}))
+    assert captures.to_list() == [{"message": said, "path": path}]

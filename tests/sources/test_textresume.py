@@ -65,6 +65,8 @@ def lines(kind: str, n: int) -> list[str]:
         "epochs": [f"Epoch {i // 10}: {i % 10 * 25}/250 loss={i}.5" for i in range(n)],
         "bars": ["\r".join(BAR.format(i * 5 % 100, i % 20, i, 1 / (i + k)) for k in (1, 2, 3)) for i in range(n)],
         "index": [f"loss: {i}.25" for i in range(n)],
+        "counted": [f"{10 * i}: loss={i}.5" for i in range(1, n)],
+        "followed": [x for i in range(1, n // 2) for x in (f"Epoch {i} | loss {i}.5", f"Val. Loss: {i}.25")],
         "faults": [
             x
             for i in range(n // 6)
@@ -74,7 +76,7 @@ def lines(kind: str, n: int) -> list[str]:
     }[kind]  # fmt: skip
 
 
-KINDS = ("steps", "epochs", "bars", "index", "faults")
+KINDS = ("steps", "epochs", "bars", "index", "counted", "followed", "faults")
 
 
 @pytest.mark.parametrize("kind", KINDS)
