@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -113,12 +114,21 @@ class TestUsualPickle:
 
         assert usualpickle.loads(data, CONTAINERS) == plainpickle._Machine(data).run()
 
+    def test_empty_tuples_are_lists(self):
+        """Within others, and as all there is."""
+        assert usualpickle.loads(pickle.dumps({"a": (), "b": [(), ("x", "y")]}, 2), CONTAINERS) == {
+            "a": [],
+            "b": [[], ["x", "y"]],
+        }
+        assert usualpickle.loads(pickle.dumps((), 2), CONTAINERS) == []
+
     @pytest.mark.parametrize(
         "data",
         [
             pickle.dumps({"entries": print}, 2),
             pickle.dumps({"a": (1, 2, 3)}, 2),
             pickle.dumps({("a", ("b", "c")): 1}, 2),
+            pickle.dumps([(("a", "b"), "c")], 2),
             pickle.dumps(["\ud800"], 2),
             pickle.dumps(["x"], 4),
             b"\x80\x02]r\xff\xff\xff\x7f.",
@@ -140,13 +150,14 @@ class TestUsualPickle:
 
     @given(PLAIN | st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3))), st.binary(max_size=6), st.data())
     def test_what_it_reads_the_machine_reads_alike(self, value, noise, draw):
-        """Of pickles and of damaged ones."""
+        """Of pickles, and of damaged ones that the machine does not refuse."""
         data = pickle.dumps(value, 2)
         at = draw.draw(st.integers(0, len(data)))
         data = data[:at] + noise + data[at + len(noise) :]
         found = usualpickle.loads(data, CONTAINERS)
-        if found is not None and _keyed(found):
-            assert str(found) == str(plainpickle._Machine(data).run())
+        if found is not None and "..." not in str(found) and _keyed(found):
+            with suppress(RefusedError, LookupError, TypeError, ValueError):
+                assert str(found) == str(plainpickle._Machine(data).run())
 
 
 def _keyed(value: object) -> bool:

@@ -1,7 +1,8 @@
 """Pickles as torch writes them, by Python's own reader: only after every opcode was seen to be harmless.
 
 Allowed are numbers, texts, lists, dictionaries, and memo places near the start. Nothing among these can call anything,
-and without tuples no key takes for ever to hash: the pairs of texts that torch writes as tuples are made lists before.
+and without tuples no key takes for ever to hash: empty ones, and the pairs of texts that torch writes as tuples, are
+made lists before.
 """
 
 import io
@@ -17,7 +18,7 @@ _ONE_NEW = re.compile(rb"(?:%b%b|%b%b|%b%b)\Z" % (_TEXT, _TEXT, _KNOWN, _TEXT, _
 _LONGEST = 10  # bytes of two known ones
 # All opcodes but texts, whose length they tell themselves
 _HARMLESS = re.compile(
-    rb"(?:[hqK].|[(Nu}\]s\x88\x89ea)l]|[jr]"
+    rb"(?:[hqK].|[(Nu}\]s\x88\x89eal]|[jr]"
     + _PLACE
     + rb"|M..|J....|G.{8}|\x80[\x02-\x05]|"
     + b"|".join(rb"\x8a" + bytes([n]) + rb".{%d}" % n for n in range(8, 0, -1))
@@ -57,11 +58,14 @@ def _plain(data: bytes) -> bytes | None:
             at = text + int.from_bytes(data[at + 1 : text], "little")
             if _SURROGATE.search(data, text, at):
                 return None
+        elif code == b")":  # an empty tuple
+            done += (data[copied:at], b"]")
+            at = copied = before = last = at + 1
         elif code == b"\x86":
             pair = _TWO_KNOWN.search(data, max(at - _LONGEST, copied), at) or _ONE_NEW.search(data, before, at)
             if pair is None:
                 return None
             done += (data[copied : pair.start()], b"(", pair[0], b"l")
-            at = copied = at + 1
+            at = copied = before = last = at + 1
         else:
             return b"".join([*done, data[copied:]]) if data[at:] == b"." else None
