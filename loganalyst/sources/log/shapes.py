@@ -37,9 +37,8 @@ _UNIT = re.compile(
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)/s(?:ec)?(?![\w/])"
 )
 _ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
-_SEPARATOR = re.compile(
-    r"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?[\[('\"]*\s?$"
-)
+_WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number
+_SEPARATOR = re.compile(rf"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
 _CUT = re.compile(
@@ -59,8 +58,8 @@ _CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behi
 )
 _SAYS = re.compile(r"\s?(?:[:=,]|=>|->|is|was)\s?")
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
-_OPENS_LIST = re.compile(r"\[\s?(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?$")
-_BETWEEN = re.compile(r"['\")\s]*(?:,\s*|\s)(?:(?:tensor|array|(?:np|numpy|jnp)\.\w{1,20})\()?['\"]?")
+_OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")
+_BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
@@ -166,16 +165,20 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
         name, bounded = _tail(words), False
-    plain = re.sub(r"[\s_\-]+", " ", name.lower())
+    plain = _plain(name)
     plain = "epoch" if (plain == "train" and _OF_EPOCH.match(after)) or _NTH.search(name + after) else plain
     name += unit.group() if unit and name else ""
     return _Number(index, name, plain, bool(separator), bounded, carries["name"] if carries else "")
 
 
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_\-]+", " ", name.lower())
+
+
 def _in_brackets(key: str) -> str:
     """The name of a result or a position that stands in brackets before its number (`[loss] 0.5 [step] 7`)."""
     found = _BRACKETED.search(key)
-    plain = re.sub(r"[\s_\-]+", " ", found[1].lower()) if found else ""
+    plain = _plain(found[1]) if found else ""
     known = STRONG.search(plain) or STEP.match(plain) or EPOCH.match(plain)
     return found[1] if found and known else ""
 
@@ -193,17 +196,12 @@ def _carry(numbers: list[_Number], parts: list[str]) -> None:
     what only counts (`Validation loss 500: 0.5`).
     """
     for n, after in pairwise(numbers):
-        if (
-            not n.carried
-            and not n.separated
-            and STRONG.search(n.plain)
-            and re.fullmatch(r"\s?:\s?", parts[after.index])
-        ):
-            n.carried, n.plain = n.key, ""
-        if n.carried and after.index == n.index + 1 and not after.key and _SAYS.fullmatch(parts[after.index]):
-            after.key, after.plain = n.carried, re.sub(r"[\s_\-]+", " ", n.carried.lower())
-            after.separated = True
-            if not n.plain or NOT_POSITION.search(after.plain):
+        says = parts[after.index]
+        counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
+        name = n.key if counts else n.carried
+        if name and after.index == n.index + 1 and not after.key and _SAYS.fullmatch(says):
+            after.key, after.plain, after.separated = name, _plain(name), True
+            if counts or NOT_POSITION.search(after.plain):
                 n.drop()
 
 
