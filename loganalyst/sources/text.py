@@ -2,31 +2,29 @@
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.model import Tables, table
-from loganalyst.sources.log import args, blocks, ending, own, owners, patterns, progress, sniffing, stamps, tracelines
+from loganalyst.sources.log import args, blocks, ending, own, owners, progress, scanning, sniffing, stamps, tracelines
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
-from loganalyst.sources.log.ahead import ahead
 from loganalyst.sources.log.folding import Blocks
 from loganalyst.sources.log.hits import Catalogue, Hits, Lines
-from loganalyst.sources.log.kinds import Kinds, Look, hashed
+from loganalyst.sources.log.kinds import Kinds, Look
 from loganalyst.sources.log.records import Integers
+from loganalyst.sources.log.scanning import Log, Scanned
 from loganalyst.sources.log.sessions import Sessions
 from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.mark import Mark, StartAgainError
 
 NAME = "text"
-HELD = 1 << 20  # bytes of an unfinished block that wait for the next batch
 
 _EXAMPLE = ">>>"
 _WORDS = (*blocks.WORDS, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
@@ -53,10 +51,9 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
     reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
-    size = path.stat().st_size
-    scanned = _scanned(path, size, reading.place, reading.catalogue.known)
-    for found, place in ahead(scanned) if size - reading.place.offset > textlines.CHUNK else scanned:
-        yield reading.batch(found)
+    log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, _WORDS)
+    for batch, place in scanning.scanned(log):
+        yield reading.batch(batch)
         reading.settle(place)
     yield from reading.closing(path)
     return reading.mark()
@@ -65,43 +62,6 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 @cache
 def _catalogue(beside: own.Own) -> Catalogue:
     return Catalogue(own.known(beside))
-
-
-class _Scanned(NamedTuple):
-    """Rows of a log, the hash of each one's kind, and which of the patterns' literals stand in which of them
-    (`patterns.candidates`).
-    """
-
-    chunk: textlines.Chunk
-    hashes: NDArray[np.uint64]
-    rows: Integers
-    literals: Integers
-
-
-def _scanned(
-    path: Path, size: int, start: textlines.Place, known: Sequence[patterns.Pattern]
-) -> Iterator[tuple[_Scanned, textlines.Place | None]]:
-    """The rows of a log of `size` bytes from `start` on, and after each batch the place where the next reading may
-    begin (None: not here). What needs nothing of the batches before: it may be done ahead of them.
-    """
-    for rows, place in _unbroken(path, size, start):
-        if len(rows):
-            literals = patterns.candidates(rows.data, rows.starts[1:] - 1, known, _WORDS)
-            yield _Scanned(rows, hashed(rows.data), *literals), place
-
-
-def _unbroken(
-    path: Path, size: int, start: textlines.Place
-) -> Iterator[tuple[textlines.Chunk, textlines.Place | None]]:
-    """The same rows, in batches that end in no block that may go on in the next."""
-    rest: textlines.Chunk | None = None
-    for chunk, place in textlines.batches(path, start):
-        rows = chunk.after(rest)
-        cut = len(rows) if place is None and rows.reaches(size) else blocks.unfinished(rows)
-        rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
-        yield rows, place if rest is None else None
-    if rest is not None:
-        yield rest, None
 
 
 class _Reading:
@@ -143,7 +103,7 @@ class _Reading:
         reading.settled = state
         return reading
 
-    def batch(self, scanned: _Scanned) -> Tables:
+    def batch(self, scanned: Scanned) -> Tables:
         chunk, hashes, rows, literals = scanned
         self.last_line = int(chunk.line[-1])
         look = self.kinds.look(chunk, hashes)

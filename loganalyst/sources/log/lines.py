@@ -57,13 +57,15 @@ class Chunk:
     `data` where the rows begin (and one more: where the next would), `line` is the number of each row's line, counted
     at LF of the file only, `offset` the line's start in the file (None in UTF-16).
 
-    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK.
+    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK. `plain`: in the file stand
+    the same bytes as in `data`.
     """
 
     data: bytes
     starts: NDArray[np.int64]
     line: NDArray[np.int64]
     offset: NDArray[np.int64] | None
+    plain: bool = False
 
     def __len__(self) -> int:
         return len(self.line)
@@ -101,15 +103,20 @@ class Chunk:
 
     def _part(self, first: int, last: int, start: int, end: int) -> "Chunk":
         offset = None if self.offset is None else self.offset[first:last]
-        return Chunk(self.data[start:end], self.starts[first : last + 1] - start, self.line[first:last], offset)
+        starts, line = self.starts[first : last + 1] - start, self.line[first:last]
+        return Chunk(self.data[start:end], starts, line, offset, self.plain)
 
     def after(self, before: "Chunk | None") -> "Chunk":
         """Both as one."""
         if before is None:
             return self
         starts = np.concatenate([before.starts[:-1], self.starts + before.starts[-1]])
-        both = None if self.offset is None or before.offset is None else np.concatenate([before.offset, self.offset])
-        return Chunk(before.data + b"\n" + self.data, starts, np.concatenate([before.line, self.line]), both)
+        line, data = np.concatenate([before.line, self.line]), before.data + b"\n" + self.data
+        if self.offset is None or before.offset is None:
+            return Chunk(data, starts, line, None)
+        offset = np.concatenate([before.offset, self.offset])
+        next_to = bool(before.offset[0] + before.starts[-1] == self.offset[0])  # not so within a line above CHUNK
+        return Chunk(data, starts, line, offset, before.plain and self.plain and next_to)
 
 
 def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place | None]]:
@@ -267,7 +274,7 @@ def _chunk(data: bytes, starts: NDArray[np.int64], others: set[int], line: int, 
         number, place = number[at], None if place is None else place[at]
     elif body is not data:
         starts, _ = _starts(body)
-    return Chunk(body, starts, number, place)
+    return Chunk(body, starts, number, place, body is data)
 
 
 def _starts(data: bytes, first: int = 0, most: int | None = None) -> tuple[NDArray[np.int64], set[int]]:
