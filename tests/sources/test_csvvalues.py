@@ -101,6 +101,7 @@ def test_both_ways_agree(rows, sep):
 
 
 @settings(max_examples=200, deadline=None)
+@example(rows=[["", "", ""], ["", ""], ["", "", "0", ""]], ended=False)
 @given(rows=st.lists(st.lists(DIGITS, min_size=1, max_size=4), min_size=1, max_size=6), ended=st.booleans())
 def test_ragged_rows_are_told_both_ways(rows, ended, tmp_path_factory):
     """Rows with more and fewer cells than the header give the same points and gaps as read cell by cell; of a table

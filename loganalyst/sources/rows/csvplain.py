@@ -6,6 +6,7 @@ which looks at each cell: there are then no columns here.
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
 import polars as pl
 
 from loganalyst.model import constant
@@ -55,7 +56,12 @@ def _frame(
 
 
 def _filled(frame: pl.DataFrame, data: bytes, sep: str) -> bool:
-    """Whether all rows have a cell a column: polars refuses longer rows, and shorter ones end in NULL."""
+    """Whether all rows have a cell a column. Polars ends shorter rows in NULL, and refuses longer ones but for one more
+    cell that is empty.
+    """
     if not frame.to_series(-1).null_count():
         return True
-    return frame.width > 1 and count(data, sep.encode()) == frame.height * (frame.width - 1)
+    text = np.frombuffer(data, np.uint8)
+    parted, ended = np.flatnonzero(text == ord(sep)), np.flatnonzero(text == ord("\n"))
+    upto = np.searchsorted(parted, ended if data.endswith(b"\n") else np.append(ended, len(data)))
+    return bool(frame.width > 1 and (np.diff(upto, prepend=0) == frame.width - 1).all())
