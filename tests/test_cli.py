@@ -359,3 +359,12 @@ def test_nothing_readable(tmp_path):
         assert (told.code, told.out) == (2, "")
         assert told.err.startswith(f"loganalyst: {path}: ")
         assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["diagnose", "nowhere"], 2)])
+def test_the_process_ends_with_its_code_after_what_was_to_be_done_at_its_end(arguments, code):
+    ending = "import atexit, sys; atexit.register(print, 'at the end', file=sys.stderr); sys.argv[1:] = {}; "
+    command = ending.format(arguments) + "from loganalyst.cli import program; program()"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (code, "at the end")

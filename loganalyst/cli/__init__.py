@@ -5,10 +5,12 @@ A command is a file beside this one, found by scanning. Only typer and the stand
 `loganalyst --help` must be quick.
 """
 
+import atexit
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, NoReturn
@@ -19,13 +21,27 @@ from loganalyst.cli.app import app
 from loganalyst.cli.common import INTERNAL, INTERRUPTED, USAGE, complain
 from loganalyst.errors import LogAnalystError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "program"]
 
 for found in iter_modules(__path__, f"{__name__}."):
     if not found.name.endswith(".__main__"):
         import_module(found.name)  # which registers its command with `app`
 
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
+
+
+def program() -> NoReturn:
+    """`main` as a process of its own, which ends at once: to take all modules down would take a fifth of a second."""
+    code = 0
+    try:
+        main()
+    except SystemExit as done:
+        code = int(done.code or 0)
+    atexit._run_exitfuncs()  # as Python does when it ends; no other way to ask for it
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            stream.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,5 +1,5 @@
 """`python -m loganalyst.cli`."""
 
-from loganalyst.cli import main
+from loganalyst.cli import program
 
-main()
+program()
