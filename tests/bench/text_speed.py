@@ -3,8 +3,9 @@
     python tests/bench/text_speed.py [--megabytes 1000] [--small 1000] [--only NAME]
 
 The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
-pattern claims, the rest is chatter with times and numbers; it ends in a traceback. A second one, of 200 MB at most, is
-what tqdm writes into a file: a bar overwritten with CR, with blocks, colours and a loss. Every reader is a fresh
+pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Of a second one 1 % of the lines
+print metrics. A third, of 200 MB at most, is what tqdm writes into a file: a bar overwritten with CR, with blocks,
+colours and a loss. Every reader is a fresh
 process; printed are its CPU seconds (of all threads, and of processes it starts; modules are loaded before), GB/s of
 CPU time, the seconds that passed and GB/s of those (two processes read a large log where there are two processors), the
 CPU seconds of the first thread (no less can pass), and the peak memory of all above that after loading. The peers look
@@ -42,6 +43,7 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
 """
 PART = 16 << 20
 BARS = "bars-1.err"
+SELDOM = "slurm-2.out"
 
 
 def main() -> None:
@@ -53,10 +55,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, words = Path(folder) / "slurm-1.out", Path(folder) / "literals"
         write(log, args.megabytes * 1_000_000)
+        write(log.with_name(SELDOM), args.megabytes * 1_000_000, metrics=0.01)
         write_bars(log.with_name(BARS), min(args.megabytes, 200) * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
         words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
-        print(f"{'reader':22}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
+        print(f"{'reader':23}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
         for name in [args.only] if args.only else READERS:
             child(name, str(log), str(words), str(args.small))
 
@@ -66,7 +69,7 @@ def child(name: str, *arguments: str) -> None:
     code = "import text_speed, sys; text_speed.measure(*sys.argv[1:])"
     command = [sys.executable, "-c", code, name, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
-    print(done.stdout.rstrip() or f"{name:22}  not here: {done.stderr.splitlines()[-1]}", flush=True)
+    print(done.stdout.rstrip() or f"{name:23}  not here: {done.stderr.splitlines()[-1]}", flush=True)
 
 
 def measure(name: str, log: str, words: str, small: str) -> None:
@@ -76,7 +79,7 @@ def measure(name: str, log: str, words: str, small: str) -> None:
     found, size = take()
     seconds, passed = cpu() - begin, time.perf_counter() - clock
     rates = f"{seconds:9.2f}{size / 1e9 / seconds:8.3f}{passed:9.2f}{size / 1e9 / passed:8.3f}"
-    print(f"{name:22}{size / 1e6:8.0f}{rates}{time.thread_time() - first:11.2f}{peak() - before:9.0f}  {found}")
+    print(f"{name:23}{size / 1e6:8.0f}{rates}{time.thread_time() - first:11.2f}{peak() - before:9.0f}  {found}")
 
 
 def cpu() -> float:
@@ -168,6 +171,11 @@ def diagnosed(log: Path, _words: Path, _small: int) -> Reader:
     return take
 
 
+def diagnosed_seldom(log: Path, words: Path, small: int) -> Reader:
+    """The same of the log with few metrics."""
+    return diagnosed(log.with_name(SELDOM), words, small)
+
+
 def short_logs(log: Path, _words: Path, small: int) -> Reader:
     """Many short logs."""
     from loganalyst.sources import text
@@ -232,6 +240,7 @@ READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "patterns": scan,
     "whole reading": reading,
     "whole diagnosis": diagnosed,
+    "diagnosis, 1 % metrics": diagnosed_seldom,
     "short logs": short_logs,
     "whole reading, bars": reading_bars,
     "python re, bars": python_bars,
@@ -242,8 +251,8 @@ READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
 }
 
 
-def write(path: Path, size: int) -> None:
-    """A log of about `size` bytes: a part of 16 MB made line by line, repeated with its steps going on."""
+def write(path: Path, size: int, metrics: float = 0.16) -> None:
+    """A log of about `size` bytes, of which a share of the lines print `metrics`."""
     made = random.Random(1)
     step, tenths, written = 0, 0, 0
     with path.open("w") as file:
@@ -251,7 +260,7 @@ def write(path: Path, size: int) -> None:
             lines = []
             for _ in range(20_000):
                 tenths += 1
-                step, line = one(made, step, tenths)
+                step, line = one(made, step, tenths, metrics)
                 lines.append(line)
             written += file.write("\n".join(lines) + "\n")
         file.write(END)
@@ -277,30 +286,30 @@ def bar(epoch: int, step: int, x: float) -> str:
     )
 
 
-def one(made: random.Random, step: int, tenths: int) -> tuple[int, str]:
+def one(made: random.Random, step: int, tenths: int, metrics: float) -> tuple[int, str]:
     """The step after a line, and the line."""
     seconds = tenths // 10
     stamp = (
         f"2024-05-{1 + seconds // 86400 % 28:02} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     )
     kind, x = made.random(), made.random()
-    if kind < 0.14:
+    if kind < 0.875 * metrics:
         values = (
             f"loss {2 + x:.4f} | lr {1 / (1e4 + step):.3e} | grad_norm {3 * x:.3f} | tokens/s {90_000 + step % 999}"
         )
         return step + 1, f"{stamp},{tenths % 10}00 - INFO - trainer - step {step + 1}/1000000 | {values}"
-    if kind < 0.16:
+    if kind < metrics:
         return step, (
             f" iteration {step:8}/ 1000000 | consumed samples: {step * 512:12} | elapsed time per iteration (ms): "
             f"{300 + x:.1f} | learning rate: 1.000E-04 | lm loss: {2 + x:.6E} | grad norm: {x:.3f} | "
             "number of skipped iterations:   0 | number of nan iterations:   0 |"
         )
-    if kind < 0.18:
+    if kind < metrics + 0.02:
         return (
             step,
             f"n{tenths % 64:03}:{tenths % 999}:9 [{tenths % 8}] NCCL INFO Channel 0{tenths % 9}/0 : 1[2] -> 3[4]",
         )
-    if kind < 0.185:
+    if kind < metrics + 0.025:
         return (
             step,
             "/opt/env/torch/nn/functional.py:1967: UserWarning: nn.functional.tanh is deprecated. Use torch.tanh.",
