@@ -31,7 +31,7 @@ from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.blame import session_roots
 from loganalyst.features.context import Context
-from loganalyst.features.curves import clocks, stand_ins
+from loganalyst.features.curves import clocks, last_training, stand_ins
 from loganalyst.features.curves import curves as effective_curves
 from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.onsets import onsets
@@ -304,7 +304,7 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
-    curves = clocks(curves, role_names.all_roles()["wall_time"])
+    curves = clocks(last_training(curves), role_names.all_roles()["wall_time"])
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 
 

@@ -28,6 +28,7 @@ MEANS = {
     "possible": (POSSIBLE, math.nextafter(LIKELY, 0)),
     "unlikely": (0.0, math.nextafter(POSSIBLE, 0)),
 }
+FAILED = ("failed", "killed", "node_fail")  # ends of runs that whoever started them asks about first
 WORDS = ("log_root_", "job_")  # features of what a job's log, or the scheduler's accounting, states in words
 MISS = 0.05  # share of faults that do not show in a symptom that was looked for
 
@@ -67,15 +68,20 @@ Measured = Mapping[str, Sequence[Evidence]]  # by rule id: what was measured bes
 def judge(
     catalogue: Catalogue, answers: Answers, told: Collection[str] = (), measured: Measured | None = None
 ) -> dict[str, Judged]:
-    """Every rule judged for one run, by id, the likeliest first; `told` are symptoms that steer (TOLD)."""
+    """Every rule judged for one run, by id, the likeliest first, but what ended a run that failed before all else that
+    may be true of it; `told` are symptoms that steer (TOLD).
+    """
     more = measured or {}
     alone = {rule.id: judge_alone(rule, answers, told, more.get(rule.id, ())) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
+    failed = answers.values.get("run_status") in FAILED
+    ended = {id_ for id_, j in sure.items() if failed and j.scale == "logs" and j.verdict == "likely"}
     # several may end at the edge of what their verdict means: their shares still rank them
-    return dict(sorted(sure.items(), key=lambda pair: (-pair[1].confidence, -shared[pair[0]].confidence, pair[0])))
+    order = sorted(sure, key=lambda id_: (id_ not in ended, -sure[id_].confidence, -shared[id_].confidence, id_))
+    return {id_: sure[id_] for id_ in order}
 
 
 def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:

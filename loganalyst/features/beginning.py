@@ -15,6 +15,8 @@ def begins_late(curve: Curve) -> bool:
         return False
     interval = float(np.median(np.diff(curve.steps)))
     epochs = curve.epochs[np.isfinite(curve.epochs)]
+    if epochs.size and epochs[0] < 2 <= epochs[-1]:  # whatever was counted in steps before
+        return False
     steps = _passed(curve.steps[0] - interval, curve.steps[-1])
     return max(steps, _passed(np.floor(epochs[0]) - 1, epochs[-1]) if epochs.size else 0.0) > LATE
 

@@ -16,6 +16,8 @@ _TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
 _ADDED = 0.2  # of the first value, the usual gain of a clock that began at 0 (its first stretch holds the start-up)
+_SIDE = 3  # points that tell the level on a side of where a training begins anew
+_BACK = 0.5  # of what the loss had fallen, the least that it goes back there
 _KNOWN = pl.col("value").is_not_null()
 _STEP = pl.col("step").filter(_KNOWN)
 _TIME = pl.col("time").filter(_KNOWN).dt.epoch("us").cast(pl.Float64) / 1e6
@@ -62,6 +64,35 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
     points = effective(run.points, {s.path: s.format for s in run.sources})
     columns = points.group_by("metric", maintain_order=True).agg(*_COLUMNS)
     return [_curve(str(name), arrays, roles[str(name)][0]) for name, *arrays in zip(*columns, strict=True)]
+
+
+def last_training(found: list[Curve]) -> list[Curve]:
+    """The curves from where the last of several trainings of one program began: there the epochs are counted from the
+    first again, and the training loss goes back most of the way to where it had begun.
+    """
+    starts = [start for c in found if c.role.name == "train_loss" and (start := _begun_anew(c)) is not None]
+    return [_since(c, *max(starts)) for c in found] if starts else found
+
+
+def _begun_anew(loss: Curve) -> tuple[int, int] | None:
+    """Session and step of the last time."""
+    known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(loss.epochs))
+    x, epochs, sessions = loss.values[known], loss.epochs[known], loss.sessions[known]
+    back = np.flatnonzero((np.diff(epochs) < 0) & (np.diff(sessions) == 0)) + 1
+    for k in back[::-1].tolist():
+        if epochs[k] > epochs[0] or min(k, x.size - k) < _SIDE:
+            continue
+        parts = (x[:_SIDE], x[k - _SIDE : k], x[k : k + _SIDE])
+        first, before, after = (float(np.median(part)) for part in parts)
+        if first > before and after - before > _BACK * (first - before):
+            return int(sessions[k]), int(loss.steps[known[k]])
+    return None
+
+
+def _since(curve: Curve, session: int, step: int) -> Curve:
+    kept = (curve.sessions > session) | ((curve.sessions == session) & (curve.steps >= step))
+    arrays = ("steps", "values", "times", "epochs", "sessions", "lines")
+    return replace(curve, **{name: getattr(curve, name)[kept] for name in arrays})
 
 
 def clocks(found: list[Curve], role: Role) -> list[Curve]:

@@ -58,6 +58,8 @@ FEATURES = (
     Feature("train_loss_swing_relative", "float", "share", "how far it typically does, against its level", ROLE),
     Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
     Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before its first value: what it fell in all is not known", ROLE),
+    Feature("train_loss_end_ratio", "float", "ratio", "the lower of its last two values against its first", ROLE),
+    Feature("train_loss_burst_ratio", "float", "ratio", "largest value once it had come down to its median, against that (0.001 at least)", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
     *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
     Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
@@ -119,6 +121,7 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
+        **_beyond(curve),
         "train_loss_begins_late": begins_late(curve),
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
@@ -126,6 +129,21 @@ def _shape(context: Context, curve: Curve) -> Computed:
             "train_loss_drop_noise": shape.drop,
         }),
     }  # fmt: skip
+
+
+def _beyond(curve: Curve) -> Computed:
+    """Told of few losses too (of 0 and more), where nothing else is."""
+    finite = np.flatnonzero(np.isfinite(curve.values))
+    x = curve.values[finite]
+    if x.size < FEWEST or x.min() < 0:
+        return {}
+    usual = median(x)
+    down = int(np.argmax(x <= usual))
+    top = down + int(np.argmax(x[down:]))
+    return {
+        "train_loss_end_ratio": ratio(float(x[-2:].min()), float(x[0])),
+        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), seen(curve, int(finite[top]))),
+    }
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:

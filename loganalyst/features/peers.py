@@ -5,12 +5,14 @@ import polars as pl
 _LABEL, _RANK = pl.col("label"), pl.col("rank")
 # Whoever reports these does so when all is over: the line may stand behind what it led to.
 _REPORTED_LATE = _LABEL.is_in(["host_oom", "node_failure", "gpu_hardware"])
+# No peer's end leads to these. Of lines without a time and a rank the order in the file says little: ranks are flushed.
+_NO_CONSEQUENCE = _LABEL.is_in(["cuda_oom", "device_assert"]) & pl.col("clock").is_null() & _RANK.is_null()
 _KILLED = _LABEL.is_in(["host_oom", "segfault", "shm"]) | pl.col("text").str.contains(r"\bKilled\b")
 
 
 def explained(lines: pl.DataFrame) -> pl.Series:
     """The `row` of each complaint (part `peer`) that another line explains: a rank's own fault that came before it, or
-    befell a rank that never complained, or is reported late by its nature; or the first exit of a task, where a signal
+    befell a rank that never complained, is reported late by its nature, or follows from no peer's end; or the first exit of a task, where a signal
     ended it or it never complained. `lines` are those that nothing survived, as `outlived` gives them.
     """
     peers = lines.filter(part="peer")
@@ -24,7 +26,7 @@ def explained(lines: pl.DataFrame) -> pl.Series:
     first = exits.head(1).filter(_KILLED | (quiet & waited.is_in(tasks.implode()).all()))
     if first.height:
         return peers["row"]
-    if own.select((quiet | _REPORTED_LATE).fill_null(value=False).any()).item():
+    if own.select((quiet | _REPORTED_LATE | _NO_CONSEQUENCE).fill_null(value=False).any()).item():
         return peers["row"]
     untimed = own.filter(pl.col("clock").is_null())
     by_time = pl.col("clock") >= pl.lit(own["clock"].min(), pl.String)

@@ -113,7 +113,7 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
         "log_root_node": node,
         "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first(said, *_MODULES),
-        "log_root_path": _first(said, "path", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
+        "log_root_path": _first(said, "path", "lost", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
         "log_root_parameter": said.get("key"),
         "log_root_operation": _first(said, "op", "operation"),
         "log_root_shapes": _shapes(said),

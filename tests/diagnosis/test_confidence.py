@@ -286,6 +286,19 @@ def test_a_cause_told_by_a_log_is_calibrated_by_its_own_scale() -> None:
     assert list(found) == ["shown", "told"]
 
 
+@pytest.mark.parametrize(
+    ("status", "first"), [("failed", "told"), ("killed", "told"), ("cancelled", "shown"), (None, "shown")]
+)
+def test_what_ended_a_failed_run_goes_before_what_else_is_true_of_it(status: str | None, first: str) -> None:
+    """Whoever cancels a run may do so for what its curves show."""
+    told = rule("told", 0.5, asking("log_root_label", math.log(4)), symptoms=("s",))
+    shown = rule("shown", 0.5, asking("train_loss_points", math.log(9)), symptoms=("t",))
+    given = answers({"s": True, "t": True}, {"told": (True,), "shown": (True,)})
+    given = replace(given, values={**given.values, "run_status": status})
+
+    assert next(iter(confidence.judge(catalogue_of(told, shown), given))) == first
+
+
 @pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])
 def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
     """A share of 0.37 is possible, however often such causes were right."""

@@ -492,6 +492,18 @@ CASES = (
         "cuda_error", 5,
     ),
     Case(
+        "collectives fail above the line of who ran out of memory, and nobody has a rank or a time",
+        {"job.err": steps(1, 20) + trace("torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:219, internal error")
+         + "ncclInternalError: Internal check failed.\nLast error:\nSocket recv failed while polling for opId=0x200ad80fbbd0\n"
+         + trace("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.90 GiB" + ROOT)},
+        "cuda_oom",
+    ),
+    Case(
+        "a shell without a command, and then killed",
+        {"job.err": "./train.sh: 1: module: not found\n" + steps(1, 20) + "Killed" + ROOT + "\n"},
+        "other",
+    ),
+    Case(
         "interrupted by hand: the ranks' interrupts are one",
         {"job.out": steps(1, 20) + "^C" + trace("KeyboardInterrupt" + ROOT, "[rank0]: ") + trace("KeyboardInterrupt", "[rank1]: ")
          + trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 4711 got signal: 2")},

@@ -48,6 +48,14 @@ def test_epochs_tell_where_steps_begin_anew(features_of: FeaturesOf) -> None:
     assert (late["train_loss_begins_late"], whole["train_loss_begins_late"]) == (True, False)
 
 
+def test_epochs_from_the_first_on_outweigh_steps_that_go_on(features_of: FeaturesOf) -> None:
+    """The second training of a program that counts its steps through; within one epoch it is the steps that tell."""
+    anew = features_of({}, points=points("loss", range(500, 600), np.linspace(1, 10, 100).tolist())).values
+    within = features_of({}, points=points("loss", range(500, 600), np.linspace(0.8, 0.99, 100).tolist())).values
+
+    assert (anew["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
+
+
 def test_two_points_tell_nothing_of_an_interval(features_of: FeaturesOf) -> None:
     """Epoch 900 and 1000: a run that logs each hundredth, as far as two points can tell."""
     assert features_of({}, points=points("loss", [900, 1000])).values["train_loss_begins_late"] is False

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 
 import polars as pl
+import pytest
 
-from loganalyst.features.curves import clocks, curves, effective, stand_ins
+from loganalyst.features.curves import clocks, curves, effective, last_training, stand_ins
 from loganalyst.features.roles import all_roles, assign
 from loganalyst.model import Run, Source, table
 
@@ -121,3 +122,38 @@ def test_a_time_that_adds_up_is_a_clock() -> None:
     assert role_of([49.4, 47.0, 45.9, 46.5]) == "step_time"
     assert role_of([10.0, 10.4, 10.9, 11.5]) == "step_time"
     assert role_of([math.nan, 5.0, 9.8, 15.1]) == "wall_time"
+
+
+FALL = [0.47, 0.37, 0.31, 0.27, 0.22, 0.17, 0.13, 0.11]
+
+
+def epochs(values: Sequence[float], epochs: Sequence[float], metric: str = "loss", session: int = 0) -> pl.DataFrame:
+    steps = range(10 * session, 10 * session + len(values))
+    return points(session, steps, values, metric).with_columns(pl.Series("epoch", epochs, dtype=pl.Float64))
+
+
+def test_the_last_of_several_trainings_counts() -> None:
+    """Where epochs begin anew and the loss is back at its start; the other curves are cut there, too."""
+    counted = [*range(1, 9)] * 3
+    frame = pl.concat([epochs(FALL * 3, counted), epochs([2 * v for v in FALL] * 3, counted, "val_loss")])
+    loss, val = last_training(curves(run_of(frame), assign(["loss", "val_loss"])))
+
+    assert (loss.steps.tolist(), loss.values.tolist()) == ([*range(16, 24)], FALL)
+    assert (val.steps.tolist(), val.values.tolist()) == ([*range(16, 24)], [2 * v for v in FALL])
+
+
+@pytest.mark.parametrize(
+    ("values", "counted"),
+    [
+        (FALL * 2, range(1, 17)),  # epochs go on: whatever happened there is to be judged
+        (FALL * 2, [1] * 16),  # one epoch at a time
+        ([*FALL, *(0.11 - 0.01 * i for i in range(8))], [*range(1, 9)] * 2),  # goes on where it was
+        ([*FALL, *FALL], [*range(9, 17), *range(12, 20)]),  # not from the first
+        ([*FALL, 0.47, 0.37], [*range(1, 9), 1, 2]),  # too few to tell a level
+        (FALL[::-1] * 2, [*range(1, 9)] * 2),  # nothing was learned that could be lost
+    ],
+)
+def test_what_is_no_other_training_is_kept(values: list[float], counted: Sequence[float]) -> None:
+    (loss,) = last_training(curves(run_of(epochs(values, list(counted))), assign(["loss"])))
+
+    assert loss.values.tolist() == values

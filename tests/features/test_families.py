@@ -90,6 +90,29 @@ def test_the_highest_loss_of_the_first_fifth_is_that_of_the_runs_first_fifth(
     assert row.values["train_loss_early_max_ratio"] == pytest.approx(ratio)
 
 
+@pytest.mark.parametrize(
+    ("loss", "end", "burst"),
+    [
+        ([184.0, 1746.0, 1748.0, 1747.0], 1747 / 184, 1748 / 1746.5),
+        ([0.5, 0.4, 0.3, 40.0], 0.6, 40 / 0.45),  # one value may be a batch
+        ([6e15, 0.08, 0.09, 3e15, 0.06, 0.05, 0.07], 0.05 / 6e15, 3e15 / 0.08),
+        ([1e8, 1e6, 1e3, 2.0, 1.0, 0.9, 1.8], 0.9 / 1e8, 1.0),  # high before it came down, as regressions are
+        ([4.0, 3e-7, 2e-7, 0.5, 1e-7], 1e-7 / 4, 500.0),  # beside next to nothing all is large
+        ([1.0, math.nan, 2.0, 9.0, 9.0], 9.0, 9 / 5.5),
+        ([-1.0, 2.0, 9.0, 9.0], None, None),
+        ([1.0, 2.0, 9.0], None, None),
+    ],
+)
+def test_how_a_loss_of_few_values_ends_and_bursts(
+    features_of: FeaturesOf, loss: list[float], end: float | None, burst: float | None
+) -> None:
+    """The lower of the last two against the first, and the largest against the median once it was there."""
+    row = features_of({"loss": loss}).values
+
+    assert row["train_loss_end_ratio"] == (None if end is None else pytest.approx(end))
+    assert row["train_loss_burst_ratio"] == (None if burst is None else pytest.approx(burst))
+
+
 def test_lasting_zero(features_of: FeaturesOf) -> None:
     """A loss of exactly 0 to the end is an event with its step; one zero in passing is not."""
     row = features_of({"loss": [*DECAY[:50], *[0.0] * 20]})

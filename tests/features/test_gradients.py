@@ -1,4 +1,4 @@
-"""A gradient norm that rises in a straight line."""
+"""A gradient norm that rises in a straight line, or is largest at its start."""
 
 from collections.abc import Callable
 
@@ -26,3 +26,9 @@ def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) ->
 def test_a_constant_or_a_few_values_are_no_line(features_of: FeaturesOf, values: list[float]) -> None:
     """Nothing is told of a norm that never changes, of fewer than twenty values, or of none that is finite."""
     assert features_of({"grad_norm": values}).values["grad_norm_straight"] is None
+
+
+@pytest.mark.parametrize(("norms", "share"), [([100.0, 50.0, 2.0], 1.0), ([5.0, 20.0, 2.0], 0.25), ([0.0, 0.0], None)])
+def test_the_first_norm_against_the_largest(features_of: FeaturesOf, norms: list[float], share: float | None) -> None:
+    """Of norms that are all 0 no share is known."""
+    assert features_of({"grad_norm": norms}).values["grad_norm_start_share"] == share

@@ -54,6 +54,7 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
         "WARNING: error: retry in 5 s",
         "the error bars: none",
         "ERROR 3 of 40 files: 0",
+        "Error executing job with overrides: ['device=cuda', 'loss=error']",
         "done",
     ],
 )

@@ -216,6 +216,8 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
         ("train.log", "epoch 1 loss 0.5\n", 0.4, 0.6),
         ("stdout", "epoch 1 loss 0.5\n", 0.4, 0.6),
         ("result.md", f"some words\n{OOM}\n", 0.4, 0.4),
+        ("dask-scheduler.e", "distributed.scheduler - INFO - Clear task state\n", 0.4, 0.4),
+        ("main.o", "\x7fELF\x02\x01\x01" + "\x00" * 9 + "\x01\x00\x3e\x00\x01\x02\x03\x04", 0, 0),
         ("notes.txt", "buy milk\n", 0, 0),
         ("train.py", "Traceback (most recent call last):\n", 0, 0),
         ("metrics.log", '{"loss": 0.5}\n{"loss": 0.4}\n', 0, 0),

@@ -13,7 +13,7 @@ _LOG_NAME = re.compile(
     r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
 )
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
-_TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text)$", re.I)
+_TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text|[oe]|bak|old)$", re.I)
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d"
