@@ -155,6 +155,17 @@ def test_clean_up_noise_is_harmless() -> None:
     assert [one.harmless for one in found] == [True]
 
 
+def test_what_a_finaliser_raises_is_harmless() -> None:
+    """Python ignores it, and prints so in a line above, which a log that begins in the midst does not have."""
+    frames = ('  File "tk.py", line 4017, in __del__', "    self.tk.call()")
+    called = ('  File "a.py", line 1, in <module>', "    f()", *frames)
+    found = [
+        tracebacks.find(rows("Traceback (most recent call last):", *f, "RuntimeError: x")) for f in (frames, called)
+    ]
+
+    assert [one.harmless for (one,) in found] == [True, False]
+
+
 def test_rich_traceback() -> None:
     """The boxed form is read too: frames inside, exception below."""
     found = tracebacks.find(

@@ -130,7 +130,7 @@ def _open(printer: Printer, first: int, after: int, links: list[int]) -> Printed
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         inner=process is not None or _INNER in text, remote=task is not None,
-        harmless=tracelines.harmless(text) or tracelines.harmless(before),
+        harmless=any(map(tracelines.harmless, (before, *said[first : first + 2]))),
         process=process, node=task[1] if task else None,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
