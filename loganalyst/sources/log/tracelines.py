@@ -43,7 +43,10 @@ _DIGITS = str.maketrans("123456789", "0" * 9)
 _GROUP, _GROUP_END = re.compile(r" {1,2}\+ Exception Group Traceback"), re.compile(r" {3,4}\+-{20,}$")
 _CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
 _ABOVE = "above exception"
-_HARMLESS = ("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook", ", in __del__")
+_HARMLESS = (
+    *("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook"),
+    ", in __del__",
+)
 _TOLD = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")  # another process's traceback follows
 _TASK = re.compile(r"\d+(?:, ip=([\w.:]+))?")
 _ORIGINAL = "Original Traceback"
@@ -221,7 +224,7 @@ def chained(text: str) -> bool:
 
 
 def harmless(text: str) -> bool:
-    """Whether a line opens what the interpreter's clean-up or a side thread prints."""
+    """Whether a line opens what the interpreter's clean-up or a side thread prints, or is the first frame of such."""
     return any(words in text for words in _HARMLESS)
 
 
