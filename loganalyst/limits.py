@@ -1,5 +1,6 @@
 """What one run of many may take, on this machine and on the workers of a cluster alike."""
 
+import os
 from dataclasses import dataclass
 from math import inf
 
@@ -18,3 +19,8 @@ class Limits:
 def share(memory: float | None, runs: int) -> float:
     """Bytes that each of several `runs` at once may hold of a machine's `memory` (None, 0: it does not tell)."""
     return SHARE * memory / runs if memory else inf
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -37,13 +37,13 @@ STEPS = {
     "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
-    "sources": {"errors", "model", "rulefiles"},
+    "sources": {"errors", "limits", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles"},
     "features": {"errors", "model", "rulefiles"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},
-    "checkpoint": {"errors", "model", "rulefiles"},
+    "checkpoint": {"errors", "limits", "model", "rulefiles"},
     "replaying": {"checkpoint", "errors", "model", "pipeline", "progress"},  # lets checkpoints decide what logs suggest
     "report": {"__version__", "errors", "model"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it

@@ -17,7 +17,7 @@ from loganalyst.auditing.listing import listing
 from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
-from loganalyst.limits import SECONDS, Limits, share
+from loganalyst.limits import SECONDS, Limits, processors, share
 from loganalyst.store import Outcome, Store, dumped_jobs
 from loganalyst.store.workers import Workers
 
@@ -74,7 +74,7 @@ def audit(
     of reports cannot be used, LogAnalystError where a cluster cannot.
     """
     paths = list(paths)
-    processes = _processors() if slurm else jobs or _processors()
+    processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
@@ -103,10 +103,6 @@ def audit(
         jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
         accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(paths)]))
         return Audit(runs, groups(runs, config), contrasts(runs, config), accounted, counts, tuple(faults))
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> float | None:

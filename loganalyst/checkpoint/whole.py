@@ -1,6 +1,5 @@
 """A checkpoint as a whole: its tensors scanned, parameters by module, tied tensors, the state of its optimisers."""
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from loganalyst.checkpoint.limits import limit as limit_of
 from loganalyst.checkpoint.scan import TINY, scan
 from loganalyst.checkpoint.spectra import with_spectrum
 from loganalyst.checkpoint.steps import Steps
+from loganalyst.limits import processors
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
 
 MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
@@ -58,7 +58,7 @@ def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> Checkpoi
 
 def _scanned(stored: Sequence[Stored], limits: Iterable[float], steps: Steps) -> Iterator[TensorStats]:
     """One after the other, some at a time: numpy lets go of the interpreter while it computes."""
-    with ThreadPoolExecutor(min(cpus(), THREADS)) as pool:
+    with ThreadPoolExecutor(min(processors(), THREADS)) as pool:
         for stats in pool.map(lambda tensor, tiny: scan(tensor, tiny=tiny), stored, limits):
             steps.one()
             yield stats
@@ -69,11 +69,6 @@ def _with_spectra(stored: Iterable[Stored], tensors: Iterable[TensorStats], step
     for tensor, stats in zip(stored, tensors, strict=True):
         yield with_spectrum(tensor, stats)
         steps.one()
-
-
-def cpus() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parameter(stored: Stored) -> bool:

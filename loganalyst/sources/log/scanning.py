@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.limits import processors
 from loganalyst.sources import apart
 from loganalyst.sources.log import blocks, patterns
 from loganalyst.sources.log import lines as textlines
@@ -68,8 +69,7 @@ def scanned(log: Log) -> Iterator[Batch]:
 
 def _alone() -> bool:
     """Whether a processor has nothing to do: there are several, and this process is none of several that read logs."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores > 1 and multiprocessing.parent_process() is None
+    return processors() > 1 and multiprocessing.parent_process() is None
 
 
 def _with_help(log: Log) -> Iterator[Batch]:
