@@ -39,7 +39,7 @@ class Judged:
 
     `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals, calibrated;
     `seen` the observed symptoms it explains, `counted` the weight of each item, `scale` how it is calibrated, `under`
-    the likelier cause that explains it.
+    the likelier cause that explains it, `ended` whether it ended a run that failed.
     """
 
     rule: Rule
@@ -50,6 +50,7 @@ class Judged:
     counted: tuple[float, ...]
     scale: Scale
     under: str | None = None
+    ended: bool = False
 
     @property
     def candidate(self) -> bool:
@@ -77,10 +78,10 @@ def judge(
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
-    failed = answers.values.get("run_status") in FAILED
-    ended = {id_ for id_, j in sure.items() if failed and j.scale == "logs" and j.verdict == "likely"}
+    if answers.values.get("run_status") in FAILED:
+        sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # several may end at the edge of what their verdict means: their shares still rank them
-    order = sorted(sure, key=lambda id_: (id_ not in ended, -sure[id_].confidence, -shared[id_].confidence, id_))
+    order = sorted(sure, key=lambda id_: (not sure[id_].ended, -sure[id_].confidence, -shared[id_].confidence, id_))
     return {id_: sure[id_] for id_ in order}
 
 

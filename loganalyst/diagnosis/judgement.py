@@ -200,6 +200,7 @@ def _cause(
         consequences=tuple(j.rule.title for j in every.values() if j.under == rule.id),
         missing=deciding.missing(judged, answers, catalogue.declared) if level == "low" else (),
         decide=deciding.between(judged, every, answers, catalogue) if level == "low" else (),
+        ended_run=judged.ended,
     )
 
 

@@ -17,7 +17,7 @@ def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagn
     if not weights.keys() & {c.id for c in found.causes}:
         return found
     causes = [_cause(c, *weights[c.id]) if c.id in weights else c for c in found.causes]
-    causes.sort(key=lambda c: -c.confidence)
+    causes.sort(key=lambda c: (not c.ended_run, -c.confidence))
     likely = [c.confidence for c in causes if c.verdict == "likely"]
     if found.status != "diagnosis_complete" or likely:
         return replace(found, causes=tuple(causes), confidence=likely[0] if likely else found.confidence)
@@ -28,4 +28,6 @@ def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagn
 def _cause(cause: Cause, weight: float, text: str) -> Cause:
     p = sigmoid(logit(cause.confidence) + weight)
     told = Evidence(EVIDENCE, "circumstantial", True, text, weight)
-    return replace(cause, confidence=p, band=band(p), verdict=threshold(p), evidence=(*cause.evidence, told))
+    verdict, ended = threshold(p), cause.ended_run and threshold(p) == "likely"
+    evidence = (*cause.evidence, told)
+    return replace(cause, confidence=p, band=band(p), verdict=verdict, evidence=evidence, ended_run=ended)

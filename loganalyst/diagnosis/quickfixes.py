@@ -9,9 +9,12 @@ __all__ = ["quick_fixes"]
 
 
 def quick_fixes(causes: Sequence[Cause], symptoms: Sequence[Symptom]) -> tuple[QuickFix, ...]:
-    """The first change of each cause that has one, by impact times confidence, the largest first."""
-    found = [_quick_fix(cause, symptoms) for cause in causes if cause.fix]
-    return tuple(sorted(found, key=lambda fix: (-fix.impact * fix.confidence, fix.cause)))
+    """The first change of each cause that has one, by impact times confidence, the largest first; but those of what
+    ended the run before all others.
+    """
+    found = [(cause.ended_run, _quick_fix(cause, symptoms)) for cause in causes if cause.fix]
+    ranked = sorted(found, key=lambda pair: (not pair[0], -pair[1].impact * pair[1].confidence, pair[1].cause))
+    return tuple(fix for _, fix in ranked)
 
 
 def _quick_fix(cause: Cause, symptoms: Sequence[Symptom]) -> QuickFix:

@@ -60,7 +60,9 @@ class Decider:
 
 @dataclass(frozen=True)
 class Cause:
-    """A ranked root cause; the field names are those of the JSON contract."""
+    """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
+    log or of the scheduler, in a run that failed; such are named before all else that is true of the run.
+    """
 
     id: str
     label: str
@@ -87,6 +89,7 @@ class Cause:
     consequences: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     decide: tuple[Decider, ...] = ()
+    ended_run: bool = False
 
 
 @dataclass(frozen=True)

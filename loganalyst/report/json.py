@@ -86,6 +86,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "fix": [asdict(f) for f in c.fix],
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
+        "ended_run": c.ended_run,
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }

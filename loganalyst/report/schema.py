@@ -37,7 +37,9 @@ def schema() -> Json:
             sessions=_sessions(),
             symptoms=listed(object_(id=TEXT, metric=or_null(TEXT), step=or_null(INTEGER), text=TEXT)),
             root_causes=listed(
-                _cause(), "Likely and possible causes, the likeliest first; empty for a healthy run.", 5
+                _cause(),
+                "Likely and possible causes: what ended a run that failed, then the likeliest first; none if healthy.",
+                5,
             ),
             ruled_out=listed(
                 object_(
@@ -60,7 +62,7 @@ def schema() -> Json:
                     impact={**SHARE, "description": "Severity times the share of the symptoms the cause explains."},
                     confidence={**SHARE, "description": "That of the cause."},
                 ),
-                "The first change of each cause, by impact times confidence.",
+                "The first change of each cause, by impact times confidence, behind those of what ended the run.",
             ),
             notes=listed(
                 object_(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
@@ -235,7 +237,7 @@ def _cause() -> Json:
         repeated=INTEGER,
     )
     return object_(
-        optional=("block", "decide"),  # younger than the schema
+        optional=("block", "decide", "ended_run"),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
@@ -265,6 +267,7 @@ def _cause() -> Json:
         ),
         will_not_fix=TEXT,
         consequences=listed(TEXT, "What follows from this cause and is none itself."),
+        ended_run={"type": "boolean", "description": "The run failed, and by its logs of this."},
         missing=listed(TEXT, "What was not logged and would answer what is open of it."),
         decide=_decide(),
     )

@@ -296,7 +296,9 @@ def test_what_ended_a_failed_run_goes_before_what_else_is_true_of_it(status: str
     given = answers({"s": True, "t": True}, {"told": (True,), "shown": (True,)})
     given = replace(given, values={**given.values, "run_status": status})
 
-    assert next(iter(confidence.judge(catalogue_of(told, shown), given))) == first
+    found = confidence.judge(catalogue_of(told, shown), given)
+    assert next(iter(found)) == first
+    assert (found["told"].ended, found["shown"].ended) == (first == "told", False)
 
 
 @pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])

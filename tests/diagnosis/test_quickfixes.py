@@ -1,5 +1,6 @@
 """Which change comes first: by impact (severity, and how many of the symptoms) times confidence."""
 
+from dataclasses import replace
 from typing import Literal
 
 from loganalyst.diagnosis.quickfixes import quick_fixes
@@ -39,6 +40,16 @@ def test_they_are_ranked_by_impact_times_confidence() -> None:
     )
 
     assert [f.cause for f in found] == ["heavy", "likely-but-light", "a-same", "b-same"]
+
+
+def test_what_ended_the_run_comes_first() -> None:
+    """However much else there is to mend."""
+    ended = replace(cause("ended", "warning", 0.6, ("nan",)), ended_run=True)
+
+    assert [f.cause for f in quick_fixes([cause("heavy", "critical", 0.9, ("nan", "spikes")), ended], SYMPTOMS)] == [
+        "ended",
+        "heavy",
+    ]
 
 
 def test_a_cause_without_a_change_has_none() -> None:

@@ -17,7 +17,7 @@ TOP = {
 }
 CAUSE = {
     *("id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
-    *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "missing", "decide"),
+    *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "ended_run", "missing", "decide"),
 }
 
 
