@@ -25,6 +25,7 @@ USUAL = (
     10.0  # medians that the first gradients may have; more would hide a late excursion behind the base it is held to
 )
 FEWEST = 20  # norms of which some stand at the threshold, or that tell a straight line
+OPENING = 3  # first norms, which weights of another task or a high first loss make large
 CLOSE = 1e-3  # what rounding takes from a clipped norm
 
 FEATURES = (
@@ -35,7 +36,7 @@ FEATURES = (
     Feature("grad_norm_max", "float", "norm", "largest finite value", ROLE),
     Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
     Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
-    Feature("grad_norm_start_share", "float", "share", "its first value against the largest (1: it was never larger)", ROLE),
+    Feature("grad_norm_start_share", "float", "share", "largest of its first three values against the largest of all (1: it was never larger)", ROLE),
     Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median, or the first level where that is higher (ten medians at most)", ROLE),
     Feature("grad_norm_high_runs", "int", "events", "separate stretches after the first tenth in which it is above ten times its median (0 = looked and none)", ROLE),
     Feature("grad_norm_high_run", "int", "points", "points of the longest of them", ROLE),
@@ -95,7 +96,7 @@ def _levels(curve: Curve) -> Computed:
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
         "grad_norm_max_ratio": (ratio(float(x[top]), usual), most),
-        "grad_norm_start_share": ratio(float(x[0]), float(x[top])),
+        "grad_norm_start_share": ratio(float(x[:OPENING].max()), float(x[top])),
         "grad_norm_late_max_ratio": (
             ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, USUAL * usual))),
             latest,
