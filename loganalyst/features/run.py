@@ -10,6 +10,7 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
+    Feature("run_stopped_early", "bool", "", "a job log says that training was stopped because a held-out value got no better", "run"),
     Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
     Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler tells how the run ended, or that it goes on", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
@@ -46,6 +47,7 @@ KINDS = {
     ),
 }
 FEWEST = 4  # points that make a curve
+EARLY = ("early-stopping", "boosting-stopped")  # patterns of lines that say so
 
 _PLANNED = (
     "max_steps",
@@ -71,6 +73,7 @@ def compute(context: Context) -> Computed:
     expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
     out: Computed = {
         "run_status": None if run.status == "unknown" else run.status,
+        "run_stopped_early": _stopped_early(run),
         "run_status_otherwise": _otherwise(run),
         "run_end_told": run.status != "unknown",
         "run_kind": _kind(context),
@@ -85,6 +88,11 @@ def compute(context: Context) -> Computed:
         "run_log_expected": expected,
     }
     return out
+
+
+def _stopped_early(run: Run) -> bool:
+    told = run.lines.filter(pl.col("session") == pl.col("session").max(), pl.col("pattern").is_in(EARLY))
+    return told.height > 0
 
 
 def planned_steps(context: Context) -> float | None:

@@ -53,6 +53,27 @@ def test_status_of_a_log(tmp_path: Path, tail: str, status: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tail", "early"),
+    [
+        ("Epoch 00014: early stopping\n", True),
+        ("Early stopping triggered at epoch 14\n", True),
+        ("EarlyStopping counter: 3 out of 10\n", False),
+        (DONE, False),
+        (
+            "Early stopping triggered at epoch 14\n" + trace(OOM) + "0%|   | 0/9 [00:00<?, ?it/s]\n" + steps(1, 30),
+            False,
+        ),
+    ],
+)
+def test_training_that_was_stopped_early(tmp_path: Path, tail: str, early: bool) -> None:
+    """By the words of the last start of the program."""
+    path = tmp_path / "job.out"
+    path.write_text(steps(1, 8) + tail)
+
+    assert run_features.compute(Context(ingest(path), (), table("findings"), None))["run_stopped_early"] is early
+
+
+@pytest.mark.parametrize(
     ("status", "tracker", "state", "said"),
     [
         ("failed", "finished", None, "W&B says finished"),
