@@ -229,7 +229,7 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         severity=clean(cause.severity),
         likely=cause.verdict == "likely",
         sure=percent(cause.confidence),
-        basis=_basis(cause),
+        basis=_basis(cause, d),
         story=_story(cause, d),
         raised=tuple(Row(label, text) for label, text in raised(cause, d)),
         place=place,
@@ -262,11 +262,12 @@ def _gain(fix: QuickFix) -> str:
     return f"impact {percent(fix.impact)}, {percent(fix.confidence)} sure"
 
 
-def _basis(cause: Cause) -> str:
-    """How the band came about, in words."""
+def _basis(cause: Cause, d: Diagnosis) -> str:
+    """How the band came about, in words; and why it stands before a surer cause."""
     held = {e.kind for e in cause.evidence if e.holds}
     kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
-    return kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}"
+    ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:

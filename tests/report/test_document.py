@@ -83,6 +83,18 @@ def test_causes_are_ranked_cut_and_told(failed):
     assert len(document(failed, top=1).causes) == 1
 
 
+def test_a_cause_before_a_surer_one_says_why(failed):
+    """Of what ended the run this is said only where another is surer."""
+    first, second = failed.causes[:2]
+    ended = replace(first, ended_run=True)
+
+    assert document(replace(failed, causes=(ended, second))).causes[0].basis == "direct evidence"
+    surer = replace(second, confidence=0.99)
+    told = document(replace(failed, causes=(ended, surer)))
+    assert told.causes[0].basis == "direct evidence, and ended the run"
+    assert "ended the run" not in told.causes[1].basis
+
+
 def test_evidence_is_ordered(failed):
     """What speaks for it comes first, what speaks against it next, what is not known last."""
     assert [e.speaks for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
