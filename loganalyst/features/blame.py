@@ -121,10 +121,15 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     # what ended a traceback is a failure, even where its words only point at another
     pointing = in_traceback & _PART.is_in(["cascade", "symptom"])
     led_to = pl.col("row").is_in(explained(lines.filter(alive & ~left_over)).implode())
+    # an exception that is named without a traceback was mostly caught: another with one below it ended the program
+    raised, ended = pl.col("captures").str.json_path_match("$.exception"), _OWN & alive & in_traceback
+    caught = (_LABEL == "code_exception") & ~in_traceback & ~raised.is_in(raised.filter(ended).implode())
+    caught &= (_LINE.filter(ended).max().over("file") > _LINE).fill_null(value=False)
     tiers = (
-        (_OWN & alive & ~left_over, 0),
+        (_OWN & alive & ~left_over & ~caught, 0),
         ((_PART == "peer") & alive & ~led_to, 0),
         (last_fault & (pl.col("later") <= limit("flushed")) & failed, 1),
+        (_OWN & alive & ~left_over, 1),
         ((_PART == "aside") & alive, 2),
         (told & tabled, TABLED),
         (told, 4),

@@ -499,6 +499,18 @@ CASES = (
         "cuda_oom",
     ),
     Case(
+        "an exception that was only named, and one that ended the program",
+        {"job.err": "RuntimeError: module compiled against API version 0xc but this version of numpy is 0xa\nFound device 0\n"
+         + trace("KeyError: 'v60109_0_k'" + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "a job of a queue that is no more",
+        {"nohup.out": "start\nqueue.pl: Error, unfinished job no longer exists, log is in sge.log, return status of qstat was 256" + ROOT + "\n"
+         "Possible reasons: a) Exceeded time limit? -> Use more jobs! b) Shutdown/Frozen machine? -> Run again!\n"},
+        "other",
+    ),
+    Case(
         "a shell without a command, and then killed",
         {"job.err": "./train.sh: 1: module: not found\n" + steps(1, 20) + "Killed" + ROOT + "\n"},
         "other",

@@ -72,6 +72,7 @@ def role(name: str, *others: str) -> str:
         ("rewards/format/std", "reward_spread"),
         ("batch_cost", "step_time"),
         ("best_val_loss", "other"),
+        ("Best Accuracy", "other"),
         ("loss_std", "other"),
         ("avg_reader_cost", "data_time"),
         ("ips", "throughput"),
