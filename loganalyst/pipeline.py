@@ -29,7 +29,6 @@ from loganalyst.diagnosis.skeleton import skeleton
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
-from loganalyst.features.blame import session_roots
 from loganalyst.features.context import Context
 from loganalyst.features.curves import clocks, last_training, stand_ins
 from loganalyst.features.curves import curves as effective_curves
@@ -194,7 +193,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         confidence=judged.confidence,
         metrics=metrics,
         coverage=coverage,
-        sessions=_sessions(run),
+        sessions=_sessions(context),
         symptoms=judged.symptoms,
         causes=kept,
         ruled_out=judged.ruled_out,
@@ -319,9 +318,8 @@ def _weight(metric: str, corrected: Settings) -> float:
     return next((w for glob, w in corrected.loss_terms.items() if fnmatchcase(metric, glob)), 1.0)
 
 
-def _sessions(run: Run) -> tuple[SessionSummary, ...]:
-    roots = session_roots(run)
-    rows = run.sessions.group_by("session").agg(
+def _sessions(context: Context) -> tuple[SessionSummary, ...]:
+    rows = context.run.sessions.group_by("session").agg(
         pl.col("first_line").min(), pl.col("last_line").max(), pl.col("status", "job").drop_nulls().last()
     ).sort("session")  # fmt: skip
     told = ("label", "file", "line", "rank", "node")
@@ -332,7 +330,7 @@ def _sessions(run: Run) -> tuple[SessionSummary, ...]:
             last_line=r["last_line"],
             status=r["status"] or "unknown",
             job=r["job"],
-            **{name: (roots.get(r["session"]) or {}).get(name) for name in told},
+            **{name: (context.roots.get(r["session"]) or {}).get(name) for name in told},
         )
         for r in rows.to_dicts()
     )

@@ -1,6 +1,6 @@
 """What a feature family may look at: one run's tables, its curves by role, and the findings on them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -11,6 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.features import axes
+from loganalyst.features.blame import session_roots
+from loganalyst.features.survival import outlived
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
@@ -87,6 +89,16 @@ class Context:
         if self._kinds.isdisjoint(product(kinds, roles)):  # as of most: a query of each would cost
             return self.findings.clear()
         return self.findings.filter(pl.col("kind").is_in(kinds), pl.col("role").is_in(roles)).sort("step")
+
+    @cached_property
+    def lines(self) -> pl.DataFrame:
+        """The lines of all job logs that tell something, and what was outlived of it (`loganalyst.features.survival`)."""
+        return outlived(self.run)
+
+    @cached_property
+    def roots(self) -> Mapping[int, Mapping[str, Any] | None]:
+        """The line that states the root cause of each session (`loganalyst.features.blame`)."""
+        return session_roots(self.run, self.lines)
 
     @cached_property
     def _kinds(self) -> frozenset[tuple[str, str]]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.features.blame import session_labels
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.model import Feature, FeatureValue, Run, Witness
 
@@ -54,7 +53,7 @@ def compute(context: Context) -> Computed:
         "run_job": run.job,
         "job_id": run.job,
         "job_state": state,
-        "job_end": _end(run, state, steps),
+        "job_end": _end(context, state, steps),
         "job_cancelled_by": _canceller(first(mains, "state")),
         "job_exit_code": _code(mains, steps, "exit_code"),
         "job_signal": _code(mains, steps, "signal"),
@@ -106,17 +105,17 @@ def _code(mains: pl.DataFrame, steps: pl.DataFrame, column: str) -> int | None:
     return own if told is None else told
 
 
-def _end(run: Run, state: str | None, steps: pl.DataFrame) -> str | None:
+def _end(context: Context, state: str | None, steps: pl.DataFrame) -> str | None:
     if state is None or state in _GOES_ON:
         return None
     end = _SAME.get(state, state)
-    logs = any(s.format == "text" for s in run.sources)
+    logs = any(s.format == "text" for s in context.run.sources)
     states = {_word(s) for s in steps["state"].drop_nulls()}
     crashed = "failed" in states or steps["signal"].is_in(_CRASHES).any()
     if end in ("completed", "failed") and "out_of_memory" in states:
         end = "step_out_of_memory"
     elif end == "completed" and crashed and not logs:  # where there is a log, it tells whether that mattered
         end = "step_failed"
-    labels = session_labels(run) if logs else {}
-    label = labels[max(labels)] or "none" if labels else "none"
+    root = context.roots[max(context.roots)] if logs and context.roots else None
+    label = root["label"] if root else "none"
     return end if label in (*_OPEN, _LABELS.get(end)) else None

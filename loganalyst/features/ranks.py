@@ -8,7 +8,6 @@ from loganalyst.features.blame import judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.progress import last_words
 from loganalyst.features.silence import silence
-from loganalyst.features.survival import outlived
 from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "the job logs of all ranks (SLURM output, stdout or stderr)"
@@ -53,7 +52,7 @@ def compute(context: Context) -> Computed:
     if not any(s.format == "text" for s in run.sources):
         return {}
     number = judged_session(run)
-    lines = outlived(run, number)
+    lines = context.lines.filter(session=number)
     return {**_survived(lines), **_silent(lines), **_odd(lines), **_behind(run, number, lines)}
 
 

@@ -1,4 +1,4 @@
-"""What a session outlived: which lines training went on after, and which the program had already ended before."""
+"""What sessions outlived: which lines training went on after, and which the program had already ended before."""
 
 import numpy as np
 import polars as pl
@@ -7,45 +7,54 @@ from loganalyst.features.limits import limit
 from loganalyst.model import Run
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
+_LOG = ["session", "file"]
 
 
-def outlived(run: Run, session: int) -> pl.DataFrame:
-    """The lines of a session with: row (UInt32), later (Int64: lines behind it in its file that hold a metric),
-    behind (Int64: all lines behind it in its file, NULL where it is not known where that ends), logged (Boolean: its file
-    holds metrics),
-    alive (Boolean: training did not go on after it; a stop by the scheduler always is, and the end of a rank shortly
-    before one), over (Boolean: the program had told its end before) and clock (String: month, day and time to the
-    microsecond, NULL where the line has none).
+def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
+    """The lines of a session, or of every one, with: row (UInt32), later (Int64: lines of the session behind it in its
+    file that hold a metric), behind (Int64: all lines of it behind, NULL where it is not known where that ends), logged
+    (Boolean: the session has metrics in this file), alive (Boolean: training did not go on after it; a stop by the
+    scheduler always is, and the end of a rank shortly before one), over (Boolean: the program had told its end before)
+    and clock (String: month, day and time to the microsecond, NULL where the line has none).
     """
-    lines = run.lines.filter(session=session)
-    # of many points only what is asked of them
-    points = run.points.lazy().filter(session=session).select("source", "line", "time").collect()
-    later, logged = _later(lines, points)
-    went_on = _elsewhere(lines, points, logged) >= limit("survived_elsewhere")
-    ends = run.sessions.filter(session=session).select("source", "last_line").rows()
-    behind = pl.col("file").replace_strict(dict(ends), default=None, return_dtype=pl.Int64) - pl.col("line")
-    numbered = lines.with_row_index("row").with_columns(behind=behind, later=later, logged=logged)
-    stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over("file", order_by="line")
+    lines, sessions, points = run.lines, run.sessions, run.points.lazy()
+    if session is not None:
+        chosen = pl.col("session") == session
+        lines, sessions, points = lines.filter(chosen), sessions.filter(chosen), points.filter(chosen)
+    said = points.select(
+        "session", "time", "line", file="source"
+    ).collect()  # of many points only what is asked of them
+    ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
+    lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
+    lines = _later(lines.with_row_index("row"), said)
+    went_on = _elsewhere(lines, said) >= limit("survived_elsewhere")
+    stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
-    ended = pl.when(pl.col("part") == "end").then("line").min().over("file")
-    return numbered.with_columns(
+    ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
+    return lines.with_columns(
+        behind=pl.col("last_line") - pl.col("line"),
         alive=(pl.col("later") < limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
         clock=_clock(),
-    )
+    ).drop("first_line", "last_line")
 
 
-def _later(lines: pl.DataFrame, points: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """How many lines with metrics stand behind each line in its file, and whether the file has any points."""
+def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `later` and `logged`. A line of a file is of one session, whose lines follow each other."""
     later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
-    for (file,), at in lines.with_row_index("row").group_by("file"):
-        said, row, place = points["line"].filter(points["source"] == file), at["row"].to_numpy(), at["line"].to_numpy()
-        logged[row] = len(said) > 0
-        if len(said := said.drop_nulls()):
-            holds = np.zeros(max(said.max(), place.max()) + 2, np.int32)
+    for (file,), at in lines.with_row_index("at").group_by("file"):
+        said = points["line"].filter(points["file"] == file).drop_nulls()
+        if len(said):
+            row, place = at["at"].to_numpy(), at["line"].to_numpy()
+            length = int(max(said.max(), place.max()))
+            first = at["first_line"].fill_null(1).to_numpy()
+            last = np.clip(at["last_line"].fill_null(length).to_numpy(), place, length)
+            holds = np.zeros(length + 2, np.int32)
             holds[said.to_numpy()] = 1
-            later[row] = np.cumsum(holds[::-1], dtype=np.int32)[::-1][place + 1]
-    return pl.Series("later", later), pl.Series("logged", logged)
+            onward = np.cumsum(holds[::-1], dtype=np.int32)[::-1]
+            later[row] = onward[place + 1] - onward[last + 1]
+            logged[row] = onward[first] > onward[last + 1]
+    return lines.with_columns(later=later, logged=logged)
 
 
 def _clock() -> pl.Expr:
@@ -54,11 +63,17 @@ def _clock() -> pl.Expr:
     return pl.coalesce(glog, pl.col("time").dt.strftime("%m%d %H:%M:%S%.6f"))
 
 
-def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame, logged: pl.Series) -> pl.Series:
+def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell."""
-    asked = ~logged & lines["time"].is_not_null()
-    if not asked.any():
+    asked = lines.filter(~pl.col("logged"), pl.col("time").is_not_null()).select("row", "session", "time")
+    if not asked.height:
         return pl.zeros(lines.height, dtype=pl.Int64, eager=True)
-    times = points.drop_nulls(["line", "time"]).unique(["source", "line"])["time"].sort()
-    behind = times.search_sorted(lines["time"], side="right").cast(pl.Int64)
-    return pl.select(pl.when(asked).then(times.len() - behind).otherwise(0)).to_series()
+    times = points.lazy().filter(pl.col("session").is_in(asked["session"].unique().implode()))
+    times = (
+        times.drop_nulls(["line", "time"]).unique(["session", "file", "line"]).select("session", "time").sort("time")
+    )
+    known = times.with_columns(until=pl.int_range(1, pl.len() + 1).over("session")).collect()
+    before = asked.sort("time").join_asof(known, on="time", by="session", check_sortedness=False)
+    count = before.join(known.group_by("session").len("all"), on="session", how="left")
+    later = count.select("row", elsewhere=pl.col("all").cast(pl.Int64).fill_null(0) - pl.col("until").fill_null(0))
+    return lines.join(later, on="row", how="left", maintain_order="left")["elsewhere"].fill_null(0)

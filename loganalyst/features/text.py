@@ -8,13 +8,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from loganalyst.features.blame import judged_session, root, session_labels
+from loganalyst.features.blame import judged_session
 from loganalyst.features.context import Computed, Context
-from loganalyst.features.places import place
-from loganalyst.features.survival import outlived
 from loganalyst.model import Feature, FeatureValue, Run, Witness
-
-__all__ = ["FEATURES", "compute", "session_labels"]
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
@@ -76,10 +72,9 @@ def compute(context: Context) -> Computed:
     sessions = run.sessions.filter(pl.col("source").is_in(logs))
     last = judged_session(replace(run, sessions=sessions))
     lines = run.lines.filter(pl.col("session") == last)
-    told = outlived(run, last)
     spans = sessions.filter(pl.col("session") == last)
     read = int((spans["last_line"] - spans["first_line"] + 1).sum()) if spans.height else 0
-    return {"log_lines_read": read, **_counted(lines), **_described(run, root(told), told)}
+    return {"log_lines_read": read, **_counted(lines), **_described(run, context.roots.get(last), lines)}
 
 
 def _counted(lines: pl.DataFrame) -> Computed:
@@ -89,7 +84,7 @@ def _counted(lines: pl.DataFrame) -> Computed:
     }
 
 
-def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Computed:
+def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:
     signals = [_SIGNALS[p] for p in lines["pattern"] if p in _SIGNALS]
     # SIGTERM is what the others get when one of them died
     signal = next((s for s in signals if s != "SIGTERM"), signals[0] if signals else "none")
@@ -99,17 +94,17 @@ def _described(run: Run, row: dict[str, Any] | None, lines: pl.DataFrame) -> Com
     said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
     words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
     told = {**said, **{name: block[name] for name in words if block.get(name)}}
-    rank, node = place(row, lines)
+    rank, node = row["rank"], row["node"]
     if row["part"] != "peer":  # of a complaint it is who complains
         rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
     values = {
-        "log_root_label": row["label"] or "other",
+        "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
         "log_root_message": _short(told.get("message", "").strip() or _BAR.sub("", row["text"]).strip()),
         "log_root_exception": told.get("exception"),
         "log_root_frame": told.get("frame"),
         "log_root_rank": rank,
-        "log_root_teller": row["rank"],
+        "log_root_teller": row["teller"],
         "log_root_node": node,
         "log_root_ranks": len(block.get("ranks") or ()) or None,
         "log_root_module": _first(said, *_MODULES),

@@ -1,5 +1,6 @@
 """What a learning-rate curve does: its peak, warm-up, decay, sudden drops, restarts, and when it ran out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -106,17 +107,28 @@ def _settled(t: Array, u: Array) -> int:
 def _restarts(u: Array) -> list[int]:
     """Where the rate begins to climb by a quarter of the peak or more after it had come down below a half."""
     found: list[int] = []
-    at = int(np.argmax(u >= WARM))
-    while (down := np.flatnonzero(u[at:] < 0.5)).size:  # one turn a restart
-        at += int(down[0])
-        low = np.minimum.accumulate(u[at:])
-        again = np.flatnonzero(u[at:] > low + RISE)
-        if not again.size:
+    peaks = np.flatnonzero(u == np.maximum.accumulate(u[::-1])[::-1])  # no later value is higher
+    at = _next(u, 0, lambda v: v >= WARM)
+    while at is not None and (down := _next(u, at, lambda v: v < 0.5)) is not None:  # one turn a restart
+        again = _next(u, down, lambda v: v > np.minimum.accumulate(v) + RISE)
+        if again is None:
             break
-        end = at + int(again[0])
-        found.append(at + int(np.flatnonzero(u[at:end] <= low[again[0]])[-1]) + 1)
-        at = end + int(np.argmax(u[end:]))
+        fallen = u[down:again]
+        found.append(down + int(np.flatnonzero(fallen <= fallen.min())[-1]) + 1)
+        at = int(peaks[np.searchsorted(peaks, again)])
     return found
+
+
+def _next(u: Array, at: int, holds: Callable[[Array], NDArray[np.bool_]]) -> int | None:
+    """Where, from `at` on, something first holds that only what comes before decides. Near places are looked at before
+    far ones: of many turns none looks at all the rest.
+    """
+    width = 64
+    while not (seen := np.flatnonzero(holds(u[at : at + width]))).size:
+        if at + width >= u.size:
+            return None
+        width *= 4
+    return at + int(seen[0])
 
 
 def _exhausted(t: Array, u: Array) -> int | None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.errors import SourceError
-from loganalyst.features.blame import judged_session, root
-from loganalyst.features.places import place
+from loganalyst.features.blame import judged_session, roots
 from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 from loganalyst.sources.ingest import ingest
@@ -78,9 +77,9 @@ def blamed(run: Run | None, first: int = 1, last: int = 10**12) -> Blame:
     within = pl.col("line").is_between(first, last)
     part = Run(sessions=inside, lines=run.lines.filter(within), points=run.points.filter(within))
     number = judged_session(part)
-    lines = outlived(part, number)
-    row = root(lines)
-    return Blame(row["label"] or "other", row["line"], *place(row, lines), row["part"]) if row else Blame()
+    told = ("label", "line", "first_rank", "first_node", "part")
+    rows = roots(outlived(part, number)).with_columns(pl.col("label").fill_null("other")).select(told)
+    return Blame(*rows.row(0)) if rows.height else Blame()
 
 
 def read(path: Path) -> Run | None:

@@ -5,12 +5,12 @@
 The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
 pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Of a second one 1 % of the lines
 print metrics. A third, of 200 MB at most, is what tqdm writes into a file: a bar overwritten with CR, with blocks,
-colours and a loss. Every reader is a fresh
-process; printed are its CPU seconds (of all threads, and of processes it starts; modules are loaded before), GB/s of
-CPU time, the seconds that passed and GB/s of those (two processes read a large log where there are two processors), the
-CPU seconds of the first thread (no less can pass), and the peak memory of all above that after loading. The peers look
-for the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB; of the
-bars one regex takes step and loss.
+colours and a loss. A fourth is of a job that died and was begun anew, over and over. Every reader is a fresh process;
+printed are its CPU seconds (of all threads, and of processes it starts; modules are loaded before), GB/s of CPU time,
+the seconds that passed and GB/s of those (two processes read a large log where there are two processors), the CPU
+seconds of the first thread (no less can pass), and the peak memory of all above that after loading. The peers look for
+the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB; of the bars
+one regex takes step and loss.
 `--small` is the number of copies of a short failed log that are read one after another. Linux only.
 """
 
@@ -41,9 +41,12 @@ END = """Traceback (most recent call last):
     loss.backward()
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
 """
+SHORT = "".join(f"step {i} loss {1 / (i + 1):.4f} lr 1e-3\n" for i in range(50)) + END
 PART = 16 << 20
 BARS = "bars-1.err"
 SELDOM = "slurm-2.out"
+LOOP = "slurm-3.out"
+STARTS = 10_000
 
 
 def main() -> None:
@@ -56,10 +59,11 @@ def main() -> None:
         log, words = Path(folder) / "slurm-1.out", Path(folder) / "literals"
         write(log, args.megabytes * 1_000_000)
         write(log.with_name(SELDOM), args.megabytes * 1_000_000, metrics=0.01)
+        log.with_name(LOOP).write_text(("Namespace(lr=0.001)\n" + SHORT) * STARTS)
         write_bars(log.with_name(BARS), min(args.megabytes, 200) * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
         words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
-        print(f"{'reader':23}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
+        print(f"{'reader':25}{'MB':>8}{'CPU s':>9}{'GB/s':>8}{'s':>9}{'GB/s':>8}{'1st CPU s':>11}{'peak MB':>9}  found")
         for name in [args.only] if args.only else READERS:
             child(name, str(log), str(words), str(args.small))
 
@@ -69,7 +73,7 @@ def child(name: str, *arguments: str) -> None:
     code = "import text_speed, sys; text_speed.measure(*sys.argv[1:])"
     command = [sys.executable, "-c", code, name, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
-    print(done.stdout.rstrip() or f"{name:23}  not here: {done.stderr.splitlines()[-1]}", flush=True)
+    print(done.stdout.rstrip() or f"{name:25}  not here: {done.stderr.splitlines()[-1]}", flush=True)
 
 
 def measure(name: str, log: str, words: str, small: str) -> None:
@@ -79,7 +83,7 @@ def measure(name: str, log: str, words: str, small: str) -> None:
     found, size = take()
     seconds, passed = cpu() - begin, time.perf_counter() - clock
     rates = f"{seconds:9.2f}{size / 1e9 / seconds:8.3f}{passed:9.2f}{size / 1e9 / passed:8.3f}"
-    print(f"{name:23}{size / 1e6:8.0f}{rates}{time.thread_time() - first:11.2f}{peak() - before:9.0f}  {found}")
+    print(f"{name:25}{size / 1e6:8.0f}{rates}{time.thread_time() - first:11.2f}{peak() - before:9.0f}  {found}")
 
 
 def cpu() -> float:
@@ -176,12 +180,17 @@ def diagnosed_seldom(log: Path, words: Path, small: int) -> Reader:
     return diagnosed(log.with_name(SELDOM), words, small)
 
 
+def diagnosed_loop(log: Path, words: Path, small: int) -> Reader:
+    """The same of the log whose every start has a cause of its own."""
+    return diagnosed(log.with_name(LOOP), words, small)
+
+
 def short_logs(log: Path, _words: Path, small: int) -> Reader:
     """Many short logs."""
     from loganalyst.sources import text
 
     short = log.with_name("short.out")
-    short.write_text("".join(f"step {i} loss {1 / (i + 1):.4f} lr 1e-3\n" for i in range(50)) + END)
+    short.write_text(SHORT)
     list(text.read(short))
 
     def take() -> tuple[str, int]:
@@ -241,6 +250,7 @@ READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "whole reading": reading,
     "whole diagnosis": diagnosed,
     "diagnosis, 1 % metrics": diagnosed_seldom,
+    "diagnosis, 10,000 starts": diagnosed_loop,
     "short logs": short_logs,
     "whole reading, bars": reading_bars,
     "python re, bars": python_bars,

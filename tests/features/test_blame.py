@@ -1,11 +1,16 @@
 """Which line is the root cause, and which rank and node failed first, in small logs with one answer each."""
 
 from pathlib import Path
+from random import Random
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from loganalyst.features import text
+from loganalyst.features.blame import roots
 from loganalyst.features.context import Context
+from loganalyst.features.survival import outlived
 from loganalyst.model import Features, table
 from loganalyst.sources.ingest import ingest
 from tests.features.blame_cases import CASES, ROOT, Case
@@ -40,3 +45,18 @@ def test_root_cause(tmp_path: Path, case: Case) -> None:
 
     assert (case.label or "none", marked(case.files)) == (found.values["log_root_label"], place)
     assert (case.rank, case.node) == (found.values.get("log_root_rank"), found.values.get("log_root_node"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_session_of_many_is_judged_as_if_it_were_alone(tmp_path: Path, seed: int) -> None:
+    """In whatever order the starts of a program stand in two logs, none has a part in the cause of another."""
+    logs = [told.replace(ROOT, "") for case in CASES for told in case.files.values()]
+    for name in ("train.out", "train.err"):
+        Random(f"{name}{seed}").shuffle(logs)
+        (tmp_path / name).write_text("".join(f"Namespace(lr=0.1)\n{log}" for log in logs))
+    run = ingest(tmp_path)
+    together = roots(outlived(run)).drop("row")
+    alone = [roots(outlived(run, session)).drop("row") for session in sorted(set(run.sessions["session"]))]
+
+    assert len(alone) > len(CASES)
+    assert_frame_equal(together, pl.concat(alone))

@@ -5,6 +5,7 @@ import pytest
 
 from loganalyst.features import blame, text
 from loganalyst.features.context import Context
+from loganalyst.features.survival import outlived
 from loganalyst.model import Features, Run, Source, Witness, table
 from loganalyst.sources.ingest import ingest
 
@@ -168,7 +169,9 @@ def test_the_last_session_counts(tmp_path: Path) -> None:
     path.write_text(start + STEPS + OOM + "\n" + start + STEPS + "ValueError: bad\n" + start + STEPS)
     run = ingest(path)
 
-    assert text.session_labels(run) == {0: "cuda_oom", 1: "code_exception", 2: None}
+    labels = [row and row["label"] for row in blame.session_roots(run, outlived(run)).values()]
+
+    assert labels == ["cuda_oom", "code_exception", None]
     assert features(run).values["log_root_label"] == "none"
     assert features(run).values["log_lines_read"] == 9
 
@@ -181,7 +184,8 @@ def test_every_session_has_its_own_cause(tmp_path: Path) -> None:
         + LIMIT.replace("JOB 7", "JOB 8") + "Namespace(lr=0.1)\n" + STEPS
     )  # fmt: skip
     run = ingest(path)
-    found = [row and (row["label"], row["line"], row["rank"], row["node"]) for row in blame.session_roots(run).values()]
+    roots = blame.session_roots(run, outlived(run)).values()
+    found = [row and (row["label"], row["line"], row["rank"], row["node"]) for row in roots]
 
     assert run.sessions["job"].to_list() == ["7", "8", "8"]
     assert found == [("cuda_oom", 9, 2, None), ("slurm_timeout", 20, None, "n1"), None]

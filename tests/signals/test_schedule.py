@@ -69,6 +69,14 @@ def test_warm_restarts_are_counted():
     assert schedule(T, COSINE).restarts == 0
 
 
+def test_thousands_of_restarts_are_counted():
+    """Short and long cycles in turn, as of a job that began anew over and over."""
+    cycles = [np.linspace(1, 0, n) for n in (50, 3, 700)] * 1000
+    s = schedule(np.arange(753_000), np.concatenate(cycles))
+
+    assert (s.restarts, s.kind, s.jump_steps[:4]) == (2999, "linear", (50, 53, 753, 803))
+
+
 def test_a_warm_up_in_steps_is_no_jump():
     """Only a rise after the peak was reached counts: here the rate returns to it at step 600."""
     rate = np.select([T < 50, T < 100, T < 300, T < 600], [0.1, 0.5, 1.0, 0.4], 1.0)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loganalyst.features.blame import session_roots
+from loganalyst.features.survival import outlived
 from loganalyst.model import Run, Tables
 from loganalyst.sources import text
 
@@ -90,7 +91,8 @@ def read(path: Path, log: str) -> Tables:
 
 def root_line(tables: Tables) -> int | None:
     """The line of the root cause of its only session."""
-    (row,) = session_roots(Run(lines=tables.lines, points=tables.points, sessions=tables.sessions)).values()
+    run = Run(lines=tables.lines, points=tables.points, sessions=tables.sessions)
+    (row,) = session_roots(run, outlived(run)).values()
     return row and row["line"]
 
 
