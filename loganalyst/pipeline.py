@@ -30,9 +30,10 @@ from loganalyst.diagnosis.timeline import timeline
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features import roles as role_names
 from loganalyst.features.context import Context
-from loganalyst.features.curves import clocks, last_training, stand_ins
 from loganalyst.features.curves import curves as effective_curves
+from loganalyst.features.curves import last_training, stand_ins
 from loganalyst.features.curves import metrics as named_metrics
+from loganalyst.features.meanings import meant
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Expectation, Metric, Role, Run, SessionSummary
@@ -303,7 +304,7 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
-    curves = clocks(last_training(curves), role_names.all_roles()["wall_time"])
+    curves = meant(last_training(curves), role_names.all_roles())
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 
 

@@ -14,11 +14,16 @@ def begins_late(curve: Curve) -> bool:
     if len(curve.steps) < FEWEST:
         return False
     interval = float(np.median(np.diff(curve.steps)))
+    late = _passed(curve.steps[0] - interval, curve.steps[-1]) > LATE
     epochs = curve.epochs[np.isfinite(curve.epochs)]
-    if epochs.size and epochs[0] < 2 <= epochs[-1]:  # whatever was counted in steps before
+    if not epochs.size:
+        return late
+    interval = float(np.median(np.diff(epochs))) if epochs.size > 1 else 0.0
+    if epochs[0] % 1 > FEWEST * interval > 0:  # in the middle of an epoch: parts of them are counted from 0
+        return _passed(epochs[0] - interval, epochs[-1]) > LATE
+    if epochs[0] < 2 <= epochs[-1]:  # whatever was counted in steps before
         return False
-    steps = _passed(curve.steps[0] - interval, curve.steps[-1])
-    return max(steps, _passed(np.floor(epochs[0]) - 1, epochs[-1]) if epochs.size else 0.0) > LATE
+    return late or _passed(np.floor(epochs[0]) - 1, epochs[-1]) > LATE
 
 
 def unless_late(curve: Curve, told: Computed) -> Computed:

@@ -66,7 +66,7 @@ def _instead(better: pl.DataFrame, chosen: pl.DataFrame) -> pl.DataFrame:
 
 def _known(chosen: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
     """Of sessions for which a general exception was chosen the first known fault of the same chain."""
-    near = judged.filter(~pl.col("general"))
+    near = judged.filter(~pl.col("general"), _LABEL.is_not_null())
     if not near.height:
         return near
     general = chosen.filter("general").select("session", "file", at="line", of="block", by="rank")
@@ -96,7 +96,7 @@ def _first(best: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     best = best.join(table, on="session", how="left", maintain_order="left")
     timed = pl.col("clock").is_not_null().all().over("session")
     apart = ~timed & (pl.col("file").n_unique().over("session") > 1)
-    other = pl.col("of_table").is_not_null() & pl.col("rank").ne_missing(pl.col("of_table"))
+    other = (pl.col("rank") != pl.col("of_table")).fill_null(value=False)  # a line without a rank may be of any
     order = (
         pl.when(timed).then("clock"),
         pl.when(~timed).then(other),

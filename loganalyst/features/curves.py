@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Metric, Role, Run
 
@@ -15,7 +14,6 @@ Roles = Mapping[str, tuple[Role, str]]
 _TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
-_ADDED = 0.2  # of the first value, the usual gain of a clock that began at 0 (its first stretch holds the start-up)
 _SIDE = 3  # points that tell the level on a side of where a training begins anew
 _BACK = 0.5  # of what the loss had fallen, the least that it goes back there
 _KNOWN = pl.col("value").is_not_null()
@@ -95,18 +93,6 @@ def _since(curve: Curve, session: int, step: int) -> Curve:
     return replace(curve, **{name: getattr(curve, name)[kept] for name in arrays})
 
 
-def clocks(found: list[Curve], role: Role) -> list[Curve]:
-    """The same curves; a `time` that only adds up (YOLO's, of the seconds since the start) is of `role`, no step's time."""
-    return [replace(c, role=role) if c.role.name == "step_time" and _adds_up(c.values) else c for c in found]
-
-
-def _adds_up(seconds: NDArray[np.float64]) -> bool:
-    """Whether each value is above the one before by about as much as the first is above 0."""
-    known = seconds[np.isfinite(seconds)]
-    grown = np.diff(known)
-    return grown.size >= 2 and bool((grown > 0).all()) and float(np.median(grown)) > _ADDED * float(known[0])
-
-
 def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
     """Losses that were not logged, made of what was: the sum of all terms, or the logarithm of a perplexity."""
     train = _total(found, roles["train_loss"]) or _of_perplexity(found, "train_perplexity", roles["train_loss"])
@@ -150,6 +136,6 @@ def _curve(metric: str, arrays: Sequence[Any], role: Role) -> Curve:
 def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
     """Every metric with its role, for the report."""
     return tuple(
-        Metric(c.metric, c.role.name, roles[c.metric][1], len(c.values), int((~np.isfinite(c.values)).sum()))
-        for c in all_curves
+        Metric(c.metric, c.role.name, why, len(c.values), int((~np.isfinite(c.values)).sum()))
+        for c, (_, why) in ((c, roles.get(c.metric) or roles[c.metric.removeprefix("-")]) for c in all_curves)
     )

@@ -1,11 +1,13 @@
 """Features of held-out losses, accuracies and scores, beside training."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
 from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from loganalyst.signals import Gap
 
 LOSSES = ("val_loss", "val_loss_component")
+LITTLE = 0.005  # of the best score
 FEWEST, MOST = 6, 200  # values whose order tells a trend
 _SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
@@ -30,6 +33,8 @@ FEATURES = (
     Feature("val_loss_rise_ratio", "float", "ratio", "last level against the lowest (positive losses)", "val_loss"),
     Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
     Feature("val_loss_drop_relative", "float", "share", "its fall against its first level", "val_loss"),
+    Feature("val_loss_alone", "bool", "", "no training loss is logged beside it", "val_loss"),
+    Feature("val_score_at_best", "bool", "", "a held-out score is logged beside it (four values or more), gained, and ended within half a percent of its best", "val_loss"),
     Feature("val_loss_trend", "float", "", "Kendall's tau of it against time, of the second half (-1 = each value is lower than the one before)", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
@@ -41,6 +46,7 @@ FEATURES = (
     Feature("train_val_gap_widening", "float", "noise", "how far that gap ended above its smallest, in units of the noise of the held-out loss", "val_loss"),
     Feature("train_val_gap_onset_step", "int", "step", "from where on it stays above its smallest by more than the noise", "val_loss"),
     Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
+    Feature("val_score_name", "text", "", "that metric; `1 - wer` where it is an error rate, of which what it leaves of 1 is told", "val_accuracy"),
     Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
     Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
     Feature("val_score_last", "float", "score", "its last value", "val_accuracy"),
@@ -83,6 +89,8 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
         "val_loss_trend": _trend(curve.values),
+        "val_loss_alone": not context.of("train_loss", "loss_component", "recon_loss", "rl_loss"),
+        "val_score_at_best": _at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
         "train_val_gap_growth": None
@@ -93,6 +101,14 @@ def _losses(context: Context) -> Computed:
         **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
+
+
+def _at_best(held_out: Sequence[Curve]) -> bool:
+    if not held_out:
+        return False
+    x = share(held_out[0])
+    x = x[np.isfinite(x)]
+    return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - LITTLE) * x.max())
 
 
 def _trend(values: NDArray[np.float64]) -> float | None:
@@ -176,13 +192,14 @@ def _score(curve: Curve) -> Computed:
     gain = float(x[-1] - x[0])
     return {
         "val_score_metric": curve.metric,
+        "val_score_name": f"1 - {curve.metric}" if curve.role.name == "val_error_rate" else curve.metric,
         "val_score_points": len(x),
         "val_score_first": float(x[0]),
         "val_score_last": float(x[-1]),
         "val_score_best": (float(x.max()), best),
         "val_score_best_step": (best.step, best),
         "val_score_loss_from_best": (ratio(float(x.max() - x[-1]), abs(float(x.max()))), best),
-        "val_score_gain": gain,
+        **unless_late(curve, {"val_score_gain": gain}),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }

@@ -26,6 +26,7 @@ FEW = {
     "saved-scale-collapsed": "half precision has two ends",
     "saved-unreadable": "the file says what is wrong with it",
     "small-model": "the size of the model is the matter",
+    "val-loss-rises-alone": "learning by heart and falling apart look alike where training is not logged",
     "held-out-below": "labels that are wrong, or a regularised training, which is no fault",
     "preference-loss-high": "seen directly in the loss",
     "schedule-exhausted": "seen directly in the rate",

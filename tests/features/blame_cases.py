@@ -618,4 +618,35 @@ CASES = (
         {"job.out": steps(1, 20) + "run.sh: line 30: notify: command not found\n"},
         None,
     ),
+    Case(
+        "what a task of Ray raised, a file that is not there",
+        {"job.out": trace("ray.exceptions.RayTaskError(FileNotFoundError): ray::train() (pid=12, ip=10.0.0.2)")
+         + '  File "/home/ann/proj/data.py", line 52, in load\n    raise FileNotFoundError(\n'
+         + "FileNotFoundError: No shards match '/data/packed_*'" + ROOT + "\n"},
+        "config_error",
+        node="10.0.0.2",
+    ),
+    Case(
+        "an exception without a message behind the task of Ray that raised it",
+        {"job.out": trace("ray.exceptions.RayTaskError(NotImplementedError): ray::main_task() (pid=12, ip=10.0.0.2)")
+         + '  File "/home/ann/proj/score.py", line 37, in score\n    raise NotImplementedError\n'
+         + "NotImplementedError" + ROOT + "\n"},
+        "code_exception",
+        node="10.0.0.2",
+    ),
+    Case(
+        "an actor of Ray that could not be imported, and why in its message",
+        {"job.out": trace("RuntimeError: The actor with name Worker failed to import on the worker. This may be because:")
+         + "\n" + trace("ImportError: /opt/flash_attn_2_cuda.so: undefined symbol: _ZNK3c10" + ROOT)},
+        "import_error",
+    ),
+    Case(
+        "a compiler's words without a rank before the exception of the rank that the table names",
+        {"job.out": "/usr/include/crt/host_config.h:139:2: error: #error -- unsupported GNU version! gcc versions later than 11 are not supported!" + ROOT
+         + "\n" + trace("subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.", "[rank0]: ")
+         + "Root Cause (first observed failure):\n[0]:\n  time      : 2024-05-01_10:00:00\n  host      : n1\n  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7)\n"},
+        "import_error",
+        0,
+        "n1",
+    ),
 )  # fmt: skip

@@ -56,6 +56,15 @@ def test_epochs_from_the_first_on_outweigh_steps_that_go_on(features_of: Feature
     assert (anew["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
 
 
+def test_in_the_middle_of_an_epoch_a_log_does_not_begin(features_of: FeaturesOf) -> None:
+    """The second half of two epochs, whose parts are counted from 0; a first row after one interval is the first."""
+    middle = features_of({}, points=points("loss", range(50), np.linspace(1.26, 2, 50).tolist())).values
+    whole = features_of({}, points=points("loss", range(50), np.linspace(0.04, 2, 50).tolist())).values
+    from_one = features_of({}, points=points("loss", range(50), np.linspace(1.02, 2, 50).tolist())).values
+
+    assert [told["train_loss_begins_late"] for told in (middle, whole, from_one)] == [True, False, False]
+
+
 def test_two_points_tell_nothing_of_an_interval(features_of: FeaturesOf) -> None:
     """Epoch 900 and 1000: a run that logs each hundredth, as far as two points can tell."""
     assert features_of({}, points=points("loss", [900, 1000])).values["train_loss_begins_late"] is False

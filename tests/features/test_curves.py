@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from loganalyst.features.curves import clocks, curves, effective, last_training, stand_ins
+from loganalyst.features.curves import curves, effective, last_training, stand_ins
 from loganalyst.features.roles import all_roles, assign
 from loganalyst.model import Run, Source, table
 
@@ -109,19 +109,6 @@ def test_a_perplexity_beside_its_loss_is_none() -> None:
     assert of_metrics(loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == ["ln val_ppl: val_loss"]
     assert of_metrics(loss=[1.0], val_loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == []
     assert of_metrics(recon_loss=[1.0], perplexity=[300.0]) == []
-
-
-def role_of(seconds: Sequence[float]) -> str:
-    run = run_of(points(0, range(len(seconds)), seconds, metric="time"))
-    return clocks(curves(run, assign(["time"])), all_roles()["wall_time"])[0].role.name
-
-
-def test_a_time_that_adds_up_is_a_clock() -> None:
-    """YOLO writes the seconds since the start; read as the time of an epoch the run would seem to slow down."""
-    assert role_of([49.4, 96.4, 142.3, 188.8]) == "wall_time"
-    assert role_of([49.4, 47.0, 45.9, 46.5]) == "step_time"
-    assert role_of([10.0, 10.4, 10.9, 11.5]) == "step_time"
-    assert role_of([math.nan, 5.0, 9.8, 15.1]) == "wall_time"
 
 
 FALL = [0.47, 0.37, 0.31, 0.27, 0.22, 0.17, 0.13, 0.11]

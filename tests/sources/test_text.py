@@ -227,6 +227,7 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
         ("table.log", "step,loss,lr\n1,0.5,0.1\n2,0.4,0.1\n3,0.3,0.1\n4,0.2,0.1\n", 0, 0),
         ("train.log", "".join(f"epoch: {i}, loss: 0.{i}, acc: 0.5\n" for i in range(1, 6)), 0.5, 0.5),
         ("train.log", "".join(f"{{'loss': 0.{i}, 'lr': 0.1, 'epoch': {i}}}\n" for i in range(1, 6)), 0.5, 0.5),
+        ("train.log", "".join(f"{{'loss': '0.{i}', 'lr': '1e-05', 'epoch': '{i}'}}\n" for i in range(1, 6)), 0.5, 0.5),
         ("rows.log", "".join(f"2026-01-02T03:04:0{i},{i},0.{i}\n" for i in range(1, 6)), 0, 0),
         ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),
         ("script.txt", "#!/bin/bash\necho epoch 1\n", 0, 0),

@@ -16,10 +16,10 @@ _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log
 _TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text|[oe]|bak|old)$", re.I)
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
-    r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?[-+]?\d"
+    r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?['\"]?[-+]?\d"
 )
 _OTHER_FORMAT = re.compile(r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)", re.I)
-_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*[-+.\d]")  # loss: 0.5, 'loss': 0.5, loss=0.5
+_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5
 _CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
 
