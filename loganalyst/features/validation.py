@@ -56,6 +56,7 @@ FEATURES = (
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value against the highest", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
+    Feature("val_score_still_share", "float", "share", "of its values those at the end that all equal the last", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
@@ -201,6 +202,7 @@ def _score(curve: Curve) -> Computed:
         "val_score_loss_from_best": (ratio(float(x.max() - x[-1]), abs(float(x.max()))), best),
         **unless_late(curve, {"val_score_gain": gain}),
         "val_score_late_gain_share": ratio(float(x[-1] - x[(2 * len(x)) // 3 - 1]), gain) if len(x) >= 3 else None,
+        "val_score_still_share": float(np.logical_and.accumulate(x[::-1] == x[-1]).mean()),
         "val_score_constant": bool(len(x) >= 3 and (x == x[0]).all()),
     }
 
