@@ -1,10 +1,10 @@
 """Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR|TABLE... [--store STORE]`.
 
 Each run NAME in DIR has its truth beside it, NAME.truth.yaml; a TABLE (.csv) has the truth and the features of a run in
-each row; runs confirmed in the STORE count too. By default the
-rules are judged as they are. `--split family` judges each family of models by weights fitted on the others, from the
-weights judged by hand; `--fit FILE` fits weights on all these runs and writes them. A STORE keeps what was read of the
-runs for the next time.
+each row, or what was answered for it at first sight, which counts for the calibration alone; runs confirmed in the
+STORE count too. By default the rules are judged as they are. `--split family` judges each family of models by weights
+fitted on the others, from the weights judged by hand; `--fit FILE` fits weights on all these runs and writes them. A
+STORE keeps what was read of the runs for the next time.
 """
 
 import argparse
@@ -13,10 +13,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import shown, weightsfile
+from loganalyst.evaluate import firstsight, shown, weightsfile
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.figures import figures
 from loganalyst.evaluate.fitting import Fitting
@@ -41,13 +42,14 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        runs = labelled(asked.places, Store(asked.store or folder))
-    _tell(runs, asked)
+        told = [place for place in asked.places if firstsight.is_table(place)]
+        runs = labelled([place for place in asked.places if place not in told], Store(asked.store or folder))
+    _tell(runs, pl.concat(map(firstsight.read, told)) if told else None, asked)
 
 
-def _tell(runs: Labelled, asked: argparse.Namespace) -> None:
+def _tell(runs: Labelled, seen: pl.DataFrame | None, asked: argparse.Namespace) -> None:
     judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
-    fitting = Fitting(judged, runs, items=not asked.calibrate)
+    fitting = Fitting(judged, runs, not asked.calibrate, seen)
     answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
     told = figures(answers)
     if asked.format == "json":

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from loganalyst.diagnosis.catalogue import SCALES, Catalogue
 from loganalyst.diagnosis.confidence import logit
 from loganalyst.diagnosis.rule import Calibration, Weights
+from loganalyst.evaluate import firstsight
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
@@ -22,11 +23,14 @@ Taken = NDArray[np.bool_]  # of the runs
 
 @dataclass(frozen=True)
 class Fitting:
-    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`."""
+    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`. Where answers were
+    `told` at first sight of public runs, causes that metrics carry are calibrated by these alone.
+    """
 
     catalogue: Catalogue
     runs: Labelled
     items: bool = True
+    told: pl.DataFrame | None = None
 
     @cached_property
     def problem(self) -> Problem:
@@ -39,7 +43,9 @@ class Fitting:
         """
         parts = self.parts(taken, INNER)
         unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
-        return Weights(self.ratios(taken), {kind: platt(unseen.filter(kind=kind)) for kind in SCALES})
+        seen = {kind: platt(unseen.filter(kind=kind)) for kind in SCALES}
+        public = {} if self.told is None else dict.fromkeys(firstsight.SCALES, platt(self.told))
+        return Weights(self.ratios(taken), seen | public)
 
     def ratios(self, taken: Taken) -> Ratios:
         """The weights of items fitted on the runs that are `taken`."""

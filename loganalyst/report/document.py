@@ -3,7 +3,8 @@
 Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,6 +50,7 @@ STATES = {
 TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # their files' names say nothing to people
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
 # What to draw beside the curves a cause names, in this order
+SHOWN_STARTS = 50
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
 SURE = 0.8  # from which on an order of two events is told
@@ -132,6 +134,8 @@ class Document:
     setup: tuple[Row, ...]
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
+    starts: str  # how many, and what they ended with; empty of one alone
+    faulty_starts: bool
     gaps: tuple[Row, ...]
     ignored: tuple[str, ...]
     notes: tuple[Row, ...]
@@ -177,7 +181,9 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         watch=tuple(watch(d)),
         setup=tuple(setup(d)),
         facts=tuple(facts(d)),
-        sessions=tuple(map(_session, d.sessions)) if len(d.sessions) > 1 else (),
+        sessions=_sessions(d.sessions),
+        starts=_starts(d.sessions),
+        faulty_starts=len(d.sessions) > 1 and any(s.label for s in d.sessions),
         gaps=tuple(gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
         notes=tuple(Row(clean(n.text, 240), clean(n.change, 240)) for n in d.notes),
@@ -375,6 +381,23 @@ def _perhaps(rival: Rival) -> Row:
 def _left(rule: RuledOut) -> bool:
     """Whether so much is left for it that it is less likely rather than ruled out."""
     return rule.confidence >= LEFT
+
+
+def _sessions(sessions: Sequence[SessionSummary]) -> tuple[Row, ...]:
+    """The last ones of several, and how many were before."""
+    if len(sessions) < 2:
+        return ()
+    before = len(sessions) - SHOWN_STARTS
+    more = [Row("before", f"{before:,} more starts")] if before > 0 else []
+    return (*more, *map(_session, sessions[-SHOWN_STARTS:]))
+
+
+def _starts(sessions: Sequence[SessionSummary]) -> str:
+    if len(sessions) < 2:
+        return ""
+    counts = Counter(s.label for s in sessions if s.label).most_common(3)
+    faults = ", ".join(f"{count:,} {label}" for label, count in counts)
+    return f"{len(sessions):,}" + (f" ({faults})" if faults and len(sessions) > 3 else "")
 
 
 def _session(s: SessionSummary) -> Row:

@@ -38,7 +38,8 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
     lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
     lines += _baseline(doc, width, 2)
     lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
-    return lines + _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width) + _not_read(doc, width)
+    lines += _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width)
+    return lines + (_sessions(doc, width, 2) if doc.faulty_starts else []) + _not_read(doc, width)
 
 
 def _full(doc: Document, width: int) -> "list[Text]":
@@ -188,11 +189,11 @@ def _after(doc: Document, width: int) -> "list[Text]":
     return field("After it", f"{'; '.join(shown)} ({said})", width)
 
 
-def _sessions(doc: Document, width: int) -> "list[Text]":
+def _sessions(doc: Document, width: int, margin: int = 0) -> "list[Text]":
     if not doc.sessions:
         return []
     shown = doc.sessions[-3:]
-    return field("Starts", f"{len(doc.sessions)}; " + " · ".join(f"{r.label} {r.text}" for r in shown), width)
+    return field("Starts", f"{doc.starts}; " + " · ".join(f"{r.label} {r.text}" for r in shown), width, margin)
 
 
 def _not_read(doc: Document, width: int) -> "list[Text]":
