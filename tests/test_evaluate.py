@@ -15,7 +15,7 @@ from loganalyst.auditing.confirm import confirm
 from loganalyst.diagnosis.catalogue import Catalogue, load
 from loganalyst.diagnosis.rule import Calibration, Weights
 from loganalyst.errors import SourceError
-from loganalyst.evaluate import weightsfile
+from loganalyst.evaluate import firstsight, weightsfile
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.figures import bins, brier, by_class, calibration_error, figures, share
 from loganalyst.evaluate.fitting import Fitting, platt
@@ -24,6 +24,7 @@ from loganalyst.evaluate.ratios import problem, ratios
 from loganalyst.store import Store
 
 PUBLIC_LOGS = Path(__file__).parent / "bench" / "public_logs.csv"
+PUBLIC_RECORDS = Path(__file__).parent / "bench" / "public_records.csv"
 NAN = {"train_loss_points": 500, "train_loss_metric": "loss", "train_loss_nonfinite_count": 1, "run_kind": "training"}
 
 
@@ -131,6 +132,28 @@ def test_the_scale_of_logs_is_fitted_on_the_table_of_public_ones(judged: Catalog
     assert answers["kind"].unique().to_list() == ["logs"]
     assert (answers["first"].sum(), answers.height) == (116, 127)
     assert (round(fitted.slope, 3), round(fitted.offset, 3)) == (shipped.slope, shipped.offset)
+
+
+def test_causes_that_metrics_carry_are_calibrated_by_answers_at_first_sight(judged: Catalogue) -> None:
+    """Slope and offset of weights.yaml are those that the table gives, whatever else was fitted."""
+    told = firstsight.read(PUBLIC_RECORDS)
+    fitted = Fitting(judged, nan_runs(*["bad_data"] * 40), told=told).weights(np.array([True] * 40)).scales
+
+    for kind in firstsight.SCALES:
+        shipped = pipeline.catalogue().calibration(kind)
+        assert (round(fitted[kind].slope, 3), round(fitted[kind].offset, 3)) == (shipped.slope, shipped.offset)
+
+
+def test_a_table_of_answers_is_told_from_one_of_features(tmp_path: Path) -> None:
+    """By its column `said`; all the others must be there."""
+    table = tmp_path / "answers.csv"
+    table.write_text("source,labels,said,first\na,healthy,plateau,false\n")
+
+    assert firstsight.is_table(PUBLIC_RECORDS)
+    assert not firstsight.is_table(PUBLIC_LOGS)
+    assert not firstsight.is_table(tmp_path)
+    with pytest.raises(SourceError, match="it takes source, labels, said, confidence, first"):
+        firstsight.read(table)
 
 
 def test_an_accepted_answer_counts_as_the_label_of_the_run() -> None:

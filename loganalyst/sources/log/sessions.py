@@ -1,11 +1,12 @@
 """Where a new start of the program begins in a job log: restarts, requeues, and several jobs appended to one file."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,15 @@ class Sessions:
 
     def at(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
         """The session of each line number."""
-        if len(self.all) == 1:
+        if len(self.all) == 1 or not len(lines):
             return np.zeros(len(lines), np.int64)
-        return np.maximum(np.searchsorted([s.first_line for s in self.all], lines, side="right") - 1, 0)
+        low = self._holding(int(lines.min()))
+        starts = [s.first_line for s in self.all[low:]]
+        return low + np.maximum(np.searchsorted(starts, lines, side="right") - 1, 0)
+
+    def _holding(self, line: int) -> int:
+        """The number of the session that holds a line; of the many before it none is looked at."""
+        return max(bisect_right(self.all, line, key=attrgetter("first_line")) - 1, 0)
 
     def _events(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
         """line, kind (which handler), detail (job number, or pattern of a start): what decides, in file order."""
@@ -204,9 +211,10 @@ class Sessions:
         """Remember what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `said` that
         hold a metric.
         """
-        begins = np.searchsorted(chunk.line, [one.first_line for one in self.all])
-        begins[0] = 0
-        for one, (begin, end) in zip(self.all, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+        here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
+        begins = np.searchsorted(chunk.line, [one.first_line for one in here])
+        begins[:1] = 0
+        for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
             if begin == end:
                 continue
             numbers = said[(said >= begin) & (said < end)]
