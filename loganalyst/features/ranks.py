@@ -100,6 +100,9 @@ def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
     by a step or two.
     """
     logs = [s.path for s in run.sources if s.format == "text"]
+    said = last_words(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= FEWEST)
+    if len(logs) < FEWEST and not said.height:
+        return {}
     step, line = pl.col("step"), pl.col("line")
     every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
     steps = run.points.lazy().filter(pl.col("session") == session, pl.col("source").is_in(logs), step.is_not_null())
@@ -107,7 +110,6 @@ def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
         line.sort_by(step).last(), rank=pl.lit(None, pl.Int64), step=step.max(), every=every
     ).collect()  # fmt: skip
     if last.height < FEWEST:
-        said = last_words(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= FEWEST)
         last = said.join(last.select("file", "every"), on="file", how="left").select(last.columns)
     if last.height < FEWEST:
         return {}
