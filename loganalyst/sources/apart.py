@@ -5,6 +5,7 @@ interpreter's own path: a fork of a process with threads, as polars has them, ma
 run the user's program a second time.
 """
 
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -14,6 +15,8 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Lock
 from typing import IO, Any
+
+from loganalyst.limits import processors
 
 _START = "from loganalyst.sources.apart import serve; serve()"
 _LENGTH = 8  # bytes before each message
@@ -50,6 +53,11 @@ def each(module: str, function: str, *arguments: Any) -> Iterator[Any]:
         raise DiedError(f"signal {-code}" if code < 0 else f"exit code {code}")
     if kind == "error":
         raise value
+
+
+def spare() -> int:
+    """How many processes may help this one: as many as there are processors left, none where it is one of several."""
+    return processors() - 1 if multiprocessing.parent_process() is None else 0
 
 
 def serve() -> None:

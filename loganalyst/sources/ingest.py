@@ -1,18 +1,19 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from polars.exceptions import PanicException
 
 from loganalyst.model import Run, Tables, table
-from loganalyst.sources import address, compressed
+from loganalyst.sources import abreast, address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
 from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.joining import Joiner
+from loganalyst.sources.log import own
 from loganalyst.sources.part import Earlier, Gathering, Part, Reading
 from loganalyst.sources.spool import Spool
 
@@ -30,8 +31,15 @@ def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> 
     root = found.root if found.root.is_dir() else found.root.parent
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
-    parts = [part(file, relative(file, root), spool) for file in (*found.files, *named)]
+    files = [(file, relative(file, root)) for file in (*found.files, *named)]
+    parts = abreast.parts(files, lambda file, source: part(file, source, spool), __name__, own.here().folders)
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
+
+
+def stripe(files: Sequence[abreast.Named], rules: Sequence[Path]) -> Iterator[Part]:
+    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold, too."""
+    with own.beside(rules):
+        yield from (part(file, source, Spool()) for file, source in files)
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:

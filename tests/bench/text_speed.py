@@ -5,12 +5,12 @@
 The log is made here: 16 % of its lines print metrics in two forms, 2 % come from NCCL, one in 200 is a warning that a
 pattern claims, the rest is chatter with times and numbers; it ends in a traceback. Of a second one 1 % of the lines
 print metrics. A third, of 200 MB at most, is what tqdm writes into a file: a bar overwritten with CR, with blocks,
-colours and a loss. A fourth is of a job that died and was begun anew, over and over. Every reader is a fresh process;
-printed are its CPU seconds (of all threads, and of processes it starts; modules are loaded before), GB/s of CPU time,
-the seconds that passed and GB/s of those (two processes read a large log where there are two processors), the CPU
-seconds of the first thread (no less can pass), and the peak memory of all above that after loading. The peers look for
-the literals of the same patterns: ripgrep and `grep -F` on the whole file, Python's re on its first 16 MB; of the bars
-one regex takes step and loss.
+colours and a loss. A fourth is of a job that died and was begun anew, over and over; a folder holds the logs of a
+thousand ranks. Every reader is a fresh process; printed are its CPU seconds (of all threads, and of processes it
+starts; modules are loaded before), GB/s of CPU time, the seconds that passed and GB/s of those (two processes read a
+large log where there are two processors), the CPU seconds of the first thread (no less can pass), and the peak memory
+of all above that after loading. The peers look for the literals of the same patterns: ripgrep and `grep -F` on the
+whole file, Python's re on its first 16 MB; of the bars one regex takes step and loss.
 `--small` is the number of copies of a short failed log that are read one after another. Linux only.
 """
 
@@ -47,6 +47,7 @@ BARS = "bars-1.err"
 SELDOM = "slurm-2.out"
 LOOP = "slurm-3.out"
 STARTS = 10_000
+RANKS = 1000
 
 
 def main() -> None:
@@ -60,6 +61,7 @@ def main() -> None:
         write(log, args.megabytes * 1_000_000)
         write(log.with_name(SELDOM), args.megabytes * 1_000_000, metrics=0.01)
         log.with_name(LOOP).write_text(("Namespace(lr=0.001)\n" + SHORT) * STARTS)
+        write_ranks(log.with_name("ranks"))
         write_bars(log.with_name(BARS), min(args.megabytes, 200) * 1_000_000)
         words.write_text("\n".join(literals()) + "\n")
         words.with_name("regexes").write_text("\n".join(map(escaped, literals())) + "\n")
@@ -185,6 +187,13 @@ def diagnosed_loop(log: Path, words: Path, small: int) -> Reader:
     return diagnosed(log.with_name(LOOP), words, small)
 
 
+def diagnosed_ranks(log: Path, words: Path, small: int) -> Reader:
+    """The same of a run with a log of each rank."""
+    ranks = log.with_name("ranks")
+    take = diagnosed(ranks, words, small)
+    return lambda: (take()[0], sum(file.stat().st_size for file in ranks.iterdir()))
+
+
 def short_logs(log: Path, _words: Path, small: int) -> Reader:
     """Many short logs."""
     from loganalyst.sources import text
@@ -251,6 +260,7 @@ READERS: dict[str, Callable[[Path, Path, int], Reader]] = {
     "whole diagnosis": diagnosed,
     "diagnosis, 1 % metrics": diagnosed_seldom,
     "diagnosis, 10,000 starts": diagnosed_loop,
+    "diagnosis, 1,000 ranks": diagnosed_ranks,
     "short logs": short_logs,
     "whole reading, bars": reading_bars,
     "python re, bars": python_bars,
@@ -274,6 +284,22 @@ def write(path: Path, size: int, metrics: float = 0.16) -> None:
                 lines.append(line)
             written += file.write("\n".join(lines) + "\n")
         file.write(END)
+
+
+def write_ranks(folder: Path) -> None:
+    """A log of each rank; of one the GPU fails, the others wait for it."""
+    folder.mkdir()
+    waits = "ran for 600099 milliseconds before timing out."
+    for rank in range(RANKS):
+        steps = "".join(
+            f"[rank{rank}] step {i} loss {2 + 1 / (i + 1):.4f} lr 1e-4\n" for i in range(800 - (rank == 317))
+        )
+        fault = (
+            "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"
+            if rank == 317
+            else f"Watchdog caught collective operation timeout: WorkNCCL(SeqNum=900, OpType=ALLREDUCE) {waits}"
+        )
+        (folder / f"rank_{rank:04}.log").write_text(f"{steps}[rank{rank}]: {fault}\n")
 
 
 def write_bars(path: Path, size: int) -> None:

@@ -6,7 +6,6 @@ lock.
 """
 
 import errno
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.limits import processors
 from loganalyst.sources import apart
 from loganalyst.sources.log import blocks, patterns
 from loganalyst.sources.log import lines as textlines
@@ -62,14 +60,9 @@ def scanned(log: Log) -> Iterator[Batch]:
     Raises OSError.
     """
     batches = _scanned(log)
-    if log.size - log.start.offset >= LARGE and _alone():
+    if log.size - log.start.offset >= LARGE and apart.spare():
         batches = _with_help(log)
     yield from batches
-
-
-def _alone() -> bool:
-    """Whether a processor has nothing to do: there are several, and this process is none of several that read logs."""
-    return processors() > 1 and multiprocessing.parent_process() is None
 
 
 def _with_help(log: Log) -> Iterator[Batch]:
