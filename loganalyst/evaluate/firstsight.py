@@ -7,14 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.diagnosis.rule import Scale
 from loganalyst.errors import SourceError
 
-SCALES: tuple[Scale, ...] = ("causes", "circumstantial")  # that metrics carry
 COLUMNS = {
     "source": pl.String(),
     "labels": pl.String(),  # the right answers, ";" between them
     "said": pl.String(),  # the rule of the first cause
+    "kind": pl.String(),  # the scale of it
     "confidence": pl.Float64(),  # of it, before calibration
     "first": pl.Boolean(),  # whether it is right
 }

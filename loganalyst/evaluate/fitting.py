@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from loganalyst.diagnosis.catalogue import SCALES, Catalogue
 from loganalyst.diagnosis.confidence import logit
-from loganalyst.diagnosis.rule import Calibration, Weights
-from loganalyst.evaluate import firstsight
+from loganalyst.diagnosis.rule import Calibration, Scale, Weights
 from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
@@ -23,8 +22,8 @@ Taken = NDArray[np.bool_]  # of the runs
 
 @dataclass(frozen=True)
 class Fitting:
-    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`. Where answers were
-    `told` at first sight of public runs, causes that metrics carry are calibrated by these alone.
+    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`. Answers `told` at first
+    sight of public runs count beside those for `runs` in the calibration of what metrics carry.
     """
 
     catalogue: Catalogue
@@ -43,9 +42,11 @@ class Fitting:
         """
         parts = self.parts(taken, INNER)
         unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
-        seen = {kind: platt(unseen.filter(kind=kind)) for kind in SCALES}
-        public = {} if self.told is None else dict.fromkeys(firstsight.SCALES, platt(self.told))
-        return Weights(self.ratios(taken), seen | public)
+        return Weights(self.ratios(taken), {kind: self._scale(kind, unseen.filter(kind=kind)) for kind in SCALES})
+
+    def _scale(self, kind: Scale, answers: pl.DataFrame) -> Calibration:
+        told = [] if self.told is None else [self.told.filter(kind=kind)]
+        return platt(pl.concat([part.select("confidence", "first") for part in (answers, *told)]))
 
     def ratios(self, taken: Taken) -> Ratios:
         """The weights of items fitted on the runs that are `taken`."""
