@@ -384,12 +384,11 @@ def _left(rule: RuledOut) -> bool:
 
 
 def _sessions(sessions: Sequence[SessionSummary]) -> tuple[Row, ...]:
-    """The last ones of several, and how many were before."""
+    """The last ones of several; of more than are shown first what is said of all."""
     if len(sessions) < 2:
         return ()
-    before = len(sessions) - SHOWN_STARTS
-    more = [Row("before", f"{before:,} more starts")] if before > 0 else []
-    return (*more, *map(_session, sessions[-SHOWN_STARTS:]))
+    whole = [Row("all", f"{_starts(sessions)}, of which the last {SHOWN_STARTS} follow")]
+    return (*(whole if len(sessions) > SHOWN_STARTS else ()), *map(_session, sessions[-SHOWN_STARTS:]))
 
 
 def _starts(sessions: Sequence[SessionSummary]) -> str:

@@ -172,8 +172,9 @@ def test_of_thousands_of_starts_the_last_are_told_and_all_are_counted(healthy):
     found = document(looped)
 
     assert found.starts == "4,137 (3,722 disk_full, 414 cuda_oom)"
-    assert [row.label for row in found.sessions[:2]] == ["before", "start 4088"]
-    assert (found.sessions[0].text, len(found.sessions)) == ("4,087 more starts", 51)
+    assert [row.label for row in found.sessions[:2]] == ["all", "start 4088"]
+    assert found.sessions[0].text == "4,137 (3,722 disk_full, 414 cuda_oom), of which the last 50 follow"
+    assert len(found.sessions) == 51
     assert "Starts     4,137 (3,722 disk_full, 414 cuda_oom); start 4135 failed (disk_full)" in terminal.render(looped)
     assert "Starts" not in terminal.render(replace(looped, sessions=looped.sessions[-1:]))
 

@@ -224,6 +224,20 @@ def test_the_root_cause_line_is_marked(crashed):
     assert text.index('id="run0-log"') < text.index('id="run0-evidence"')
 
 
+def test_without_a_cause_the_last_recognised_lines_are_shown(healthy):
+    """Those of the last start; of a run that goes on none is called its cause."""
+    rows = {
+        "file": "slurm-9.out",
+        "line": range(1, 101),
+        "part": "root",
+        "text": [f"fault {i}!" for i in range(1, 101)],
+    }
+    text = html.render(replace(healthy, run=replace(healthy.run, lines=model.table("lines", rows))))
+
+    assert ("fault 100!" in text, "fault 61!" in text, "fault 60!" in text) == (True, True, False)
+    assert (text.count("<td>a fault</td>"), "<td>the cause</td>" in text) == (40, False)
+
+
 def test_curves_stand_in_panels_by_what_they_are():
     """Training and held-out loss together, rates under them, readings of the machine last, other steps apart."""
     steps = np.arange(100)

@@ -1,4 +1,4 @@
-"""Lines of the log around what shows a cause, that line marked; else the lines that were recognised."""
+"""Lines of the log around what shows a cause, that line marked; else the last lines that were recognised."""
 
 import polars as pl
 
@@ -12,12 +12,13 @@ SHOWN_LINES, WIDEST_LINE = 40, 1000
 
 
 def log(d: Diagnosis) -> list[Html]:
-    """The lines around what shows each cause, else the lines that were recognised."""
+    """The lines around what shows each cause, else the last that were recognised: earlier starts are long over."""
     if d.excerpts:
         return [_excerpt(e, d.run.lines) for e in d.excerpts]
-    told = d.run.lines.filter(pl.col("part").is_in(list(PART)), pl.col("line").is_not_null()).head(SHOWN_LINES)
+    told = d.run.lines.filter(pl.col("part").is_in(list(PART)), pl.col("line").is_not_null()).tail(SHOWN_LINES)
+    says = PART if d.causes else {**PART, "root": "a fault"}
     rows = [
-        (element("code", f"{clean(r['file'], 60)}:{r['line']}"), element("code", clean(r["text"])), PART[r["part"]])
+        (element("code", f"{clean(r['file'], 60)}:{r['line']}"), element("code", clean(r["text"])), says[r["part"]])
         for r in told.iter_rows(named=True)
     ]
     table = blocks.table(("Where", "Line", "Says"), rows)
