@@ -38,13 +38,18 @@ class Onset:
         """The probability that this was before the other, each anywhere in its interval alike; where those do not
         overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
         """
+        (low, high), (begin, end) = self._span(), other._span()
 
         def area(x: float) -> float:
             """Integral, up to x, of the share of this interval that lies below."""
-            inside = min(max(x - self.low, 0.0), self.high - self.low)
-            return inside * inside / (2 * (self.high - self.low)) + max(x - self.high, 0.0)
+            inside = min(max(x - low, 0.0), high - low)
+            return inside * inside / (2 * (high - low)) + max(x - high, 0.0)
 
-        return min(max((area(other.high) - area(other.low)) / (other.high - other.low), 0.01), 0.99)
+        return min(max((area(end) - area(begin)) / (end - begin), 0.01), 0.99)
+
+    def _span(self) -> tuple[float, float]:
+        """The interval; of a single step half a step to either side."""
+        return (self.low, self.high) if self.low < self.high else (self.low - 0.5, self.low + 0.5)
 
 
 @dataclass(frozen=True)

@@ -207,3 +207,22 @@ def test_a_training_loss_alone_has_an_onset(features_of: Callable[..., Features]
 
     assert row["train_loss_onset_step"] == 200
     assert row["onset_count"] is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((1, 1), (1, 1), 0.5),
+        ((1, 1), (9, 9), 0.99),
+        ((9, 9), (1, 1), 0.01),
+        ((5, 5), (0, 10), 0.5),
+        ((0, 10), (8, 8), 0.8),
+    ],
+)
+def test_onsets_at_a_single_step_have_an_order_too(
+    one: tuple[float, float], other: tuple[float, float], expected: float
+) -> None:
+    """Steps may lie far behind the last of the busiest metric: both ends of an interval are then the same."""
+    first, second = (Onset("m", "train_loss", "divergence", 0, 1, low, high, 1) for low, high in (one, other))
+
+    assert first.before(second) == pytest.approx(expected)
