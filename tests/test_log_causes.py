@@ -97,6 +97,9 @@ PADDLE = """\
 ERROR 2026-01-02 03:04:05,006 launch.py:269] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0, 2] was \
 aborted. Please check its log.
 """
+MPIRUN = "step 10 loss 2.5\nmpirun noticed that process rank 3 with PID 77 on node n2 exited on signal {}.\n"
+LAUNCH = "srun: error: task 0 launch failed: Error configuring interconnect\n"
+ENDED = "step 10 loss 2.5\nCommand exited with non-zero status {}\n"
 ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0.{i}}}\n" for i in range(1, 10))
 
 
@@ -124,6 +127,12 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         (SIGNALS.format("SIGABRT"), "native-abort", "other", 3),
         (SIGNALS.format("SIGTERM"), "killed-from-outside", "other", 3),
         (PADDLE, "worker-lost", "other", 1),
+        (MPIRUN.format("11 (Segmentation fault)"), "segmentation-fault", "segfault", 2),
+        (MPIRUN.format("6 (Aborted)"), "native-abort", "other", 2),
+        (MPIRUN.format("9 (Killed)"), "killed-from-outside", "other", 2),
+        (MPIRUN.format("15 (Terminated)"), "killed-from-outside", "other", 2),
+        (LAUNCH, "node-failure", "node_failure", 1),
+        (ENDED.format(139), "segmentation-fault", "segfault", 2),
     ],
     ids=[
         "ray",
@@ -147,6 +156,12 @@ ZEROS = "{'loss': 6.2645, 'epoch': 0.0}\n" + "".join(f"{{'loss': 0.0, 'epoch': 0
         "signal-abrt",
         "signal-term",
         "paddle",
+        "mpirun-segv",
+        "mpirun-abrt",
+        "mpirun-kill",
+        "mpirun-term",
+        "launch-failed",
+        "ended-139",
     ],
 )
 def test_the_cause_and_its_line(tmp_path: Path, log: str, cause: str, label: str, line: int) -> None:
