@@ -55,7 +55,7 @@ def compute(context: Context) -> Computed:
     if curve is not None:
         out |= _logged(context, curve)
     peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
-    if isinstance(peak, float):
+    if isinstance(peak, float) and peak > 0:
         out |= {"lr_suggested": peak / 3, "lr_raised": peak * 10}
     return out
 

@@ -101,9 +101,16 @@ def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "box", ['│ ❱  891 │   │   │   f"{}"', '│    890 │   raise ValueError("{}")', '  |   12 |   "{}"']
+    "box",
+    [
+        '│ ❱  891 │   │   │   f"{}"',
+        '│    890 │   raise ValueError("{}")',
+        '  |   12 |   "{}"',
+        '    raise ValueError(f"{}")',
+        '    assert batch, "{}"',
+    ],
 )
-def test_source_code_in_a_box_is_no_message(box: str) -> None:
+def test_source_code_is_no_message(box: str) -> None:
     """What a quoted line of a program would raise was not raised there; the message itself is found."""
     said = "AssertionError: Check batch related parameters. train_batch_size is not equal"
     claimed = patterns.match(pl.Series([box.format(said), said]), CATALOGUE)

@@ -86,7 +86,7 @@ class Catalogue:
         """As `patterns.claims`, of each line as it stands and without what stands before its words."""
         found = patterns.claims(body, at, literals, self.known)
         words = heads.bare(heads.behind(body))
-        other = (words != body).to_numpy()[at]
+        other = ((words != body) & ~patterns.quoted(body)).to_numpy()[at]
         more = patterns.claims(words, at[other], literals[other], self.known) if other.any() else found[:0]
         if not more.height:
             return found

@@ -59,8 +59,8 @@ LABELS = (
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic")
-# a line of source code that a traceback in a box quotes: what it would raise is not what was raised
-_QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]"
+# a line of source code that a traceback quotes, plain or in a box: what it would raise is not what was raised
+_QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]|^\s+(?:raise|assert)\s"
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
 
 
@@ -152,7 +152,7 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     for literal, positions in groups(literals):
         for number in of[literal]:
             lines.setdefault(number, []).append(at[positions])
-    free = ~text.str.contains(_QUOTED).to_numpy()
+    free = ~quoted(text).to_numpy()
     found = []
     for number in sorted(lines):
         rows = np.unique(np.concatenate(lines[number]))
@@ -163,6 +163,11 @@ def claims(text: pl.Series, at: Rows, literals: Rows, patterns: Sequence[Pattern
     if not found:
         return pl.DataFrame(schema=HITS)
     return pl.concat(found).sort("row") if len(found) > 1 else found[0]
+
+
+def quoted(text: pl.Series) -> pl.Series:
+    """Which lines are source code that a traceback quotes."""
+    return text.str.contains(_QUOTED)
 
 
 @cache
