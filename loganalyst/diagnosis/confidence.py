@@ -70,7 +70,8 @@ def judge(
     catalogue: Catalogue, answers: Answers, told: Collection[str] = (), measured: Measured | None = None
 ) -> dict[str, Judged]:
     """Every rule judged for one run, by id, the likeliest first, but what ended a run that failed before all else that
-    may be true of it; `told` are symptoms that steer (TOLD).
+    may be true of it, and what is likely wrong with the training before what is with its speed; `told` are symptoms
+    that steer (TOLD).
     """
     more = measured or {}
     alone = {rule.id: judge_alone(rule, answers, told, more.get(rule.id, ())) for rule in catalogue.rules.values()}
@@ -81,8 +82,13 @@ def judge(
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # several may end at the edge of what their verdict means: their shares still rank them
-    order = sorted(sure, key=lambda id_: (not sure[id_].ended, -sure[id_].confidence, -shared[id_].confidence, id_))
+    order = sorted(sure, key=lambda id_: (*_tier(sure[id_]), -sure[id_].confidence, -shared[id_].confidence, id_))
     return {id_: sure[id_] for id_ in order}
+
+
+def _tier(judged: Judged) -> tuple[bool, bool]:
+    """Lower goes first: a slow run learns the same in more time."""
+    return not judged.ended, judged.verdict != "likely" or judged.rule.family == "speed"
 
 
 def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:

@@ -83,6 +83,11 @@ class Context:
         chosen = [c for c in self.curves if c.role.name in roles and len(c.values)]
         return sorted(chosen, key=lambda c: (-len(c.values), "loss" not in c.metric.lower(), len(c.metric)))
 
+    def policy_entropy(self) -> list[Curve]:
+        """The entropies of a policy; beside an accuracy and without a reward they are those of predictions."""
+        predicts = self.of("train_accuracy") and not self.of("reward", "success_rate", "value_loss", "rl_loss")
+        return [] if predicts else self.of("entropy")
+
     def found(self, kinds: str | Sequence[str], *roles: str) -> pl.DataFrame:
         """The findings of one kind, or of some, on curves of the given roles, in step order."""
         kinds = (kinds,) if isinstance(kinds, str) else kinds

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature
+from loganalyst.signals.shape import Shape
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -102,13 +103,27 @@ def _reward(context: Context) -> Computed:
         "reward_last": -shape.last,
         "reward_best": (-shape.best, best),
         "reward_best_step": (best.step, best),
-        "reward_lost_share": ratio(shape.last - shape.best, shape.first - shape.best)
-        if shape.first > shape.best
-        else None,
+        "reward_lost_share": _lost(curve, shape),
         "reward_constant_share": shape.constant_share,
         "reward_begins_late": begins_late(curve),
         **unless_late(curve, _gains(curve.values[np.isfinite(curve.values)], -shape.best)),
     }
+
+
+def _lost(curve: Curve, shape: Shape) -> float | None:
+    end = _end(curve, shape)
+    if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
+        return None
+    return ratio(end - shape.best, shape.first - shape.best)
+
+
+def _end(curve: Curve, shape: Shape) -> float | None:
+    """The last level (negated); of a reward whose best lies within it, that of what came after."""
+    after = curve.values[(shape.best_index or 0) + 1 :]
+    after = after[np.isfinite(after)]
+    if after.size >= len(curve.values) // 10:
+        return shape.last
+    return -float(np.median(after)) if after.size else shape.best
 
 
 def _gains(x: NDArray[np.float64], best: float) -> Computed:
@@ -147,7 +162,7 @@ def _mean_like(curve: Curve) -> tuple[bool, int]:
 
 
 def _entropy(context: Context) -> Computed:
-    curves = context.of("entropy")
+    curves = context.policy_entropy()
     if not curves:
         return {}
     curve = curves[0]

@@ -124,6 +124,8 @@ def _otherwise(run: Run) -> str | None:
 def _kind(context: Context) -> str | None:
     """What kind of run this is, by what it logged; None where too little was logged to tell."""
     logged = {c.role.name for c in context.curves if len(c.values) >= FEWEST}
+    if not context.policy_entropy():
+        logged.discard("entropy")
     known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))
     read = any(s.format in ("text", "slurm") for s in context.run.sources) and not context.curves
     return next(known, "job" if read else None)

@@ -1,5 +1,7 @@
 """How fast the run went, and whether it slowed down: by its own readings, else by the times of its rows."""
 
+from datetime import timedelta
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,7 @@ FEATURES = (
     Feature("data_time_first_share", "float", "share", "the same in the first half", "a data time beside a step time"),
 )  # fmt: skip
 FEWEST = 40  # readings from which tenths can be told
+BRIEF = timedelta(minutes=1)  # a shorter run is all start
 TENTHS = 10
 LOW = 0.75
 
@@ -33,7 +36,7 @@ def compute(context: Context) -> Computed:
 def _speed(context: Context) -> Computed:
     """Speed by tenths of the run; the first readings hold compilation and warm-up."""
     found = _readings(context)
-    if found is None:
+    if found is None or _brief(context):
         return {}
     curve, name, at, speed = found
     at, speed = at[speed.size // 10 :], speed[speed.size // 10 :]
@@ -57,6 +60,11 @@ def _speed(context: Context) -> Computed:
         "throughput_noise": median(np.array(spread)),
     }
     return out | _drop(curve, at, speed, best * speed.size // TENTHS)
+
+
+def _brief(context: Context) -> bool:
+    started, ended = context.run.started, context.run.ended
+    return started is not None and ended is not None and ended - started < BRIEF
 
 
 def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best: int) -> Computed:

@@ -301,6 +301,18 @@ def test_what_ended_a_failed_run_goes_before_what_else_is_true_of_it(status: str
     assert (found["told"].ended, found["shown"].ended) == (first == "told", False)
 
 
+@pytest.mark.parametrize(("family", "first"), [("speed", "wrong"), ("f", "slow")])
+def test_what_is_likely_wrong_goes_before_what_is_slow(family: str, first: str) -> None:
+    """A slow run learns the same in more time; of two other faults the surer goes first."""
+    slow = rule("slow", 0.5, item("a", math.log(9), 0.0, kind="direct"), symptoms=("s",), family=family)
+    wrong = rule("wrong", 0.5, item("a", math.log(4), 0.0, kind="direct"), symptoms=("t",))
+    possible = rule("possible", 0.2, item("a", math.log(2), 0.0, kind="direct"), symptoms=("u",))
+    found = judged(catalogue_of(slow, wrong, possible), {"s": True, "t": True, "u": True})
+
+    assert next(iter(found)) == first
+    assert list(found)[-1] == "possible"
+
+
 @pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])
 def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
     """A share of 0.37 is possible, however often such causes were right."""

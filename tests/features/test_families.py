@@ -330,3 +330,27 @@ def test_single_nonfinite_gradients_of_a_loss_scale(features_of: FeaturesOf) -> 
 
     assert (skipped["grad_norm_nonfinite_share"], skipped["grad_norm_ends_nonfinite"]) == (0.01, False)
     assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("end", "lost"),
+    [([30.0] * 4, 0.0), ([30.0] * 10 + [20.0] * 30, 0.5), ([30.0] * 6 + [10.0] * 8, 1.0), ([10.0] * 30, 1.0)],
+)
+def test_a_reward_that_rises_late_is_not_lost(features_of: FeaturesOf, end: list[float], lost: float) -> None:
+    """What came after the best counts, not a level of the last tenth that the rise lies in."""
+    climb = np.linspace(10, 30, 8).tolist()
+    row = features_of({"reward": [10.0] * 88 + climb + end})
+
+    assert row.values["reward_lost_share"] == pytest.approx(lost, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("beside", "kind", "known"),
+    [("reward", "reinforcement", True), ("mean_token_accuracy", "training", False), ("x", "reinforcement", True)],
+)
+def test_the_entropy_of_predictions_is_no_policys(features_of: FeaturesOf, beside: str, kind: str, known: bool) -> None:
+    """A language model's trainer logs the entropy of its tokens beside their accuracy."""
+    row = features_of({"loss": DECAY, "entropy": DECAY, beside: DECAY})
+
+    assert row.values["run_kind"] == kind
+    assert (row.values["entropy_first"] is not None) is known

@@ -187,6 +187,14 @@ class TestThroughput:
         assert seen["throughput_drop_share"] > 0.8
         assert causes(found) == ["throughput-drop"]
 
+    @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
+    def test_a_run_of_less_than_a_minute(self, seconds, known):
+        """Is all start: how fast it went on nobody can tell."""
+        rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
+        found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
+
+        assert ("throughput_last_share" in told(found, "throughput_")) is known
+
     @pytest.mark.parametrize("noise", [0.02, 0.1])
     def test_a_steady_run(self, noise):
         """Noise of a few percent, and a slow start."""
