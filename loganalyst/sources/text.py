@@ -12,7 +12,19 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.sources.log import args, blocks, ending, own, owners, progress, scanning, sniffing, stamps, tracelines
+from loganalyst.sources.log import (
+    args,
+    blocks,
+    drawn,
+    ending,
+    own,
+    owners,
+    progress,
+    scanning,
+    sniffing,
+    stamps,
+    tracelines,
+)
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
 from loganalyst.sources.log.folding import Blocks
@@ -118,7 +130,9 @@ class _Reading:
             self.blocks.add(self._placed(found.blocks, chunk, look, session))
         quotes = np.concatenate([said[tracelines.HEADER], said[_EXAMPLE]])
         numbers = self.metrics.read(chunk, look, session, quotes)
-        self.steps.add(*numbers.placed(self.rows, session, chunk.line, look.time))
+        records, points = numbers.placed(self.rows, session, chunk.line, look.time)
+        self.steps.add(records, points)
+        self.steps.groups.draw(drawn.beside(chunk, records, self.rows))
         time = self.clock.at(look.time, hits.row, self.rows)
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)

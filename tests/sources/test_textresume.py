@@ -64,6 +64,10 @@ def lines(kind: str, n: int) -> list[str]:
         "steps": [f"2024-05-01 10:{i // 60:02}:{i % 60:02} step {i} loss {1 / (i + 1):.4f} lr 1e-3" for i in range(n)],
         "epochs": [f"Epoch {i // 10}: {i % 10 * 25}/250 loss={i}.5" for i in range(n)],
         "bars": ["\r".join(BAR.format(i * 5 % 100, i % 20, i, 1 / (i + k)) for k in (1, 2, 3)) for i in range(n)],
+        "drawn": [
+            f"\r 1%|#  | {10 * i - 1}/400 [00:01<00:20, 3.1it/s]\r   \r{{'loss': {i}.5, 'epoch': {round(i / 10, 2)}}}"
+            for i in range(1, n)
+        ],
         "index": [f"loss: {i}.25" for i in range(n)],
         "counted": [f"{10 * i}: loss={i}.5" for i in range(1, n)],
         "followed": [x for i in range(1, n // 2) for x in (f"Epoch {i} | loss {i}.5", f"Val. Loss: {i}.25")],
@@ -76,7 +80,7 @@ def lines(kind: str, n: int) -> list[str]:
     }[kind]  # fmt: skip
 
 
-KINDS = ("steps", "epochs", "bars", "index", "counted", "followed", "faults")
+KINDS = ("steps", "epochs", "bars", "drawn", "index", "counted", "followed", "faults")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from loganalyst.sources.log.drawn import Pace, longest
 from loganalyst.sources.log.records import NONE, Counted, Grouping
 from loganalyst.sources.mark import StartAgainError
 
@@ -52,20 +53,23 @@ class Span:
 @dataclass(frozen=True)
 class Choices:
     """By session: length of a pass, first epoch, whether any record has a step, whether the series count by epochs;
-    by series: whether its counter starts anew with each epoch, whether its records are counted where nothing else is.
+    by series: whether its counter starts anew with each epoch, whether its records are counted where nothing else is;
+    by session: steps an epoch where there is no step, and only bars tell.
     """
 
     sessions: Mapping[int, tuple[float | None, float | None, bool, bool]]
     series: Mapping[Key, tuple[bool, bool]]
+    paces: Mapping[int, float] = field(default_factory=dict)
 
     def state(self) -> Any:
         """As plain JSON."""
-        return [[[k, list(v)] for k, v in self.sessions.items()], [[list(k), list(v)] for k, v in self.series.items()]]
+        return [[[k, list(v)] for k, v in self.sessions.items()], [[list(k), list(v)] for k, v in self.series.items()],
+                list(self.paces.items())]  # fmt: skip
 
     @classmethod
     def from_state(cls, state: Any) -> "Choices":
         """What `state` told."""
-        return cls({k: tuple(v) for k, v in state[0]}, {tuple(k): tuple(v) for k, v in state[1]})
+        return cls({k: tuple(v) for k, v in state[0]}, {tuple(k): tuple(v) for k, v in state[1]}, dict(state[2]))
 
 
 @dataclass
@@ -74,21 +78,28 @@ class Groups:
 
     series: dict[Key, Group] = field(default_factory=dict)
     spans: dict[int, Span] = field(default_factory=dict)
+    drawn: dict[int, Pace] = field(default_factory=dict)
 
     def copy(self) -> "Groups":
         """One that grows apart."""
-        return Groups(dict(self.series), dict(self.spans))
+        return Groups(dict(self.series), dict(self.spans), dict(self.drawn))
 
     def state(self) -> Any:
         """The last session as plain JSON."""
         last = max(self.spans, default=-1)
         series = [[list(k), asdict(g)] for k, g in self.series.items() if k[0] == last]
-        return [series, [[k, asdict(s)] for k, s in self.spans.items() if k == last]]
+        drawn = [[k, list(pace)] for k, pace in self.drawn.items() if k == last]
+        return [series, [[k, asdict(s)] for k, s in self.spans.items() if k == last], drawn]
 
     @classmethod
     def from_state(cls, state: Any) -> "Groups":
         """What `state` told."""
-        return cls({tuple(k): Group(**g) for k, g in state[0]}, {k: Span(**s) for k, s in state[1]})
+        series, spans = {tuple(k): Group(**g) for k, g in state[0]}, {k: Span(**s) for k, s in state[1]}
+        return cls(series, spans, {k: Pace(*pace) for k, pace in state[2]})
+
+    def draw(self, paces: Mapping[int, Pace]) -> None:
+        """Take note of the bars beside records; of what is noted twice nothing is counted twice."""
+        self.drawn = longest(self.drawn, paces)
 
     def add(self, records: Counted) -> None:
         """Sum up records, in file order."""
@@ -122,7 +133,8 @@ class Groups:
             most = max((g.n for g in groups if not g.rising), default=0)
             sessions[session] = (length, span.first, stepped, _epochal(groups))
             series.update({key: (g.anew, not g.rising and g.n == most) for key, g in of[session]})
-        return Choices(sessions, series)
+        untold = [session for session, (*_, stepped, epochal) in sessions.items() if not stepped and not epochal]
+        return Choices(sessions, series, {s: self.drawn[s].steps() for s in untold if s in self.drawn})
 
     def check(self, before: Choices, now: Choices, *, passed: bool) -> None:
         """Raises StartAgainError where records seen so far are placed otherwise by the choices `now`; `passed`: a
@@ -136,6 +148,8 @@ class Groups:
                 counted = not stepped and not epochal and before.series[key] != now.series[key]
                 if before.series[key][0] != now.series[key][0] or counted:
                     raise StartAgainError(f"series {key} counts otherwise")
+            if before.paces.get(session) != now.paces.get(session):
+                raise StartAgainError(f"epochs of session {session} are longer than they seemed")
             if (stepped, not stepped and epochal) != (late[2], not late[2] and late[3]):
                 raise StartAgainError(f"session {session} counts otherwise")
             if anew and (length, first) != late[:2]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import SCHEMAS, table
+from loganalyst.sources.log.drawn import BAR
 from loganalyst.sources.log.lines import described
 
 TAIL = 1 << 17  # bytes of the end of the file that are looked through
@@ -13,7 +14,6 @@ SHOWN = 200  # characters of a line that are kept
 RANKS = 4096  # that are told apart
 _STEP = r"(?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=\[(]{0,12}([0-9]{1,12})(?:\s*(?:/|of)\s*([0-9]{1,12}))?"
 _EPOCH = r"(?i)\bepochs?\b[\s:=\[(]{0,4}([0-9]{1,9})\s*(?:/|of)\s*([0-9]{1,9})\b"
-_BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["
 _ASIDE = (
     r"(?i)(?-u:\b)(?:val|valid|validation|(?:(?:test|load|download|slurm)|(?:evaluat|tokeni|sampl|generat)[a-z0-9_])[a-z0-9_]*"
     r"|eval|map|srun|cancelled|[a-z0-9_]*(?:error|exception))(?-u:\b)"
@@ -63,8 +63,8 @@ def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
     said = described(rows["text"]).select("rank", "body").with_columns(rows["line"])
-    numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (_BAR, 1),
-               "bars": (_BAR, 2)}  # fmt: skip
+    numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (BAR, 1),
+               "bars": (BAR, 2)}  # fmt: skip
     said = said.filter(~body.str.contains(_ASIDE)).with_columns_seq(
         body.str.extract(*number).cast(pl.Int64).alias(name) for name, number in numbers.items()
     )

@@ -228,10 +228,11 @@ class Steps:
         self.carry.series = {key: end for key, end in both.items() if key[0] == session}
 
     def _filled(self, records: Counted, groups: Grouping, step: Floats, index: Integers, choices: Choices) -> Floats:
-        """Records without a step of their own take the last one seen; where a session has none, the epoch or an
-        index of the commonest series that has neither.
+        """Records without a step of their own take the last one seen; where a session has none, the epoch, the part of
+        it that bars tell the length of, or an index of the commonest series that has neither.
         """
         sessions = [choices.sessions[session] for session, _ in groups.keys]
+        pace = groups.rows(groups.spread([choices.paces.get(session, np.nan) for session, _ in groups.keys]))
         any_step, epochal, clock = (
             groups.rows(groups.spread(told, np.bool_))
             for told in (
@@ -241,13 +242,15 @@ class Steps:
             )
         )
         alone = np.isnan(step) & ~any_step
+        paced = ~np.isnan(pace)
         if alone.any():
-            step = np.where(alone & clock, index, step)
+            step = np.where(alone & clock & ~paced, index, step)
             step = np.where(alone & epochal, records.epoch, step)
+            step = np.where(alone & paced, np.rint(records.epoch * pace), step)
         known = np.where(records.session == self.carry.session, self.carry.step, np.nan)
         last = filled(step, records.session, known)
         self.carry.step, self.carry.session = float(last[-1]), int(records.session[-1])
-        return np.where(records.own | records.held_out | any_step | epochal, last, step)
+        return np.where(records.own | records.held_out | any_step | epochal | paced, last, step)
 
     def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
         """A running index a session and metric where there is no step at all."""
