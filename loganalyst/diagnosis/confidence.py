@@ -82,13 +82,14 @@ def judge(
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
     # several may end at the edge of what their verdict means: their shares still rank them
-    order = sorted(sure, key=lambda id_: (*_tier(sure[id_]), -sure[id_].confidence, -shared[id_].confidence, id_))
+    tiers = {id_: tier(j.ended, j.verdict, j.rule.family) for id_, j in sure.items()}
+    order = sorted(sure, key=lambda id_: (*tiers[id_], -sure[id_].confidence, -shared[id_].confidence, id_))
     return {id_: sure[id_] for id_ in order}
 
 
-def _tier(judged: Judged) -> tuple[bool, bool]:
-    """Lower goes first: a slow run learns the same in more time."""
-    return not judged.ended, judged.verdict != "likely" or judged.rule.family == "speed"
+def tier(ended_run: bool, verdict: Verdict, family: str) -> tuple[bool, bool]:
+    """The lower goes first, then the surer: a slow run learns the same in more time."""
+    return not ended_run, verdict != "likely" or family == "speed"
 
 
 def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:

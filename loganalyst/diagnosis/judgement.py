@@ -201,6 +201,7 @@ def _cause(
         missing=deciding.missing(judged, answers, catalogue.declared) if level == "low" else (),
         decide=deciding.between(judged, every, answers, catalogue) if level == "low" else (),
         ended_run=judged.ended,
+        family=rule.family,
     )
 
 

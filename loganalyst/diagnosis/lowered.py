@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loganalyst.diagnosis.confidence import logit, sigmoid, threshold
+from loganalyst.diagnosis.confidence import logit, sigmoid, threshold, tier
 from loganalyst.diagnosis.judgement import band
 from loganalyst.model import Cause, Diagnosis, Evidence
 
@@ -17,7 +17,7 @@ def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagn
     if not weights.keys() & {c.id for c in found.causes}:
         return found
     causes = [_cause(c, *weights[c.id]) if c.id in weights else c for c in found.causes]
-    causes.sort(key=lambda c: (not c.ended_run, -c.confidence))
+    causes.sort(key=lambda c: (*tier(c.ended_run, c.verdict, c.family), -c.confidence))
     likely = [c.confidence for c in causes if c.verdict == "likely"]
     if found.status != "diagnosis_complete" or likely:
         return replace(found, causes=tuple(causes), confidence=likely[0] if likely else found.confidence)

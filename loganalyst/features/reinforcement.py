@@ -1,12 +1,16 @@
 """Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature
-from loganalyst.signals.shape import Shape
+
+if TYPE_CHECKING:
+    from loganalyst.signals import Shape
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -110,14 +114,14 @@ def _reward(context: Context) -> Computed:
     }
 
 
-def _lost(curve: Curve, shape: Shape) -> float | None:
+def _lost(curve: Curve, shape: "Shape") -> float | None:
     end = _end(curve, shape)
     if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
         return None
     return ratio(end - shape.best, shape.first - shape.best)
 
 
-def _end(curve: Curve, shape: Shape) -> float | None:
+def _end(curve: Curve, shape: "Shape") -> float | None:
     """The last level (negated); of a reward whose best lies within it, that of what came after."""
     after = curve.values[(shape.best_index or 0) + 1 :]
     after = after[np.isfinite(after)]

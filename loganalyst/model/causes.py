@@ -61,7 +61,8 @@ class Decider:
 @dataclass(frozen=True)
 class Cause:
     """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
-    log or of the scheduler, in a run that failed; such are named before all else that is true of the run.
+    log or of the scheduler, in a run that failed; such are named before all else that is true of the run. `family`:
+    that of its rule, which part of training it is about.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Cause:
     missing: tuple[str, ...] = ()
     decide: tuple[Decider, ...] = ()
     ended_run: bool = False
+    family: str = ""
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "label": c.label,
         "issue": c.issue,
         "severity": c.severity,
+        "family": c.family,
         "confidence": c.confidence,
         "band": c.band,
         "onset_step": c.onset_step,

@@ -237,11 +237,12 @@ def _cause() -> Json:
         repeated=INTEGER,
     )
     return object_(
-        optional=("block", "decide", "ended_run"),  # younger than the schema
+        optional=("block", "decide", "ended_run", "family"),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
         severity=TEXT,
+        family={**TEXT, "description": "What it is about: the family of the rule."},
         confidence=SHARE,
         band=one_of(Cause.__annotations__["band"]),
         onset_step=or_null(INTEGER),

@@ -16,7 +16,7 @@ TOP = {
     *("quick_fixes", "rivals", "notes", "decide", "baseline", "summary", "gaps", "analysis_artifacts"),
 }
 CAUSE = {
-    *("id", "label", "issue", "severity", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
+    *("id", "label", "issue", "severity", "family", "confidence", "band", "onset_step", "file", "line", "rank", "node"),
     *("block", "evidence", "mechanism", "fix", "will_not_fix", "consequences", "ended_run", "missing", "decide"),
 }
 
