@@ -49,6 +49,7 @@ def masked(data: bytes) -> bytes:
 # name of a file -> its n-th record
 FILES: dict[str, Callable[[int], bytes]] = {
     "metrics.csv": lambda i: f"{i},{1 / (i + 1)}\n".encode() if i else b"step,loss\n",
+    "val.csv": lambda i: f"{i},{2 / (i + 1)}\n".encode() if i else b"step,loss\n",  # both get names of their own
     "log.jsonl": lambda i: b'{"step": %d, "eval/loss": %r}\n' % (i, 2 / (i + 1)),
     "train.log": lambda i: b"2026-01-01 00:%02d:00 step %d loss %.3f\n" % (i % 60, i, 3 / (i + 1)),
     "events.out.tfevents.1.host.1.0": lambda i: event(i, i / 8),

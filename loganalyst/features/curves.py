@@ -36,10 +36,12 @@ _COLUMNS = (  # of one metric, for the fields of a curve in their order
 def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.DataFrame:
     """Points that count, once each, by metric in file order. `sources` maps a file to its format.
 
-    A metric that several formats logged is read from the one with most points. Of two sessions that logged the same
+    A metric that several formats logged is read from the one with most points, what several files say word for word
+    from the first of them. Of two sessions that logged the same
     steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
     first step of the one before it is a fresh start and replaces it.
     """
+    points = _once(points)
     if points["session"].n_unique() < 2 and len({sources.get(s) for s in points["source"].unique()}) < 2:
         return points
     kinds = pl.col("source").replace_strict(sources, default=None, return_dtype=pl.String)
@@ -55,6 +57,22 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
     points = points.join(later.drop("start"), on=["metric", "session"], maintain_order="left")
     kept = points.filter(pl.col("redone").is_null() | pl.col("step").is_null() | (pl.col("step") < pl.col("redone")))
     return kept.drop("format", "redone")
+
+
+def _once(points: pl.DataFrame) -> pl.DataFrame:
+    """The points without those that another file said before, as a logger's own file does of what the job printed; what
+    only the other file has goes to its step.
+    """
+    if points["source"].n_unique() < 2:
+        return points
+    first = pl.col("source").first().over("metric", "session", "step", "value")
+    again = points.select((pl.col("step").is_not_null() & (pl.col("source") != first)).fill_null(False)).to_series()
+    if not again.any():
+        return points
+    both = pl.col("metric").is_in(points.filter(again)["metric"].unique().implode())
+    kept = points.filter(~again)
+    merged = kept.filter(both).sort("session", "step", nulls_last=True, maintain_order=True)
+    return pl.concat([kept.filter(~both), merged])
 
 
 def curves(run: Run, roles: Roles) -> list[Curve]:

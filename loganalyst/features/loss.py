@@ -31,6 +31,7 @@ FEATURES = (
     Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
     Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
     *event_features("train_loss_nonfinite", "runs of NaN or infinite values", ROLE),
+    Feature("train_loss_nonfinite_metric", "text", "", "the training loss that has most of them", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
@@ -92,6 +93,7 @@ def _nonfinite(curve: Curve) -> Computed:
         return out
     onset = int(np.argmax(bad))
     before = curve.values[:onset]
+    out["train_loss_nonfinite_metric"] = (curve.metric, seen(curve, onset))
     out["train_loss_finite_before"] = (onset, seen(curve, onset))
     if onset >= 8:
         usual = float(np.quantile(before[-63:-3], 0.9))

@@ -13,9 +13,10 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
+from loganalyst.sources.beside import common, prefixes
 from loganalyst.sources.discover import READABLE, Found
 from loganalyst.sources.discovery import ownjobs
-from loganalyst.sources.part import BIG, Facts, Part, Place, place_rows, placed
+from loganalyst.sources.part import BIG, Part, Place, place_rows, placed
 from loganalyst.sources.sessions import shifts
 
 _STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler: it knows
@@ -43,17 +44,18 @@ def within(file: str, folder: str) -> str:
     return name if name.isascii() else name.encode("utf-8", "replace").decode()
 
 
-def places(files: Sequence[tuple[str, str | None, Facts]]) -> list[Place]:
-    """Where the rows of each file (path within the run, format, facts) stand in the run.
+def places(parts: Sequence[Part]) -> list[Place]:
+    """Where the rows of each file stand in the run.
 
-    Event files of sub-folders (train/, validation/, `add_scalars` tags) name their metrics after the folder.
+    Event files of sub-folders (train/, validation/, `add_scalars` tags) name their metrics after the folder; files that
+    log the same metrics side by side name them after themselves.
     """
-    events = [PurePosixPath(source).parent.parts for source, fmt, known in files if fmt == "tensorboard" and known.rows]
-    base = len(_common(events))
-    inner = ["/".join(PurePosixPath(source).parent.parts[base:]) for source, _, _ in files]
-    prefix = [f"{f}/" if f and fmt == "tensorboard" else "" for f, (_, fmt, _) in zip(inner, files, strict=True)]
-    shift = shifts([(fmt or "", source, known) for source, fmt, known in files])
-    return [Place(*both) for both in zip(shift, prefix, strict=True)]
+    folders = [PurePosixPath(p.source).parent.parts for p in parts]
+    base = len(common([f for f, p in zip(folders, parts, strict=True) if p.format == "tensorboard" and p.facts.rows]))
+    inner = ["/".join(f[base:]) if p.format == "tensorboard" else "" for f, p in zip(folders, parts, strict=True)]
+    shift = shifts([(p.format or "", p.source, p.facts) for p in parts])
+    named = [f"{f}/" if f else name for f, name in zip(inner, prefixes(parts, shift), strict=True)]
+    return [Place(*both) for both in zip(shift, named, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Assembled:
 
 def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:
     """One run out of its files. Raises SourceError where none of them gave a row."""
-    where = places([(p.source, p.format, p.facts) for p in parts])
+    where = places(parts)
     root = path if path.is_dir() else path.parent
     gaps = [table("gaps", {"file": relative(f, root), "offset": [0], "why": [why]}) for f, why in found.unread]
     tables = Tables.concat(
@@ -93,12 +95,6 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
         run, basis=(*found.basis, *basis), suggested=found.suggested, ignored=(*found.ignored, *own.left_out)
     )
     return Assembled(told, parts, where)
-
-
-def _common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    first, last = (min(folders), max(folders)) if folders else ((), ())
-    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:length]
 
 
 def _refuse_nothing(path: Path, parts: Sequence[Part], tables: Tables) -> None:
