@@ -8,7 +8,7 @@ from functools import cache
 
 from loganalyst import rulefiles
 from loganalyst.errors import RuleError, nearest
-from loganalyst.model import Role
+from loganalyst.model import OF_FILE, Role
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ def _fits(name: str) -> tuple[Role, str]:
 
 
 def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None) -> dict[str, tuple[Role, str]]:
-    """The role of each metric and why. `corrections` maps globs to role names (the user's word wins).
+    """The role of each metric and why. `corrections` maps globs to role names (the user's word wins); they
+    may leave out the file that a metric is named after.
 
     Raises RuleError for a correction that names no role.
     """
@@ -141,11 +142,7 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
             what = f"roles: {glob}: {corrected!r} is no role"
             hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
             raise RuleError("loganalyst.yaml", what, hint)
-    roles = {m: _by_name(m) for m in metrics}
-    roles |= _whole(roles)
-    roles |= _measures(roles)
-    roles |= _together(metrics)
-    roles |= _held_out_scores(roles)
+    roles = {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
@@ -154,9 +151,36 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
                     roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
     for glob, corrected in corrections.items():
         for metric in metrics:
-            if fnmatchcase(metric, glob):
+            if fnmatchcase(metric, glob) or fnmatchcase(metric.rpartition(OF_FILE)[2], glob):
                 roles[metric] = all_roles()[corrected], f"loganalyst.yaml: {glob}"
     return roles
+
+
+def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
+    """The metrics of each of the files side by side, with the names that tell their roles: without the file, but after
+    the word for training or for validation that only the file's name has.
+    """
+    files: dict[str, dict[str, str]] = {}
+    for metric in metrics:
+        file, _, name = metric.rpartition(OF_FILE)
+        files.setdefault(file, {})[metric] = name
+    splits = _TRAINING | frozenset(_file().data["words"]["val"])
+    for file, names in files.items():
+        word = splits.intersection(normalise(file).split("_"))
+        if len(word) == 1:
+            told = {m for m, name in names.items() if splits.isdisjoint(normalise(name).split("_"))}
+            names |= {m: f"{min(word)}/{names[m]}" for m in told}
+    return files.values()
+
+
+def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
+    """The role of each metric by its name beside the other names."""
+    roles = {name: _by_name(name) for name in names.values()}
+    roles |= _whole(roles)
+    roles |= _measures(roles)
+    roles |= _together(roles)
+    roles |= _held_out_scores(roles)
+    return {metric: roles[name] for metric, name in names.items()}
 
 
 def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:

@@ -26,6 +26,9 @@ class Role:
     judged: bool
 
 
+OF_FILE = "::"  # in the name of a metric: what stands before it tells the file that logged it from those beside it
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric of a run with the role it was given and why (the pattern or the user's correction)."""

@@ -6,12 +6,13 @@ own file and the job printed as well is one log; so are the parts of a rotated l
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from loganalyst.model import OF_FILE
 from loganalyst.sources import rotation
-from loganalyst.sources.compressed import SUFFIX
+from loganalyst.sources.log import owners
 from loganalyst.sources.part import Facts, Part
 
 FORMATS = ("csv", "json", "text")  # event files are named after their folders, and others name what they hold
@@ -22,7 +23,7 @@ _AT = ("metric", "session", "era", "step")
 
 
 def prefixes(parts: Sequence[Part], shift: Sequence[int]) -> list[str]:
-    """What goes before the names of each file's metrics: empty, or what tells it from those beside it and a slash.
+    """What goes before the names of each file's metrics: empty, or what tells it from those beside it and OF_FILE.
     `shift` is what is added to each file's session numbers.
     """
     found: dict[str, str] = {}
@@ -30,7 +31,7 @@ def prefixes(parts: Sequence[Part], shift: Sequence[int]) -> list[str]:
         files = [(p, n) for p, n in zip(parts, shift, strict=True) if p.format == format_ and p.facts.points]
         logs = {_log(p) for p, _ in files}
         found |= _names(_apart(files)) if len(logs) > 1 else {}
-    return [f"{name}/" if (name := found.get(_log(p))) else "" for p in parts]
+    return [f"{name}{OF_FILE}" if (name := found.get(_log(p))) else "" for p in parts]
 
 
 def _log(part: Part) -> str:
@@ -89,11 +90,15 @@ def _eras(facts: Sequence[Facts]) -> list[int]:
 
 
 def _names(logs: Sequence[str]) -> dict[str, str]:
-    """By log: its path without the folders that all share, and without its ending where that does not tell it apart."""
+    """By log: the rank that wrote it, if all are of different ranks; else its path without the folders that all share,
+    and without its ending where that does not tell it apart.
+    """
     shared = len(common([PurePosixPath(log).parent.parts for log in logs]))
-    whole = {log: PurePosixPath(*PurePosixPath(SUFFIX.sub("", log)).parts[shared:]) for log in logs}
-    short = {log: path.with_suffix("") for log, path in whole.items()}
-    return {log: str(path) for log, path in (short if len({*short.values()}) == len(logs) else whole).items()}
+    whole = [PurePosixPath(*PurePosixPath(log).parts[shared:]) for log in logs]
+    ranks = [owners.of_file(Path(log))[0] for log in logs]
+    by_rank = [f"rank_{rank}" for rank in ranks if rank is not None]
+    choices = (by_rank, [str(path.with_suffix("")) for path in whole], [str(path) for path in whole])
+    return dict(zip(logs, next(names for names in choices if len({*names}) == len(logs)), strict=True))
 
 
 def common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -215,3 +215,18 @@ def test_labelled_names() -> None:
     right = sum(role(r["name"], "train_loss") in same.get(r["role"], {r["role"]}) for r in rows)
 
     assert right / len(rows) > 0.9
+
+
+def test_files_side_by_side_tell_the_roles_of_their_metrics_each_by_itself() -> None:
+    """The file's name says whether it is held-out data; nothing else of it counts."""
+    names = ["epoch", "loss", "lr", "val_loss"]
+    expected = {name: role.name for name, (role, _) in assign(names).items()}
+    for file in ("rank_3", "0/stdout", "fold1", "train", "slurm-1.err"):
+        found = {name: role.name for name, (role, _) in assign(f"{file}::{name}" for name in names).items()}
+        assert found == {f"{file}::{name}": role for name, role in expected.items()}
+    held_out = assign(["log_train::loss", "log_train::acc", "log_val::loss", "log_val::acc", "a_test::val/loss"])
+    assert [role.name for role, _ in held_out.values()] == [
+        *("train_loss", "train_accuracy", "val_loss", "val_accuracy", "val_loss")
+    ]
+    told = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
+    assert [role.name for role, _ in told.values()] == ["val_loss", "val_loss", "reward"]

@@ -44,7 +44,7 @@ def test_a_table_for_training_and_one_for_validation_are_two_losses(tmp_path: Pa
     found = diagnose(tmp_path)
 
     roles = {m.name: m.role for m in found.metrics if m.name.endswith("loss")}
-    assert roles == {"train/loss": "train_loss", "val/loss": "val_loss"}
+    assert roles == {"train::loss": "train_loss", "val::loss": "val_loss"}
     assert found.features.values["val_loss_last"] == pytest.approx(0.8, abs=0.05)
 
 
@@ -64,11 +64,11 @@ def test_what_ranks_log_is_named_after_their_files(tmp_path: Path) -> None:
     found = diagnose(tmp_path)
     straggler = next(c for c in found.causes if c.id == "straggler")
 
-    assert [m.name for m in found.metrics if m.role == "train_loss"] == [f"rank_{r}/loss" for r in range(4)]
-    assert straggler.metric == "rank_2/tokens_per_sec"
+    assert [m.name for m in found.metrics if m.role == "train_loss"] == [f"rank_{r}::loss" for r in range(4)]
+    assert straggler.metric == "rank_2::tokens_per_sec"
     assert "rank2 of 4 needs 1.66 times as long" in straggler.evidence[0].text
-    assert found.features.values["train_loss_nonfinite_metric"] == "rank_3/loss"
-    assert any("rank_3/loss is NaN" in s.text for s in found.symptoms)
+    assert found.features.values["train_loss_nonfinite_metric"] == "rank_3::loss"
+    assert any("rank_3::loss is NaN" in s.text for s in found.symptoms)
 
 
 def test_a_log_written_twice_is_one_log(tmp_path: Path) -> None:
@@ -108,10 +108,19 @@ def test_without_steps_rows_are_counted(tmp_path: Path) -> None:
         name: "loss,lr\n" + "".join(f"{level / s:.4f},0.1\n" for s in range(1, 40))
         for name, level in (("fold1.csv", 2), ("fold2.csv", 3))
     }
-    assert metrics(read(tmp_path / "csv", files)) == ["fold1/loss", "fold1/lr", "fold2/loss", "fold2/lr"]
+    assert metrics(read(tmp_path / "csv", files)) == ["fold1::loss", "fold1::lr", "fold2::loss", "fold2::lr"]
     outs = {"job.out": log(0.5, range(60)), "job.err": log(0.7, range(60))}
-    assert metrics(read(tmp_path / "job", outs))[:3] == ["job.err/loss", "job.err/lr", "job.err/tokens_per_sec"]
+    assert metrics(read(tmp_path / "job", outs))[:3] == ["job.err::loss", "job.err::lr", "job.err::tokens_per_sec"]
 
 
 def test_nothing_is_nothing() -> None:
     assert prefixes([], []) == []
+
+
+def test_a_rank_is_named_by_its_folder_too(tmp_path: Path) -> None:
+    """As torchrun lays its logs, below a folder with a random name."""
+    files = {f"logs/none_x1/attempt_0/{r}/stdout.log": log(0.5 + r, range(60)) for r in range(2)}
+    found = metrics(read(tmp_path, files))
+
+    assert found[:3] == ["rank_0::loss", "rank_0::lr", "rank_0::tokens_per_sec"]
+    assert len(found) == 6
