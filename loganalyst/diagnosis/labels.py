@@ -5,7 +5,7 @@ LABELS = frozenset(
     healthy nan_loss divergence loss_spikes periodic_spikes plateau lr_too_low lr_too_high lr_schedule warmup_missing
     batch_lr_mismatch exploding_gradients vanishing_gradients dead_units overfitting underfitting mode_collapse
     codebook_collapse posterior_collapse attention_collapse embedding_instability reward_stagnation entropy_collapse
-    reward_hacking loss_imbalance frozen_parameters bad_data data_leakage data_exhaustion class_imbalance
+    reward_hacking wrong_loss loss_imbalance frozen_parameters bad_data data_leakage data_exhaustion class_imbalance
     distribution_shift label_noise train_val_mismatch catastrophic_forgetting adapter_config loss_scaling
     numeric_overflow log_of_zero throughput_drop straggler memory_growth hang dead_run code_exception shape_mismatch
     device_assert cuda_error cuda_oom host_oom gpu_hardware nccl_timeout nccl_error network node_failure slurm_timeout

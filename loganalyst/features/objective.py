@@ -1,0 +1,93 @@
+"""Features of a loss beside the accuracy of the same data: does the one measure what the other scores?
+
+A cross-entropy that is given shares, which a softmax made already, takes them for scores. Before anything is learned it is
+ln K for K classes, as it should be; sure and right it is no less than ln(e + K - 1) - 1, sure and wrong one more.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.features.chance import ANY, COMMON, KEYS
+from loganalyst.features.context import Computed, Context, median, seen
+from loganalyst.features.validation import share
+from loganalyst.model import Curve, Feature
+
+NEEDS = "accuracy and loss of the same data"
+FEATURES = (
+    Feature("objective_loss_metric", "text", "", "the loss that stands beside the accuracy of its data; of training and held-out data those with the higher accuracy", NEEDS),
+    Feature("objective_loss_last", "float", "loss", "median of the last third of it", NEEDS),
+    Feature("objective_loss_rise", "float", "loss", "what that is above its lowest value", NEEDS),
+    Feature("objective_accuracy_metric", "text", "", "the accuracy", NEEDS),
+    Feature("objective_accuracy_last", "float", "share", "median of the last third of it", NEEDS),
+    Feature("objective_softmax_classes", "int", "classes", "K: classes of the config, or of the first training loss, or those that a softmax inside of a softmax would best fit (NULL: labels are smoothed)", NEEDS),
+    Feature("objective_softmax_basis", "text", "", "which of these: config, first loss, fit", NEEDS),
+    Feature("objective_softmax_excess", "float", "loss", "how much the loss is above what a softmax inside of a softmax leaves of K classes where all are sure, at this accuracy", NEEDS),
+)  # fmt: skip
+
+PAIRS = (("val_loss", "val_accuracy"), ("train_loss", "train_accuracy"))
+FEWEST = 2  # steps with both
+ENOUGH = 3  # for a level that is no chance
+CLOSE = 0.003  # of ln K: before anything is learned all shares are nearly alike, and the loss of their softmax more so
+NEAR = 0.1  # of a loss: else the first, perhaps a mean of an epoch, is a number near ln K by chance
+NEAR = 0.1  # of a loss: else the first one, perhaps a mean over an epoch, is near ln K by chance
+
+Pair = tuple[Curve, Curve, NDArray[np.float64], NDArray[np.float64]]
+
+
+def compute(context: Context) -> Computed:
+    """All of FEATURES; nothing where no loss and accuracy share their steps."""
+    pairs = [pair for roles in PAIRS if (pair := _pair(context, *roles)) is not None]
+    if not pairs:
+        return {}
+    loss, accuracy, x, right = max(pairs, key=lambda pair: median(_late(pair[3])))
+    last = median(_late(x))
+    return {
+        "objective_loss_metric": (loss.metric, seen(loss, len(loss.values) - 1)),
+        "objective_loss_last": last,
+        "objective_loss_rise": last - float(x.min()),
+        "objective_accuracy_metric": accuracy.metric,
+        "objective_accuracy_last": (median(_late(right)), seen(accuracy, len(accuracy.values) - 1)),
+        **(_softmax(context, median(_late(x + right)) - 1) if x.size >= ENOUGH else {}),
+    }
+
+
+def _pair(context: Context, loss_role: str, accuracy_role: str) -> Pair | None:
+    for loss in context.of(loss_role)[:1]:
+        for accuracy in context.of(accuracy_role)[:1]:
+            _, at, beside = np.intersect1d(loss.steps, accuracy.steps, return_indices=True)
+            x, right = loss.values[at], share(accuracy)[beside]
+            known = np.isfinite(x) & np.isfinite(right)
+            if np.count_nonzero(known) >= FEWEST:
+                return loss, accuracy, x[known], right[known]
+    return None
+
+
+def _late(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x[(2 * x.size) // 3 :]
+
+
+def _softmax(context: Context, of_right: float) -> Computed:
+    """`of_right`: the loss without the share of errors."""
+    if context.number("label_smoothing", "label_smoothing_factor"):
+        return {}
+    classes, basis = _classes(context, of_right)
+    return {
+        "objective_softmax_classes": classes,
+        "objective_softmax_basis": basis,
+        "objective_softmax_excess": of_right - _floor(classes),
+    }
+
+
+def _classes(context: Context, of_right: float) -> tuple[int, str]:
+    told = [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
+    if told:
+        return max(told), "config"
+    first = next((float(curve.values[0]) for curve in context.of("train_loss")), 0.0)
+    begun = round(np.exp(first)) if 0 < first < np.log(2 * max(COMMON)) else 0
+    if begun >= 2 and abs(first / np.log(begun) - 1) < CLOSE and abs(of_right - _floor(begun)) < NEAR:
+        return begun, "first loss"
+    return min((*ANY, *COMMON), key=lambda k: abs(of_right - _floor(k))), "fit"
+
+
+def _floor(classes: int) -> float:
+    return float(np.log(np.e + classes - 1)) - 1
