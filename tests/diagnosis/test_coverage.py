@@ -15,6 +15,7 @@ FEW = {
     "held-back": "seen only where a rate was cut, so the rate is the matter",
     "term-drowned": "the weights of the terms are the matter",
     "term-runs-away": "the part is not logged",
+    "loss-beside-the-task": "seen directly in the loss beside the accuracy",
     "accuracy-gap": "few samples, or labels that are wrong",
     "dead-units": "seen directly in gradients or activations",
     "contest-at-large-rate": "seen directly in the rate",
