@@ -60,19 +60,32 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
 
 
 def _once(points: pl.DataFrame) -> pl.DataFrame:
-    """The points without those that another file said before, as a logger's own file does of what the job printed; what
-    only the other file has goes to its step.
+    """The points without those that another file said before, as a logger's own file does of what the job printed; those
+    that several files wrote at the same time by their steps, as environments side by side do.
     """
     if points["source"].n_unique() < 2:
         return points
-    first = pl.col("source").first().over("metric", "session", "step", "value")
-    again = points.select((pl.col("step").is_not_null() & (pl.col("source") != first)).fill_null(False)).to_series()
-    if not again.any():
+    several = points.group_by("metric").agg(pl.col("source").n_unique()).filter(pl.col("source") > 1)["metric"]
+    if not several.len():
         return points
-    both = pl.col("metric").is_in(points.filter(again)["metric"].unique().implode())
-    kept = points.filter(~again)
-    merged = kept.filter(both).sort("session", "step", nulls_last=True, maintain_order=True)
-    return pl.concat([kept.filter(~both), merged])
+    of_several = pl.col("metric").is_in(several.implode())
+    first = pl.col("source").first().over("metric", "session", "step", "value")
+    shared = points.filter(of_several).filter(pl.col("step").is_null() | (pl.col("source") == first))
+    beside = pl.col("metric").is_in(_beside(shared).implode())
+    by_step = shared.filter(beside).sort("session", "step", nulls_last=True, maintain_order=True)
+    return pl.concat([points.filter(~of_several), shared.filter(~beside), by_step])
+
+
+def _beside(points: pl.DataFrame) -> pl.Series:
+    """Metrics whose files overlap in time, as far as that is known, and have steps that never go back."""
+    files = points.group_by("metric", "source").agg(
+        begin=pl.col("time").min(),
+        end=pl.col("time").max(),
+        on=(pl.col("step").diff() >= 0).over("session").all(),
+    )
+    after = pl.col("begin").slice(1) >= pl.col("end").slice(0, pl.len() - 1)
+    metrics = files.sort("begin").group_by("metric").agg(pl.col("on").all(), after=after.fill_null(False).all())
+    return metrics.filter("on", ~pl.col("after"))["metric"]
 
 
 def curves(run: Run, roles: Roles) -> list[Curve]:

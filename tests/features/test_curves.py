@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ def points(
 
 
 def kept(*parts: pl.DataFrame) -> list[float]:
-    return effective(pl.concat(parts), {"a": "tensorboard", "b": "csv"})["value"].to_list()
+    return effective(pl.concat(parts), {"a": "tensorboard", "b": "csv", "c": "tensorboard"})["value"].to_list()
 
 
 def test_steps_done_over_count_once() -> None:
@@ -45,6 +46,17 @@ def test_the_same_metric_in_two_formats_counts_once() -> None:
     both = [points(0, range(3), [1, 2, 3]), points(0, range(4), [5, 6, 7, 8], source="b")]
 
     assert kept(*both) == [5, 6, 7, 8]
+
+
+def test_what_two_files_wrote_at_the_same_time_goes_by_its_steps() -> None:
+    """What was written later, or goes back within a file, stays behind what was before it."""
+    one, two = points(0, [1, 4, 6], [1, 2, 3]), points(0, [2, 3, 6], [4, 5, 3], source="c")
+    assert kept(one, two) == [1, 4, 5, 2, 3]
+
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    begun, again = (f.with_columns(time=pl.lit(t, f["time"].dtype)) for f, t in ((one, early), (two, late)))
+    assert kept(begun, again) == [1, 2, 3, 4, 5]
+    assert kept(one, points(0, [3, 2, 6], [5, 4, 3], source="c")) == [1, 2, 3, 5, 4]
 
 
 def test_points_without_steps_are_kept() -> None:
