@@ -1,5 +1,7 @@
 """What sessions outlived: which lines training went on after, and which the program had already ended before."""
 
+from datetime import datetime
+
 import numpy as np
 import polars as pl
 
@@ -26,7 +28,7 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     ).collect()  # of many points only what is asked of them
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
     lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
-    lines = _later(lines.with_row_index("row"), said)
+    lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), said)
     went_on = _elsewhere(lines, said) >= limit("survived_elsewhere")
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
@@ -35,7 +37,6 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
         behind=pl.col("last_line") - pl.col("line"),
         alive=(pl.col("later") < limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
-        clock=_clock(),
     ).drop("first_line", "last_line")
 
 
@@ -65,10 +66,17 @@ def _clock() -> pl.Expr:
 
 
 def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
-    """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell."""
-    asked = lines.filter(~pl.col("logged"), pl.col("time").is_not_null()).select("row", "session", "time")
-    if not asked.height:
+    """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell. A clock
+    without a year is one of the year in which the first of them was logged.
+    """
+    first = points["time"].min()
+    asked = lines.filter(~pl.col("logged"), pl.col("clock").is_not_null())
+    if not asked.height or not isinstance(first, datetime):
         return pl.zeros(lines.height, dtype=pl.Int64, eager=True)
+    stamp = pl.format("{}{}", pl.lit(first.year), "clock").str.to_datetime(
+        "%Y%m%d %H:%M:%S%.f", time_unit="us", time_zone="UTC", strict=False
+    )
+    asked = asked.select("row", "session", pl.coalesce("time", stamp)).drop_nulls("time")
     times = points.lazy().filter(pl.col("session").is_in(asked["session"].unique().implode()))
     times = (
         times.drop_nulls(["line", "time"]).unique(["session", "file", "line"]).select("session", "time").sort("time")

@@ -29,8 +29,8 @@ def prefixes(parts: Sequence[Part], shift: Sequence[int]) -> list[str]:
     found: dict[str, str] = {}
     for format_ in FORMATS:
         files = [(p, n) for p, n in zip(parts, shift, strict=True) if p.format == format_ and p.facts.points]
-        logs = {_log(p) for p, _ in files}
-        found |= _names(_apart(files)) if len(logs) > 1 else {}
+        starts = {_log(p): n for p, n in files}
+        found |= _names([(log, starts[log]) for log in _apart(files)]) if len(starts) > 1 else {}
     return [f"{name}{OF_FILE}" if (name := found.get(_log(p))) else "" for p in parts]
 
 
@@ -89,16 +89,18 @@ def _eras(facts: Sequence[Facts]) -> list[int]:
     return [eras[span] for span in spans]
 
 
-def _names(logs: Sequence[str]) -> dict[str, str]:
-    """By log: the rank that wrote it, if all are of different ranks; else its path without the folders that all share,
-    and without its ending where that does not tell it apart.
+def _names(logs: Sequence[tuple[str, int]]) -> dict[str, str]:
+    """By log: the rank that wrote it, if all of one start are of different ranks; else its path without the folders
+    that all share, and without its ending where that does not tell it apart.
     """
-    shared = len(common([PurePosixPath(log).parent.parts for log in logs]))
-    whole = [PurePosixPath(*PurePosixPath(log).parts[shared:]) for log in logs]
-    ranks = [owners.of_file(Path(log))[0] for log in logs]
-    by_rank = [f"rank_{rank}" for rank in ranks if rank is not None]
-    choices = (by_rank, [str(path.with_suffix("")) for path in whole], [str(path) for path in whole])
-    return dict(zip(logs, next(names for names in choices if len({*names}) == len(logs)), strict=True))
+    shared = len(common([PurePosixPath(log).parent.parts for log, _ in logs]))
+    whole = [PurePosixPath(*PurePosixPath(log).parts[shared:]) for log, _ in logs]
+    ranks = [(owners.of_file(Path(log))[0], start) for log, start in logs]
+    if len({*ranks}) == len(logs) and all(rank is not None for rank, _ in ranks):
+        return {log: f"rank_{rank}" for (log, _), (rank, _) in zip(logs, ranks, strict=True)}
+    short = [path.with_suffix("") for path in whole]
+    paths = short if len({*short}) == len(logs) else whole
+    return {log: str(path) for (log, _), path in zip(logs, paths, strict=True)}
 
 
 def common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

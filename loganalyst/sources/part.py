@@ -24,8 +24,8 @@ _SOURCE = {
 
 class Facts(NamedTuple):
     """What must be known of a file to place it: rows of points and distributions, its last session, its start; and
-    what the run is told by: the numbers of rows, the first and last time of a point or line; and whether the values of
-    all points are 32-bit numbers.
+    what the run is told by: the numbers of rows, the first and last time of a point or line; whether the values of all
+    points are 32-bit numbers; and whether torchrun tells in it that the job failed.
     """
 
     rows: int = 0
@@ -36,6 +36,7 @@ class Facts(NamedTuple):
     first: datetime | None = None
     last: datetime | None = None
     single: bool = True
+    launcher_failed: bool = False
 
 
 class Place(NamedTuple):
@@ -159,6 +160,7 @@ def _more(facts: Facts, batch: Tables) -> Facts:
         first=min(_known([facts.first, *(t.min() for t in times)]), default=None),
         last=max(_known([facts.last, *(t.max() for t in times)]), default=None),
         single=facts.single and _single(batch.points["value"]),
+        launcher_failed=facts.launcher_failed or (batch.blocks["kind"] == "torchrun").any(),
     )
 
 

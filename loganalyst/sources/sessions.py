@@ -1,9 +1,12 @@
 """Which start of the program a row belongs to: sessions counted per file become sessions of the run."""
 
+import re
 from collections.abc import Sequence
 
 from loganalyst.sources import rotation
 from loganalyst.sources.part import Facts
+
+_ATTEMPT = re.compile(r"(?:^|/)attempt_(\d{1,6})/")
 
 Known = tuple[str, str, Facts]  # format, path within the run, facts of a file
 
@@ -11,13 +14,14 @@ Known = tuple[str, str, Facts]  # format, path within the run, facts of a file
 def shifts(files: Sequence[Known]) -> list[int]:
     """What to add to each file's session numbers to make them sessions of the whole run.
 
-    A restart in the same folder writes a new event file; a text log may hold several starts one after another. Event
-    files are ordered by their start, folder by folder (train/ and validation/ are one program); a part of a rotated log
-    goes on with the last session of the part before it; everything is aligned at the last session, since the last start
-    is the one that is judged.
+    A restart in the same folder writes a new event file; a text log may hold several starts one after another; torchrun
+    gives each start a folder. Event files are ordered by their start, folder by folder (train/ and validation/ are one
+    program); a part of a rotated log goes on with the last session of the part before it; everything is
+    aligned at the last session, since the last start is the one that is judged.
     """
     numbers = _event_files([(source, known) for fmt, source, known in files if fmt == "tensorboard"])
     numbers |= _rotated([(source, known) for fmt, source, known in files if fmt == "text"])
+    numbers |= _attempts([(source, known) for fmt, source, known in files if fmt == "text"])
     first = [numbers.get(source, 0) for _, source, _ in files]
     last = [(fmt, begin + known.last_session) for begin, (fmt, _, known) in zip(first, files, strict=True)]
     per_format: dict[str, int] = {}
@@ -25,6 +29,16 @@ def shifts(files: Sequence[Known]) -> list[int]:
         per_format[fmt] = max(number, per_format.get(fmt, 0))
     top = max(per_format.values(), default=0)
     return [begin + top - per_format[fmt] for begin, (fmt, _, _) in zip(first, files, strict=True)]
+
+
+def _attempts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
+    """The session of each log below torchrun's `attempt_N`, of the attempts that left one. The launcher's own log is of
+    the last if it tells the end of the job, else what it complains of was gone over.
+    """
+    found = {source: int(hit[1]) for source, _ in files if (hit := _ATTEMPT.search(source))}
+    order = sorted(set(found.values()))
+    last = {source: len(order) - 1 for source, known in files if order and known.launcher_failed}
+    return last | {source: order.index(attempt) for source, attempt in found.items()}
 
 
 def _rotated(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:

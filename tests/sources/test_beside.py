@@ -124,3 +124,21 @@ def test_a_rank_is_named_by_its_folder_too(tmp_path: Path) -> None:
 
     assert found[:3] == ["rank_0::loss", "rank_0::lr", "rank_0::tokens_per_sec"]
     assert len(found) == 6
+
+
+def test_a_job_that_torchrun_started_again_is_judged_by_its_last_start(tmp_path: Path) -> None:
+    """Ranks keep their names, and their curves go on; what ended the first start is told as its end."""
+    raised = 'Traceback (most recent call last):\n  File "t.py", line 11, in step\n    f(x)\nValueError: sample 77\n'
+    folder = "logs/none_x1/attempt_"
+    files = {f"{folder}0/{r}/stdout.log": log(0.5 + r, range(60)) for r in range(2)}
+    files |= {f"{folder}1/{r}/stdout.log": log(0.5 + r, range(40, 120), hour=2) for r in range(2)}
+    run = read(tmp_path, {**files, f"{folder}0/1/stderr.log": raised})
+    found = diagnose(tmp_path)
+
+    assert metrics(run)[0::3] == ["rank_0::loss", "rank_1::loss"]
+    assert run.points.filter(metric="rank_1::loss").group_by("session").len().sort("session").rows() == [
+        (0, 60),
+        (1, 80),
+    ]
+    assert found.causes == ()
+    assert [s.label for s in found.sessions] == ["code_exception", None]

@@ -44,3 +44,12 @@ def test_everything_is_aligned_at_the_last_session() -> None:
     )
 
     assert found == [0, 1, 1]
+
+
+def test_each_attempt_of_torchrun_is_a_start() -> None:
+    """Of those that left a log; the launcher's own log belongs to the last, if it tells that the job failed."""
+    logs = ("logs/x/attempt_0/0/stderr.log", "logs/x/attempt_0/1/stdout.log", "logs/x/attempt_2/1/stdout.log")
+    ranks = [("text", name, Facts()) for name in logs]
+
+    assert sessions(*ranks, ("text", "slurm-1.err", Facts(launcher_failed=True))) == [0, 0, 1, 1]
+    assert sessions(*ranks, ("text", "slurm-1.err", Facts())) == [0, 0, 1, 0]
