@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
+from loganalyst.sources.formats import HEAD
 from loganalyst.sources.log import (
     args,
     blocks,
@@ -24,6 +25,7 @@ from loganalyst.sources.log import (
     sniffing,
     stamps,
     tracelines,
+    wrapped,
 )
 from loganalyst.sources.log import lines as textlines
 from loganalyst.sources.log import metrics as logmetrics
@@ -37,6 +39,7 @@ from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.mark import Mark, StartAgainError
 
 NAME = "text"
+WRAPPED = 0.7  # as sure as one can be of a log in JSON; its reader is asked, too
 
 _EXAMPLE = ">>>"
 _WORDS = (*blocks.WORDS, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
@@ -45,6 +48,8 @@ _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:ou
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
+    if of := wrapped.keys(head):
+        return WRAPPED if sniffing.speaks(wrapped.plain(head, of)) else 0.0
     return sniffing.likeness(path, head)
 
 
@@ -62,6 +67,17 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
+    with path.open("rb") as log:
+        of = wrapped.keys(log.read(HEAD))
+    if of is None:
+        return (yield from _resume(path, mark))
+    with wrapped.unwrapped(path, of) as inside:
+        for tables in _resume(inside.file, None):
+            yield inside.placed(tables)
+    return None
+
+
+def _resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
     reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
     log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, _WORDS)
     for batch, place in scanning.scanned(log):

@@ -36,9 +36,18 @@ def likeness(path: Path, head: bytes) -> float:
         return 0.0
     if named:
         return named
+    return 0.4 if _speaks(text) else 0.0
+
+
+def speaks(head: bytes) -> bool:
+    """Whether these lines are of a training or of a job."""
+    return _speaks(textlines.head(head))
+
+
+def _speaks(text: str) -> bool:
     lines = pl.Series(text.split("\n"))
-    speaks = lines.str.contains(_SPEAKS).any() or tables.headed(lines)
-    return 0.4 if speaks or patterns.match(lines, own.known(own.here())).height else 0.0
+    said = lines.str.contains(_SPEAKS).any() or tables.headed(lines)
+    return said or patterns.match(lines, own.known(own.here())).height > 0
 
 
 def _is_json(text: str) -> bool:
