@@ -66,9 +66,7 @@ def test_what_is_no_error_keeps_its_level(line: str) -> None:
     assert bare(pl.Series([line])).item().endswith(line.removeprefix("2024-05-01 10:00:02 "))
 
 
-@pytest.mark.parametrize(
-    "head", [*HEADS, "{}\r", "\x1b[31m{}\x1b[0m", "[1,0]<stderr>:{}", "[1,mpirank:0,algo-1]<stderr>:{}"]
-)
+@pytest.mark.parametrize("head", [*HEADS, *TAGS, "#033[34m{}#033[0m", "Nov  2 10:00:00 gpu07 python3[4242]: {}"])
 def test_a_pattern_claims_what_stands_behind_a_head(head: str, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text("\n".join(["start", "loading", head.format("zsh: killed     python train.py"), ""]), newline="")
@@ -84,6 +82,27 @@ def test_last_words_are_read_however_the_line_ends(end: str, tmp_path: Path) -> 
     rows = Tables.concat(text.read(log)).lines
 
     assert rows.filter(pl.col("label") == "node_failure")["pattern"].to_list() == ["wording-node"]
+
+
+@pytest.mark.parametrize(
+    ("head", "node"),
+    [
+        ("Nov  2 10:00:00 gpu-a.example.org train.sh[4242]: {}", "gpu-a.example.org"),
+        ("Nov 20 10:00:00 gpu07 python3: {}", "gpu07"),
+        ("#033[34m{}#033[0m", None),
+        ("#033[34m[1,mpirank:3,algo-1]<stdout>:{}#033[0m", None),
+    ],
+)
+def test_the_head_of_a_gathered_log_is_no_metric(head: str, node: str | None, tmp_path: Path) -> None:
+    """Of syslog and journalctl, and with colours as CloudWatch writes them; the host is the node."""
+    log = tmp_path / "train.log"
+    said = [*(f"step {i} loss {2 / (i + 1):.4f} lr 0.001" for i in range(30)), "ValueError: bad shape"]
+    log.write_text("\n".join([*map(head.format, said), ""]))
+    run = pipeline.diagnose(log).run
+
+    assert run.points["metric"].unique().sort().to_list() == ["loss", "lr"]
+    assert run.points.height == 60
+    assert run.lines.filter(pattern="python-exception")["node"].to_list() == [node]
 
 
 def test_each_rank_of_mpirun_is_read_for_itself(tmp_path: Path) -> None:

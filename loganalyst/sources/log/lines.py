@@ -33,12 +33,18 @@ _RANK = (
 _RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]* pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
-PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE})"
+_DATE = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9:]{8} "  # without a year
+_HOST = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+_SYSLOG = rf"{_DATE}{_HOST} [A-Za-z0-9_.@/-]+(?:\[[0-9]+\])?: "  # and journalctl
+_COLOUR = r"#033\[[0-9;]*m"  # as syslog and CloudWatch write the codes of terminals
+_PLAIN = "#033[0m"
+PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_SYSLOG}|{_COLOUR})"
 # What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`.
 _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
     r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
 )
+_NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ")
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
 
@@ -183,9 +189,9 @@ def described(text: pl.Series) -> pl.DataFrame:
     prefix = pl.col("prefix")
     return rows.with_columns_seq(
         prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
-        body=pl.col("text").str.strip_prefix(prefix),
+        body=pl.col("text").str.strip_prefix(prefix).str.strip_suffix(_PLAIN),
         rank=pl.coalesce(*(prefix.str.extract(regex) for regex in _RANKS)).cast(pl.Int64, strict=False),
-        node=pl.coalesce(prefix.str.extract(r"ip=([\d.]+)"), prefix.str.extract(rf"({_NODE[:-2]}): ")),
+        node=pl.coalesce(prefix.str.extract(regex) for regex in _NODES),
     )
 
 
