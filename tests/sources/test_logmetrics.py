@@ -100,6 +100,23 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ("ppl", 3183, 2, 403.43),
         ],
     ),
+    "how long a batch took, and samples a second and device": (
+        "".join(
+            f"2026-11-20,10:00:{k:02d} | INFO | Train Epoch: 0 [{k * 64:>5}/6400 ({k}%)] Data (t): 0.012 "
+            f"Batch (t): 0.31{k}, 205.1/s, 205.1/s/gpu LR: 0.0005 Loss: 2.{k} (2.5)\n"
+            for k in (1, 2, 3)
+        ),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (
+                ("Data (t)", 64 * k, 0.0, 0.012),
+                ("Batch (t)", 64 * k, 0.0, 0.31 + k / 1000),
+                ("LR", 64 * k, 0.0, 0.0005),
+                ("Loss", 64 * k, 0.0, 2 + k / 10),
+            )
+        ],
+    ),
     "progress bar: the last refresh of a step": (
         "\r".join([bar(37, 37, 100, "loss=0.52, v_num=3"), bar(37, 37, 100, "loss=0.51, v_num=3")])
         + "\r"

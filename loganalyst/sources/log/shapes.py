@@ -34,12 +34,14 @@ Role = Literal["metric", "step", "batch", "total", "epoch"]
 _UNIT = re.compile(
     r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
     r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
-    r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)/s(?:ec)?(?![\w/])"
+    r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
+    r"(?![\w/])"
 )
 _ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number
 _SEPARATOR = re.compile(rf"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
+_DURATION = re.compile(r"\s?\((?:t|m?s|secs?|seconds?|min|h)\)")
 _BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
 _CUT = re.compile(
     rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+"
@@ -167,6 +169,8 @@ def _keyed(index: int, before: str, after: str) -> _Number:
         name, bounded = _tail(words), False
     plain = _plain(name)
     plain = "epoch" if (plain == "train" and _OF_EPOCH.match(after)) or _NTH.search(name + after) else plain
+    if unit and _DURATION.fullmatch(unit.group()):
+        plain += unit.group()  # `Batch (t): 0.31` tells no position
     name += unit.group() if unit and name else ""
     return _Number(index, name, plain, bool(separator), bounded, carries["name"] if carries else "")
 
