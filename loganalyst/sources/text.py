@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.sources.formats import HEAD
+from loganalyst.sources.formats import HEAD, formats
 from loganalyst.sources.log import (
     args,
     blocks,
@@ -39,7 +39,7 @@ from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.mark import Mark, StartAgainError
 
 NAME = "text"
-WRAPPED = 0.7  # as sure as one can be of a log in JSON; its reader is asked, too
+WRAPPED, LOGGED = 0.7, 0.97  # surer than the reader of JSON is of a log without metrics, and of one with them
 
 _EXAMPLE = ">>>"
 _WORDS = (*blocks.WORDS, _EXAMPLE, args.CALL, args.ENVIRONMENT)  # looked for beside the patterns' literals
@@ -50,6 +50,8 @@ def sniff(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
     if of := wrapped.keys(head):
         return WRAPPED if sniffing.speaks(wrapped.plain(head, of)) else 0.0
+    if wrapped.keys(head, metrics=True):
+        return LOGGED
     return sniffing.likeness(path, head)
 
 
@@ -68,13 +70,21 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
     with path.open("rb") as log:
-        of = wrapped.keys(log.read(HEAD))
-    if of is None:
-        return (yield from _resume(path, mark))
-    with wrapped.unwrapped(path, of) as inside:
-        for tables in _resume(inside.file, None):
-            yield inside.placed(tables)
-    return None
+        head = log.read(HEAD)
+    said, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
+    if of := said or logged:
+        yield from _numbers(path) if logged else ()
+        with wrapped.unwrapped(path, of) as inside:
+            for tables in map(inside.placed, _resume(inside.file, None)):
+                yield replace(tables, points=Tables().points) if logged else tables
+        return None
+    return (yield from _resume(path, mark))
+
+
+def _numbers(path: Path) -> Iterator[Tables]:
+    """What a program's logger holds under keys beside what it says."""
+    rows: Iterator[Tables] = next(module for module in formats() if module.NAME == "json").read(path)
+    return rows
 
 
 def _resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:

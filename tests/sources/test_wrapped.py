@@ -66,7 +66,7 @@ def test_a_traceback_in_one_object_is_at_its_line(tmp_path: Path) -> None:
     steps = [{"message": text, "time": stamp(i)} for i, text in enumerate(STEPS)]
     within = [*steps, {"message": f"failed\n{TRACE}{ERROR}", "time": stamp(50)}]
     beside = [*steps, {"message": "failed", "time": stamp(50), "exc_info": TRACE + ERROR}]
-    for objects in (within, beside):
+    for objects in (within, beside):  # forty objects before; the head that is looked at need not have the key
         run = read(tmp_path / "train.log", [*objects, {"message": "bye", "time": stamp(51)}])
         assert run.blocks.select("first_line", "last_line", "exception").rows() == [(41, 41, "torch.OutOfMemoryError")]
         assert run.sessions["last_line"].to_list() == [42]
@@ -88,10 +88,25 @@ def test_other_lines_between_are_what_they_are(tmp_path: Path) -> None:
     assert run.points.filter(metric="loss").select("step", "line").rows()[-2:] == [(39, 40), (41, 43)]
 
 
+@pytest.mark.parametrize("key", ["exception", "exc_info"])
+def test_a_logger_that_has_numbers_under_keys_also_says_something(tmp_path: Path, key: str) -> None:
+    """As structlog writes: metrics from the keys, the crash from its words."""
+    level = {"level": "info", "timestamp": stamp(0)}
+    steps: list[Any] = [{"event": "train", "step": i, "loss": 3 / (i + 1), **level} for i in range(60)]
+    run = read(tmp_path / "log.jsonl", [*steps, {"event": "crashed", **level, key: f"{TRACE}ValueError: bad shape"}])
+    (cause, *_) = diagnose(tmp_path / "log.jsonl").causes
+
+    assert run.points.select("metric", "step", "value").rows() == [("loss", i, 3 / (i + 1)) for i in range(60)]
+    assert run.points["line"].to_list() == list(range(1, 61))
+    assert run.status == "failed"
+    assert (cause.id, cause.line, cause.file) == ("code-exception", 61, "log.jsonl")
+
+
 @pytest.mark.parametrize(
     "line",
     [
         '{"message": "train", "step": 1, "loss": 0.5}',
+        '{"event": "train", "step": 1, "loss": 0.5, "level": "info"}',
         '{"step": 1, "loss": 0.5}',
         '{"log": {"loss": 0.5}}',
         '{"log": "x"',

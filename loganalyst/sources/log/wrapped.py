@@ -22,6 +22,7 @@ from loganalyst.sources.log.records import Integers
 TEXTS = ("log", "message", "textPayload", "msg", "MESSAGE", "line", "event")
 TIMES = ("time", "timestamp", "@timestamp", "asctime", "ts", "datetime", "date", "__REALTIME_TIMESTAMP", "created")
 TRACES = ("exc_info", "exception", "stack_trace", "traceback", "stack_info")  # said beside the text
+LEVELS = ("level", "levelname", "severity", "log_level", "lvl")
 NUMBERS = {
     *TIMES, "ingestionTime", "pid", "process", "tid", "thread", "lineno", "line_number", "levelno", "level", "msecs",
     "relativeCreated", "severity", "v",
@@ -36,29 +37,30 @@ _NUMBERED = ("line", "first_line", "last_line")
 
 @dataclass(frozen=True)
 class Keys:
-    """Under which keys a log's objects hold what was printed, when, and a traceback; whether line ends are too."""
+    """Under which keys a log's objects hold what was printed, and when; whether line ends are held, too."""
 
     text: str
     time: str | None = None
-    trace: str | None = None
     ends: bool = False
 
 
-def keys(head: bytes) -> Keys | None:
-    """The keys of a log that begins with `head`; None where it is no such log."""
+def keys(head: bytes, *, metrics: bool = False) -> Keys | None:
+    """The keys of a log that begins with `head`; None where it is no such log. With `metrics`: of a program's logger
+    that holds numbers beside what it says.
+    """
     lines = [line for line in head[: head.rfind(b"\n") + 1].split(b"\n") if line.strip()][:LOOKED_AT]
     if len(lines) < 2 or not lines[0].startswith(b"{"):
         return None
     objects = [o for o in map(_object, lines) if o is not None]
     numbers = any(_is_metric(k, v) for o in objects for k, v in o.items())
-    if numbers or len(objects) < WRAPPED * len(lines):
+    if numbers is not metrics or len(objects) < WRAPPED * len(lines):
         return None
     most = len(objects) // 2 + 1
     text = _first(objects, TEXTS, str, most)
-    if text is None:
+    if text is None or (metrics and _first(objects, LEVELS, str | int, most) is None):
         return None
     ends = any(str(o.get(text, "")).endswith("\n") for o in objects)
-    return Keys(text, _first(objects, TIMES, str | int | float, most), _first(objects, TRACES, str, 1), ends)
+    return Keys(text, _first(objects, TIMES, str | int | float, most), ends)
 
 
 def _is_metric(key: str, value: object) -> bool:
@@ -106,15 +108,24 @@ class Unwrapping:
         """Row, text and stamp of each line; one that is no such object is its own text."""
         line = pl.Series("text", block, pl.String)
         text = pl.select(pl.coalesce(_at(line, self._of.text), line)).to_series()
-        if self._of.trace:
-            trace = _at(line, self._of.trace).replace(["", "null"], None)
-            text = pl.select(pl.coalesce(text + "\n" + trace, text)).to_series()
+        text = _with_trace(line, text)
         stamp = _stamp(_at(line, self._of.time)) if self._of.time else pl.repeat("", len(block), eager=True)
         return pl.DataFrame({"text": text, "stamp": stamp}).with_row_index("row").filter(line != "")
 
     def lines(self) -> Integers:
         """For each line that was taken out, the line that held it (both from 1)."""
         return np.concatenate([*self._lines, [max(self._row, 1)]]).astype(np.int64)
+
+
+def _with_trace(line: pl.Series, text: pl.Series) -> pl.Series:
+    """The texts, behind those whose object holds a traceback, too, that traceback."""
+    some = line.str.contains_any([f'"{key}"' for key in TRACES]).arg_true()
+    if not len(some):
+        return text
+    asked = line.gather(some)
+    trace = pl.coalesce(pl.lit(_at(asked, key)).replace(["", "null"], None) for key in TRACES)
+    both = pl.select(pl.concat_str([pl.lit(text.gather(some)), trace], separator="\n", ignore_nulls=True)).to_series()
+    return text.scatter(some, both)
 
 
 def _at(lines: pl.Series, key: str) -> pl.Series:
