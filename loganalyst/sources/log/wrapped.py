@@ -48,8 +48,10 @@ def keys(head: bytes, *, metrics: bool = False) -> Keys | None:
     """The keys of a log that begins with `head`; None where it is no such log. With `metrics`: of a program's logger
     that holds numbers beside what it says.
     """
-    lines = [line for line in head[: head.rfind(b"\n") + 1].split(b"\n") if line.strip()][:LOOKED_AT]
-    if len(lines) < 2 or not lines[0].startswith(b"{"):
+    if not head.startswith(b"{"):
+        return None
+    lines = [line for line in head[: head.rfind(b"\n") + 1].split(b"\n", 2 * LOOKED_AT) if line.strip()][:LOOKED_AT]
+    if len(lines) < 2:
         return None
     objects = [o for o in map(_object, lines) if o is not None]
     numbers = any(_is_metric(k, v) for o in objects for k, v in o.items())
