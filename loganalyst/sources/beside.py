@@ -90,17 +90,16 @@ def _eras(facts: Sequence[Facts]) -> list[int]:
 
 
 def _names(logs: Sequence[tuple[str, int]]) -> dict[str, str]:
-    """By log: the rank that wrote it, if all of one start are of different ranks; else its path without the folders
-    that all share, and without its ending where that does not tell it apart.
+    """By log: the rank that wrote it, else its path without the folders that all share and without its ending; where
+    that does not tell the logs of one start apart, the path with its ending.
     """
     shared = len(common([PurePosixPath(log).parent.parts for log, _ in logs]))
-    whole = [PurePosixPath(*PurePosixPath(log).parts[shared:]) for log, _ in logs]
-    ranks = [(owners.of_file(Path(log))[0], start) for log, start in logs]
-    if len({*ranks}) == len(logs) and all(rank is not None for rank, _ in ranks):
-        return {log: f"rank_{rank}" for (log, _), (rank, _) in zip(logs, ranks, strict=True)}
-    short = [path.with_suffix("") for path in whole]
-    paths = short if len({*short}) == len(logs) else whole
-    return {log: str(path) for (log, _), path in zip(logs, paths, strict=True)}
+    whole = {log: PurePosixPath(*PurePosixPath(log).parts[shared:]) for log, _ in logs}
+    ranks = {log: owners.of_file(Path(log))[0] for log, _ in logs}
+    short = {log: str(path.with_suffix("")) for log, path in whole.items()}
+    by_rank = {log: name if ranks[log] is None else f"rank_{ranks[log]}" for log, name in short.items()}
+    choices = (by_rank, short, {log: str(path) for log, path in whole.items()})
+    return next(names for names in choices if len({(names[log], start) for log, start in logs}) == len(logs))
 
 
 def common(folders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -120,10 +120,11 @@ def test_nothing_is_nothing() -> None:
 def test_a_rank_is_named_by_its_folder_too(tmp_path: Path) -> None:
     """As torchrun lays its logs, below a folder with a random name."""
     files = {f"logs/none_x1/attempt_0/{r}/stdout.log": log(0.5 + r, range(60)) for r in range(2)}
+    files["slurm-7.out"] = log(0.9, range(60))
     found = metrics(read(tmp_path, files))
 
-    assert found[:3] == ["rank_0::loss", "rank_0::lr", "rank_0::tokens_per_sec"]
-    assert len(found) == 6
+    assert found[::3] == ["rank_0::loss", "rank_1::loss", "slurm-7::loss"]
+    assert len(found) == 9
 
 
 def test_a_job_that_torchrun_started_again_is_judged_by_its_last_start(tmp_path: Path) -> None:
