@@ -267,3 +267,23 @@ def test_a_shell_without_conda_is_blamed_only_where_nothing_ran(tmp_path: Path) 
 
     path.write_text("CondaError: Run 'conda init' before 'conda activate'\n" + STEPS)
     assert diagnose(path).causes == ()
+
+
+def test_what_ended_a_requeued_job_stands_in_its_error_stream(tmp_path: Path) -> None:
+    """Its output tells of three starts, the stream of one: the crash is of the last."""
+    starts = (
+        f"SLURM_JOB_ID=4711\nSLURM_RESTART_COUNT={k}\nUsing device cuda:0\n"
+        + "".join(
+            f"2026-11-20 1{k}:{i:02d}:00 step {100 * k + i} loss {3 / (100 * k + i + 1):.4f}\n" for i in range(60)
+        )
+        for k in range(3)
+    )
+    (tmp_path / "slurm-4711.out").write_text("".join(starts))
+    (tmp_path / "slurm-4711.err").write_text(
+        'Traceback (most recent call last):\n  File "/app/train.py", line 40, in step\n    return model(x)\n'
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    )
+    found = diagnose(tmp_path)
+
+    assert (found.run.status, found.causes[0].id) == ("failed", "cuda-out-of-memory")
+    assert [s.label for s in found.sessions] == [None, None, "cuda_oom"]

@@ -25,7 +25,7 @@ _SOURCE = {
 class Facts(NamedTuple):
     """What must be known of a file to place it: rows of points and distributions, its last session, its start; and
     what the run is told by: the numbers of rows, the first and last time of a point or line; whether the values of all
-    points are 32-bit numbers; and whether torchrun tells in it that the job failed.
+    points are 32-bit numbers; whether torchrun tells in it that the job failed; and when each start of the program was.
     """
 
     rows: int = 0
@@ -37,6 +37,7 @@ class Facts(NamedTuple):
     last: datetime | None = None
     single: bool = True
     launcher_failed: bool = False
+    starts: tuple[datetime | None, ...] = ()
 
 
 class Place(NamedTuple):
@@ -161,6 +162,7 @@ def _more(facts: Facts, batch: Tables) -> Facts:
         last=max(_known([facts.last, *(t.max() for t in times)]), default=None),
         single=facts.single and _single(batch.points["value"]),
         launcher_failed=facts.launcher_failed or (batch.blocks["kind"] == "torchrun").any(),
+        starts=(*facts.starts, *batch.sessions["started"]),
     )
 
 

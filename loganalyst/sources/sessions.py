@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 
 from loganalyst.sources import rotation
+from loganalyst.sources.log import owners
 from loganalyst.sources.part import Facts
 
 _ATTEMPT = re.compile(r"(?:^|/)attempt_(\d{1,6})/")
@@ -20,8 +23,7 @@ def shifts(files: Sequence[Known]) -> list[int]:
     aligned at the last session, since the last start is the one that is judged.
     """
     numbers = _event_files([(source, known) for fmt, source, known in files if fmt == "tensorboard"])
-    numbers |= _rotated([(source, known) for fmt, source, known in files if fmt == "text"])
-    numbers |= _attempts([(source, known) for fmt, source, known in files if fmt == "text"])
+    numbers |= _texts([(source, known) for fmt, source, known in files if fmt == "text"])
     first = [numbers.get(source, 0) for _, source, _ in files]
     last = [(fmt, begin + known.last_session) for begin, (fmt, _, known) in zip(first, files, strict=True)]
     per_format: dict[str, int] = {}
@@ -29,6 +31,33 @@ def shifts(files: Sequence[Known]) -> list[int]:
         per_format[fmt] = max(number, per_format.get(fmt, 0))
     top = max(per_format.values(), default=0)
     return [begin + top - per_format[fmt] for begin, (fmt, _, _) in zip(first, files, strict=True)]
+
+
+def _texts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:
+    """The first session of each log. One that tells of fewer starts than another, as the error stream of a job that was
+    requeued, ends with the last; that of a rank, which may not have come back, with the one in which it was last
+    written, by the other's times.
+    """
+    begin = _rotated(files)
+    if attempts := _attempts(files):
+        return begin | attempts
+    logs: dict[str, list[tuple[str, Facts]]] = {}
+    for source, known in sorted(files, key=lambda file: rotation.order(file[0])):
+        logs.setdefault(rotation.part_of(source)[0], []).append((source, known))
+    reached = {log: begin[parts[-1][0]] + parts[-1][1].last_session for log, parts in logs.items()}
+    top = max(reached.values(), default=0)
+    starts = next((_starts(parts) for log, parts in logs.items() if reached[log] == top), [])
+    for log, parts in logs.items():
+        rank, _ = owners.of_file(Path(log))
+        ended = max((known.last for _, known in parts if known.last), default=None) if rank is not None else None
+        at = sum(start <= ended for start in starts) - 1 if ended and len(starts) == top + 1 else top
+        begin |= {source: begin[source] + max(at - reached[log], 0) for source, _ in parts}
+    return begin
+
+
+def _starts(parts: Sequence[tuple[str, Facts]]) -> list[datetime]:
+    """When each session of a log began; fewer where that is not known of all."""
+    return [start for _, known in parts for start in known.starts if start is not None]
 
 
 def _attempts(files: Sequence[tuple[str, Facts]]) -> dict[str, int]:

@@ -53,3 +53,14 @@ def test_each_attempt_of_torchrun_is_a_start() -> None:
 
     assert sessions(*ranks, ("text", "slurm-1.err", Facts(launcher_failed=True))) == [0, 0, 1, 1]
     assert sessions(*ranks, ("text", "slurm-1.err", Facts())) == [0, 0, 1, 0]
+
+
+def test_a_log_that_tells_of_fewer_starts_ends_with_the_last() -> None:
+    """As the error stream of a job that was requeued; a rank's ends with the start in which it was last written."""
+    hours = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
+    out = ("text", "slurm-1.out", Facts(last_session=2, starts=tuple(hours[:3]), last=hours[3]))
+    early = Facts(starts=(hours[0],), last=hours[1].replace(minute=30))
+
+    assert sessions(out, ("text", "slurm-1.err", early)) == [0, 2]
+    assert sessions(out, ("text", "rank_3.log", early)) == [0, 1]
+    assert sessions(out, ("text", "rank_3.log", Facts())) == [0, 2]
