@@ -35,9 +35,14 @@ LEARNED = 0.8  # of the loss of guessing: a loss below it had learned something
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    told = [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
+    told = told_classes(context)
     out: Computed = {"config_classes": max(told, default=None)}
     return out | _loss(context, told) | _floor(context, told) | _score(context, told)
+
+
+def told_classes(context: Context) -> list[int]:
+    """The numbers of classes that the config tells."""
+    return [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
 
 
 def _floor(context: Context, told: list[int]) -> Computed:

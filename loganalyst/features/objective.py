@@ -7,7 +7,7 @@ ln K for K classes, as it should be; sure and right it is no less than ln(e + K 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.chance import ANY, COMMON, KEYS
+from loganalyst.features.chance import ANY, COMMON, told_classes
 from loganalyst.features.context import Computed, Context, median, seen
 from loganalyst.features.validation import share
 from loganalyst.model import Curve, Feature
@@ -70,17 +70,16 @@ def _softmax(context: Context, of_right: float) -> Computed:
     """`of_right`: the loss without the share of errors."""
     if context.number("label_smoothing", "label_smoothing_factor"):
         return {}
-    classes, basis = _classes(context, of_right)
+    k, basis = _classes(context, of_right)
     return {
-        "objective_softmax_classes": classes,
+        "objective_softmax_classes": k,
         "objective_softmax_basis": basis,
-        "objective_softmax_excess": of_right - _floor(classes),
+        "objective_softmax_excess": of_right - _floor(k),
     }
 
 
 def _classes(context: Context, of_right: float) -> tuple[int, str]:
-    told = [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
-    if told:
+    if told := told_classes(context):
         return max(told), "config"
     first = next((float(curve.values[0]) for curve in context.of("train_loss")), 0.0)
     begun = round(np.exp(first)) if 0 < first < np.log(2 * max(COMMON)) else 0
