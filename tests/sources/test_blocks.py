@@ -231,6 +231,14 @@ def test_ranks_that_print_at_once(tmp_path: Path, deaths: dict[str, list[str]], 
     assert tables.points["value"].to_list() == [i + 1.5 for i in range(steps)]
 
 
+def test_a_syntax_error_torn_apart_by_other_ranks(tmp_path: Path, deaths: dict[str, list[str]]) -> None:
+    """It has no header: its first line may stand far above its last."""
+    first, *rest = (f"[rank3]: {line}" for line in deaths["syntax"])
+    others = [f"[rank0]: step {i} loss {i + 1}.5" for i in range(300)]
+
+    assert found(read(tmp_path / "a.log", [first, *others, *rest])) == expected("syntax", [3])
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chunk=st.integers(400, 4000), names=st.lists(st.sampled_from(list(PROGRAMS)), min_size=2, max_size=5, unique=True)

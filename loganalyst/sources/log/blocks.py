@@ -17,7 +17,7 @@ _OPENING = (tracelines.HEADER, tracelines.REMOTE)
 _PYTHON = (*_OPENING, *syntaxerrors.WORDS, tasks.WORD)
 # words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
 _OPENERS = (
-    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 60, 1), ((tasks.WORD,), 0, tasks.ROWS),
+    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 4 * LONGEST, 1), ((tasks.WORD,), 0, tasks.ROWS),
     (stacks.WORDS, 60, LONGEST),
     ((elastic.ROOT,), elastic.TABLE, 60), (faults.WORDS, 0, 1),
 )  # fmt: skip
