@@ -85,3 +85,39 @@ def test_a_held_out_loss_that_is_never_a_number(tmp_path: Path) -> None:
     d = record(tmp_path, epoch=EPOCHS, train_loss=0.8**EPOCHS, val_loss=["nan"] * 12)
 
     assert "held-out-loss-never-a-number" in [note.id for note in d.notes]
+
+
+def test_a_few_held_out_samples_at_the_end_of_a_great_fall(tmp_path: Path) -> None:
+    """What jumps by most of its level is a fortieth of what was learned; where the level is high it is a fault."""
+    epochs = np.arange(36)
+    wave = 0.6 * np.sin(2.1 * epochs) * np.cos(0.7 * epochs)
+    train = 1.6 * np.exp(-epochs / 6) + 0.07 * np.exp(-epochs / 60)
+
+    small = record(tmp_path, epoch=epochs, loss=train, val_loss=0.4 * train * (1 + wave))
+    assert said(small) == ("healthy", [])
+
+    large = record(tmp_path, epoch=epochs, loss=train, val_loss=(1.1 * np.exp(-epochs / 40) + 0.1) * (1 + wave))
+    assert "held-out-jumps" in [symptom.id for symptom in large.symptoms]
+
+
+def test_a_score_that_swings(tmp_path: Path) -> None:
+    """Its last value lies a third below the highest, as one in two does; one that goes down to there has lost it."""
+    steps = np.arange(150)
+    loss = {"step": steps, "train_loss": 2 + 1.7 * np.exp(-steps / 30), "val_loss": 2.4 + 1.4 * np.exp(-steps / 40)}
+    level = 0.26 - 0.25 * np.exp(-steps / 40)
+
+    swings = record(tmp_path, **loss, val_acc=level + 0.05 * np.sin(1.9 * steps) - 0.06 * (steps == 149))
+    assert "val-divergence" not in [symptom.id for symptom in swings.symptoms]
+
+    lost = record(tmp_path, **loss, val_acc=np.where(steps < 100, 2.4 * level, 0.21) + 0.01 * np.sin(1.9 * steps))
+    assert "val-divergence" in [symptom.id for symptom in lost.symptoms]
+
+
+def test_a_held_out_loss_that_ends_above_its_first_values(tmp_path: Path) -> None:
+    """Half of the training loss gone, the held-out loss a tenth higher than at the start: nothing of it carries over."""
+    epochs = np.arange(30)
+    loss = {"epoch": epochs, "train_loss": 0.09 + 0.09 * np.exp(-epochs / 12)}
+    wave = 0.004 * np.sin(2.3 * epochs) - 0.012 * np.exp(-(((epochs - 8) / 3) ** 2))
+
+    assert said(record(tmp_path, **loss, val_loss=0.2 + 0.0008 * epochs + wave))[1] == ["overfitting"]
+    assert said(record(tmp_path, **loss, val_loss=0.2 - 0.0008 * epochs + wave)) == ("healthy", [])

@@ -54,6 +54,7 @@ FEATURES = (
     Feature("val_score_best", "float", "score", "its highest value", "val_accuracy"),
     Feature("val_score_best_step", "int", "step", "where it was highest", "val_accuracy"),
     Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value against the highest", "val_accuracy"),
+    Feature("val_score_fall_noise", "float", "noise", "last level below the highest smoothed one, in units of its noise", "val_accuracy"),
     Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
     Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
     Feature("val_score_still_share", "float", "share", "of its values those at the end that all equal the last", "val_accuracy"),
@@ -171,6 +172,7 @@ def _scores(context: Context) -> Computed:
         "accuracy_gap": known - last if accuracy and known is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
+        "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
     }
 
 
