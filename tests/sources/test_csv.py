@@ -286,6 +286,17 @@ def test_ragged_rows(tmp_path):
     ]
 
 
+def test_rows_without_their_beginning(tmp_path):
+    """What is left of a row that lost its first cells would stand under the wrong names."""
+    tables = table(tmp_path, "epoch,loss,lr\n1,2.5,1e-3\n2,2.25,1e-3\n.125,9e-4\n4,2,8e-4\n,1.75\n6,1.5\n")
+
+    assert curve(tables, "loss") == [(1, 2.5), (2, 2.25), (4, 2.0), (4, 1.75), (6, 1.5)]
+    assert tables.gaps["why"].to_list() == [
+        "1 rows without their beginning, the first in line 4",
+        "2 rows with fewer than 3 cells (read as far as they go), the first in line 6",
+    ]
+
+
 def test_cut_off_row(tmp_path):
     """A last row that breaks off is not read: its last number may be cut too."""
     tables = table(tmp_path, "step,a,b\n0,1,2\n1,12.")

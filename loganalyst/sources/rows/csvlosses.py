@@ -44,7 +44,9 @@ class Losses:
             self._count("more stretches of NUL bytes", _Loss(1, hole.line, hole.offset, None))
 
     def whole_rows(self, frame: pl.DataFrame, block: Block, width: int) -> pl.DataFrame:
-        """(line, cells) without the rows whose cells cannot be told apart: too many, or cut off at the file's end."""
+        """(line, cells) without the rows whose cells cannot be told apart: too many, or cut off at the file's end or at
+        their own beginning.
+        """
         found = pl.col("cells").list
         filled = found.slice(width).list.join("").str.strip_chars() != ""
         odd = frame.select(more=(found.len() > width) & filled, fewer=found.len() < width)
@@ -52,11 +54,13 @@ class Losses:
         if not (more.any() or fewer.any()):
             return frame
         cut = fewer & (frame["line"] == block.line + block.breaks) & (not block.data.endswith(b"\n"))
+        torn = fewer & ~cut & _without_beginning(frame, fewer | more)
         self.lines(f"rows with more than {width} cells", block, frame["line"].filter(more))
         self.lines("row is cut off", block, frame["line"].filter(cut))
+        self.lines("rows without their beginning", block, frame["line"].filter(torn))
         short = f"rows with fewer than {width} cells (read as far as they go)"
-        self.lines(short, block, frame["line"].filter(fewer & ~cut))
-        return frame.filter(~(more | cut))
+        self.lines(short, block, frame["line"].filter(fewer & ~cut & ~torn))
+        return frame.filter(~(more | cut | torn))
 
     def odd_cells(self, name: str, rows: Rows, block: Block) -> None:
         """The cells of a column of numbers that are none."""
@@ -81,3 +85,10 @@ class Losses:
         before = self.reasons.get(what)
         count = before.count if before else 0
         self.reasons[what] = replace(before or loss, count=count + loss.count, extent=None if before else loss.extent)
+
+
+def _without_beginning(frame: pl.DataFrame, odd: pl.Series) -> pl.Series:
+    """Whether a row begins with something else than the whole number (or nothing) with which all others do."""
+    whole = frame["cells"].list.first().str.strip_chars().str.contains(r"^\d*$")
+    told = whole.filter(~odd)
+    return ~whole if len(told) and told.all() else pl.repeat(False, frame.height, eager=True)
