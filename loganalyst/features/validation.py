@@ -38,7 +38,7 @@ FEATURES = (
     Feature("val_loss_trend", "float", "", "Kendall's tau of it against time, of the second half (-1 = each value is lower than the one before)", "val_loss"),
     *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
     Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
-    Feature("val_loss_never_finite_metric", "text", "", "a held-out loss logged three times or more that was never a finite number", "val_loss"),
+    Feature("val_loss_never_finite_metric", "text", "", "a held-out loss that was never a finite number: infinite, or logged three times or more", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
     Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
@@ -133,7 +133,9 @@ def _onset(curve: Curve, index: int | None) -> Computed:
 def _broken(held_out: list[Curve]) -> Computed:
     """Losses that were finite and whose last two values are not."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
-    never = [c for c in held_out if len(c.values) >= 3 and not np.isfinite(c.values).any()]
+    never = [
+        c for c in held_out if not np.isfinite(c.values).any() and (len(c.values) >= 3 or np.isinf(c.values).any())
+    ]
     return {
         "val_loss_ends_nonfinite": bool(broken),
         "val_loss_nonfinite_metric": broken[0].metric if broken else None,

@@ -55,11 +55,12 @@ def test_an_error_rate_is_a_score_turned_round(features_of: FeaturesOf) -> None:
 
 
 def test_a_held_out_loss_that_never_was_a_number(features_of: FeaturesOf) -> None:
-    """Named from three values on; one that is finite at times is not."""
+    """Named from three values on, an infinite one at once; one that is finite at times is not."""
     never = "val_loss_never_finite_metric"
 
     assert features_of({"loss": TRAIN, "val_loss": [NAN] * 3}).values[never] == "val_loss"
     assert features_of({"loss": TRAIN, "val_loss": [NAN] * 2}).values[never] == ""
+    assert features_of({"loss": TRAIN, "val_loss": [float("inf")]}).values[never] == "val_loss"
     assert features_of({"loss": TRAIN, "val_loss": [NAN, 1.0, NAN]}).values[never] == ""
 
 

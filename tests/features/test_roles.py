@@ -69,6 +69,8 @@ def role(name: str, *others: str) -> str:
         ("G_A", "generator_loss"),
         ("cycle_A", "loss_component"),
         ("objective/kl", "reference_kl"),
+        ("val_kl", "val_kl"),
+        ("vae/b16/val_kl_loss", "val_kl"),
         ("rewards/format/std", "reward_spread"),
         ("batch_cost", "step_time"),
         ("best_val_loss", "other"),

@@ -171,6 +171,19 @@ def test_step_columns_by_priority(tmp_path):
     assert curve(standing, "loss") == [(0, 3.0), (1, 2.0), (2, 1.0)]
 
 
+@pytest.mark.parametrize("steps", [(480, 480, 480, 480), (12, 31, 9, 500)])
+def test_the_length_of_an_episode_is_no_step(tmp_path, steps):
+    """Nor is it where another column counts the rows; by itself it is all that there is."""
+    rows = [f"{episode},{length},{episode / 2}" for episode, length in enumerate(steps)]
+
+    told = table(tmp_path, "\n".join(["episode,steps,reward", *rows]) + "\n")
+    assert curve(told, "reward") == [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.5)]
+    assert [value for _, value in curve(told, "steps")] == [float(length) for length in steps]
+
+    alone = table(tmp_path, "\n".join(["steps,reward", *(row.split(",", 1)[1] for row in rows)]) + "\n")
+    assert [step for step, _ in curve(alone, "reward")] == [*steps]
+
+
 def test_fractional_steps_are_epochs(tmp_path):
     """A step column with fractions tells epochs; the rows count."""
     tables = table(tmp_path, "step,loss\n0.5,3\n1.0,2\n1.5,1\n")

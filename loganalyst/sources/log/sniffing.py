@@ -13,7 +13,11 @@ _LOG_NAME = re.compile(
     r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
 )
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
-_TEXT_NAME = re.compile(r"^[^.]*$|\.(txt|md|text|[oe]|bak|old)$", re.I)
+_OTHER_NAME = re.compile(
+    r"\.(py|ipynb|sh|bash|slurm|sbatch|ya?ml|jsonl?|csv|tsv|toml|ini|cfg|conf|env|html?|xml|svg|js|css|rst|tex|bib"
+    r"|c|cc|cpp|cu|cuh|h|hpp|rs|go|java|jl|r|lua|patch|diff|lock)$",
+    re.I,
+)
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter)\w*['\"]?\s*[:=]?\s*\[?['\"]?[-+]?\d"
@@ -26,7 +30,7 @@ _CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"
 def likeness(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
     named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
-    if not named and not _TEXT_NAME.search(path.name):
+    if not named and _OTHER_NAME.search(path.name):
         return 0.0
     plain = head.replace(b"\x00", b"")
     if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL)) < 0.97 * len(plain):

@@ -33,6 +33,8 @@ _FORMATS = (
     *("%Y-%m-%d %H:%M:%S,%3f", "%Y/%m/%d %H:%M:%S", "%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "%Y-%m-%d %H:%M"),
 )
 MOSTLY = 0.9  # the share of whole numbers from which on a column counts
+FEW = 2  # rows that do not show whether a column rises
+BACK = 0.2  # the share of rows that go back from which on a column counts nothing
 _POINT = ["session", "line", "step", "epoch", "time"]
 
 
@@ -116,7 +118,9 @@ class Axes:
         numbers = [name for name, column in columns.items() if column.dtype == pl.Float64 and column.count()]
         epoch = next(iter(known(numbers, EPOCHS)), None)
         steps = known(numbers, STEPS)
-        step = next((n for n in steps if _counts(columns[n], columns.get(epoch or ""))), None)
+        rising = [name for name in steps if _rises(columns[name])]
+        counting = [n for n in steps if _counts(columns[n], columns.get(epoch or ""))]
+        step = next((n for n in counting if n in rising or not (rising and _wanders(columns[n]))), None)
         if step is None and steps and epoch is None and not _whole(columns[steps[0]]):
             epoch = steps[0]
         if step is None and epoch is not None and _whole(columns[epoch]):
@@ -283,6 +287,19 @@ def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
     """Whether a column is a step counter: whole, and not standing still while the epochs go on."""
     still = step.drop_nulls().n_unique() == 1 and epoch is not None and epoch.drop_nulls().n_unique() > 1
     return _whole(step) and not still
+
+
+def _rises(step: pl.Series) -> bool:
+    """Whether each row is a later one."""
+    return len(step) > FEW and bool((step.diff().drop_nulls() > 0).all()) and not step.null_count()
+
+
+def _wanders(step: pl.Series) -> bool:
+    """Whether a column is the length of what a row tells of, as the steps of an episode: always the same, or going back
+    in many rows.
+    """
+    change = step.drop_nulls().diff().drop_nulls()
+    return bool((change == 0).all() or (change < 0).mean() > BACK)  # type: ignore[operator]  # a share
 
 
 def _integer(column: pl.Series) -> pl.Series:
