@@ -100,6 +100,24 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ("ppl", 3183, 2, 403.43),
         ],
     ),
+    "epoch and batch as a fraction, and the pass over held-out data, of WeNet": (
+        "".join(
+            f"2024-07-15 10:0{e}:0{b},000 DEBUG TRAIN Batch {e}/{b}00 loss {e}.{b} lr 0.0001 rank 0\n"
+            + f"2024-07-15 10:0{e}:3{b},000 DEBUG CV Batch {e}/{b}00 loss {e}.5{b} rank 0\n" * (b == 2)
+            for e in (0, 1)
+            for b in (0, 1, 2)
+        ),
+        [
+            *[row for b in (0, 1, 2) for row in (("loss", 100 * b, 0, b / 10), ("lr", 100 * b, 0, 0.0001))],
+            ("val loss", 200, 0, 0.52),
+            *[
+                row
+                for b in (0, 1, 2)
+                for row in (("loss", 201 + 100 * b, 1, 1 + b / 10), ("lr", 201 + 100 * b, 1, 0.0001))
+            ],
+            ("val loss", 401, 1, 1.52),
+        ],
+    ),
     "how long a batch took, and samples a second and device": (
         "".join(
             f"2026-11-20,10:00:{k:02d} | INFO | Train Epoch: 0 [{k * 64:>5}/6400 ({k}%)] Data (t): 0.012 "

@@ -60,6 +60,7 @@ _CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behi
 )
 _SAYS = re.compile(r"\s?(?:[:=,]|=>|->|is|was)\s?")
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
+_EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
@@ -119,7 +120,7 @@ def read(shape: str, count: int) -> Shape | None:
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
         _averages(numbers, parts)
-    metrics = _metrics(numbers, count, evaluation.group(1) if evaluation else "")
+    metrics = _metrics(numbers, count, (evaluation[1] or "val") if evaluation else "")
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header:
         return None
@@ -225,11 +226,16 @@ def _histories(numbers: list[_Number], parts: list[str], count: int) -> None:
 
 
 def _fractions(numbers: list[_Number], parts: list[str]) -> None:
-    """Marks the n of `i/n`; a result printed as `i/n (p%)` is p, without the percentage it is not known."""
+    """Marks the n of `i/n`; a result printed as `i/n (p%)` is p, without the percentage it is not known. WeNet and
+    CosyVoice print the epoch and the batch so.
+    """
     by_index = {n.index: n for n in numbers}
     for n in numbers:
         total = by_index.get(n.index + 1)
         if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):
+            continue
+        if _EPOCH_AND_BATCH.search(parts[n.index]):
+            n.plain, total.plain = "epoch", "batch"
             continue
         total.drop()
         total.role = "total"

@@ -50,7 +50,7 @@ NEVER = re.compile(
 SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
 EVALUATION = re.compile(
     rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
-    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))",
+    rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))|\b(?-i:CV Batch )",
     re.IGNORECASE,
 )
 CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
