@@ -114,7 +114,7 @@ def test_a_score_that_swings(tmp_path: Path) -> None:
 
 
 def test_a_held_out_loss_that_ends_above_its_first_values(tmp_path: Path) -> None:
-    """Half of the training loss gone, the held-out loss a tenth higher than at the start: nothing of it carries over."""
+    """Half of the training loss gone, the held-out loss a tenth higher than at the start: nothing carries over."""
     epochs = np.arange(30)
     loss = {"epoch": epochs, "train_loss": 0.09 + 0.09 * np.exp(-epochs / 12)}
     wave = 0.004 * np.sin(2.3 * epochs) - 0.012 * np.exp(-(((epochs - 8) / 3) ** 2))

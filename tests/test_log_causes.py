@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst import diagnose
+from loganalyst.errors import SourceError
 
 STEPS = "".join(f"step {i}/20000 loss {10 - i / 100:.4f}\n" for i in (10, 20, 30))
 RAY = """\
@@ -287,3 +288,38 @@ def test_what_ended_a_requeued_job_stands_in_its_error_stream(tmp_path: Path) ->
 
     assert (found.run.status, found.causes[0].id) == ("failed", "cuda-out-of-memory")
     assert [s.label for s in found.sessions] == [None, None, "cuda_oom"]
+
+
+def _task_log(rank: int, says: str) -> str:
+    steps = "".join(f"2026-11-20 10:00:{k:02d} step {k} loss {3 / (k + 1):.4f}\n" for k in range(30))
+    end = 'Traceback (most recent call last):\n  File "/app/train.py", line 40, in step\n    x = batch["a"]\nKeyError: \'a\'\n'
+    return f"{says}\n" + steps + (end if rank == 2 else "")
+
+
+def test_logs_of_the_tasks_of_a_step_are_one_run(tmp_path: Path) -> None:
+    """Named as those of an array are: each says itself which rank it is."""
+    for rank in range(4):
+        log = _task_log(rank, f"init process group: rank={rank} world_size=4")
+        (tmp_path / f"train_4711_{rank}.out").write_text(log)
+        (tmp_path / f"train_4711_{rank}.err").write_text("UserWarning: nothing of note\n")
+    found = diagnose(tmp_path)
+
+    assert (found.causes[0].file, found.causes[0].rank) == ("train_4711_2.out", 2)
+
+
+@pytest.mark.parametrize("says", ["rank=0 world_size=1", "[rank0]: a [rank1]: b [rank2]: c", "no word of it"])
+def test_logs_of_the_tasks_of_an_array_are_runs(tmp_path: Path, says: str) -> None:
+    """Each has a rank 0, or all of them, or none."""
+    for task in range(4):
+        (tmp_path / f"train_4711_{task}.out").write_text(_task_log(task, says))
+
+    with pytest.raises(SourceError, match="holds 4 runs"):
+        diagnose(tmp_path)
+
+
+def test_the_rank_of_a_log_of_submitit(tmp_path: Path) -> None:
+    """Its names end in the number of the process."""
+    for rank in range(4):
+        (tmp_path / f"4711_{rank}_log.out").write_text(_task_log(rank, ""))
+
+    assert diagnose(tmp_path).causes[0].rank == 2

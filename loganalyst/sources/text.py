@@ -108,10 +108,13 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         self.name = name = path.name
         self.rank, self.node = owners.of_file(path)
+        task = owners.of_task(path)
+        self.rank = task if self.rank is None else self.rank
         self.catalogue = _catalogue(own.here())
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
-        self.sessions = Sessions(name, next(filter(None, hit.groups()), None) if hit else None)
+        job = next(filter(None, hit.groups()), None) if hit else None
+        self.sessions = Sessions(name, job.partition("_")[0] if job and task else job)
         self.kinds = Kinds()
         self.steps = Steps()
         self.metrics = logmetrics.Reader(self.kinds, self.steps.code)

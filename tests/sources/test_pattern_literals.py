@@ -17,7 +17,7 @@ SPELLED_OTHERWISE = {
     "exception-shown", "failure-table-host", "file-operation-refused", "gpu-ecc", "hf-running-training",
     "host-allocation-failed", "hpu-fault", "import-error", "input-ran-out", "interrupt-shown", "job-banner",
     "keyboard-interrupt", "lazy-import-failed", "loss-scale-tiny", "megatron-nan-gradient", "metric-not-available",
-    "mpi-rank-exited", "nccl-error", "npu-collective-timeout", "other-language-error", "quantised-training-refused",
+    "nccl-error", "npu-collective-timeout", "other-language-error", "quantised-training-refused",
     "ray-actor-died", "rocm-fault", "segmentation-fault", "shared-memory-exhausted", "slurm-node-down",
     "slurm-nodes-busy", "slurm-oom-kill", "slurm-warning", "tracker-exit", "training-finished", "ucx-error",
     "ucx-warning", "xla-oom",

@@ -6,13 +6,14 @@ is the run of the folder above it if that holds metrics, logs or checkpoints too
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.names import is_part, may_be_table
 from loganalyst.sources.formats import HEAD, PLAUSIBLE, formats, likeliest
+from loganalyst.sources.log import owners
 
 NEAR = 3  # folders between a run and the one above that takes it as its own
 PROBES = 3  # tables of any content in which metrics are looked for
@@ -102,7 +103,7 @@ class _Walk:
         """A folder with one run below it is that run if it holds metrics, checkpoints or one job's logs too."""
         group = folder.group
         own = folder.marked or group.curves or group.checkpoints or group.logs
-        if own and run.depth - folder.depth <= NEAR and len(discoverjobs.jobs(group.logs)) <= 1:
+        if own and run.depth - folder.depth <= NEAR and len(_jobs(group.logs)) <= 1:
             group.take(run.group)
             sure, text = folder.marked or run.sure, run.text and not group.curves
             yield from self._offer(Candidate(folder.path, folder.depth, group, sure, text))
@@ -161,7 +162,7 @@ def _text_runs(folder: Folder) -> Iterator[Candidate]:
     """The runs of a folder that has logs or dumps only: job by job where they are several, else the folder (or its one
     log). Whose dumps they are is not told then: they are a run of their own.
     """
-    group, jobs = folder.group, discoverjobs.jobs(folder.group.logs)
+    group, jobs = folder.group, _jobs(folder.group.logs)
     alone = (
         len(group.logs) == 1
         and discoverjobs.job(group.logs[0])
@@ -177,6 +178,11 @@ def _text_runs(folder: Folder) -> Iterator[Candidate]:
         ignored, unread = [], []
     if group.dumps:
         yield Candidate(folder.path, folder.depth, Group(dumps=group.dumps), text=True)
+
+
+def _jobs(logs: Sequence[str]) -> list[list[str]]:
+    """The logs job by job; those of the ranks of one job are together."""
+    return [sorted(logs)] if owners.tasks([*map(Path, logs)]) else discoverjobs.jobs(logs)
 
 
 def _head(path: str, size: int) -> bytes:
