@@ -292,7 +292,7 @@ def test_what_ended_a_requeued_job_stands_in_its_error_stream(tmp_path: Path) ->
 
 def _task_log(rank: int, says: str) -> str:
     steps = "".join(f"2026-11-20 10:00:{k:02d} step {k} loss {3 / (k + 1):.4f}\n" for k in range(30))
-    end = 'Traceback (most recent call last):\n  File "/app/train.py", line 40, in step\n    x = batch["a"]\nKeyError: \'a\'\n'
+    end = "Traceback (most recent call last):\n  File \"/app/train.py\", line 40, in step\nKeyError: 'ids'\n"
     return f"{says}\n" + steps + (end if rank == 2 else "")
 
 
