@@ -323,3 +323,20 @@ def test_the_rank_of_a_log_of_submitit(tmp_path: Path) -> None:
         (tmp_path / f"4711_{rank}_log.out").write_text(_task_log(rank, ""))
 
     assert diagnose(tmp_path).causes[0].rank == 2
+
+
+@pytest.mark.parametrize("others", [(), ("gpu02",)])
+def test_the_node_on_which_a_job_was_killed(tmp_path: Path, others: tuple[str, ...]) -> None:
+    """The line that tells why does not tell where: the only node that is named is taken, of several none."""
+    path = tmp_path / "slurm-7518.out"
+    path.write_text(
+        STEPS + "slurmstepd: error: Job 7518 exceeded memory limit (626359956 > 512000000), being killed\n"
+        "slurmstepd: error: Exceeded job memory limit\n"
+        + "".join(
+            f"slurmstepd: error: *** JOB 7518 ON {node} CANCELLED AT 2022-06-10T17:11:35 ***\n"
+            for node in ("gpu01", *others)
+        )
+    )
+    cause = diagnose(path).causes[0]
+
+    assert (cause.label, cause.line, cause.node) == ("host_oom", 4, None if others else "gpu01")

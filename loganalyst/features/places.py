@@ -8,6 +8,7 @@ from loganalyst.features.silence import silence
 
 _PART, _RANK, _NODE = pl.col("part"), pl.col("rank"), pl.col("node")
 _OF_A_TASK = pl.col("pattern").str.starts_with("slurm-task")
+_OF_A_SCHEDULER = (_PART == "stop") | pl.col("pattern").str.contains("^(?:slurm|other-scheduler)-")
 _FIRST_RANK, _FIRST_NODE = pl.col("first_rank"), pl.col("first_node")
 
 
@@ -29,7 +30,7 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     if table.height:
         of_table = pl.when(pl.col("table_rank") == _FIRST_RANK).then("table_node")
         found = found.with_columns(first_node=pl.coalesce("first_node", of_table)).drop("table_rank", "table_node")
-    return _by_silence(_on_the_node(found, lines), lines)
+    return _on_the_only_node(_by_silence(_on_the_node(found, lines), lines), lines)
 
 
 def _by_complaints(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -69,6 +70,20 @@ def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         return found
     named = lines.filter(_NODE.is_not_null()).join(ranks, on=["session", "rank"])
     return _with_earliest(found, named, rank=_FIRST_RANK, node=pl.coalesce("first_node", "node_told"))
+
+
+def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """What the scheduler stopped without saying where was on the one node that is named at all."""
+    asked = found.filter(_OF_A_SCHEDULER, _FIRST_RANK.is_null(), _FIRST_NODE.is_null()).select("session")
+    if not asked.height:
+        return found
+    named = lines.filter(_NODE.is_not_null()).join(asked, on="session", how="semi")
+    return _with_earliest(
+        found,
+        named.filter(_NODE.n_unique().over("session") == 1),
+        rank=_FIRST_RANK,
+        node=pl.coalesce("first_node", "node_told"),
+    )
 
 
 def _by_silence(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
