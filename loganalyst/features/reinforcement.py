@@ -20,7 +20,7 @@ FEATURES = (
     Feature("reward_best", "float", "reward", "its highest smoothed level", "reward"),
     Feature("reward_best_step", "int", "step", "where it was highest", "reward"),
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half", "reward"),
-    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level in the same units", "reward"),
+    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level behind it in the same units", "reward"),
     Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before its first value: what it gained is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
@@ -110,7 +110,7 @@ def _reward(context: Context) -> Computed:
         "reward_lost_share": _lost(curve, shape),
         "reward_constant_share": shape.constant_share,
         "reward_begins_late": begins_late(curve),
-        **unless_late(curve, _gains(curve.values[np.isfinite(curve.values)], -shape.best)),
+        **unless_late(curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
     }
 
 
@@ -130,8 +130,9 @@ def _end(curve: Curve, shape: "Shape") -> float | None:
     return -float(np.median(after)) if after.size else shape.best
 
 
-def _gains(x: NDArray[np.float64], best: float) -> Computed:
+def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Computed:
     """Gains in units of the robust spread of the second half: a moving average has no noise, but it has spread."""
+    x = values[np.isfinite(values)]
     n = x.size
     if n < 10:
         return {}
@@ -140,7 +141,7 @@ def _gains(x: NDArray[np.float64], best: float) -> Computed:
     middle, last = float(np.median(x[(4 * n) // 10 : (6 * n) // 10])), float(np.median(x[-max(1, n // 10) :]))
     return {
         "reward_gain_spread": _in_units(end - begin, spread),
-        "reward_best_gain_spread": _in_units(best - begin, spread),
+        "reward_best_gain_spread": _in_units(best - begin if best_index >= len(values) // 10 else 0.0, spread),
         "reward_late_gain_spread": _in_units(last - middle, spread),
     }
 

@@ -300,6 +300,14 @@ def test_a_reward_at_its_highest_has_gained(features_of: FeaturesOf) -> None:
     assert features_of({"reward": [0.0, 0.0, 1.0] * 7 + [0.0] * 79}).values["reward_gain_spread"] == 0.0
 
 
+def test_a_reward_that_began_at_its_highest_did_not_rise_to_it(features_of: FeaturesOf) -> None:
+    """Heavy tails: one of the first values is above all others."""
+    reward = [4000.0, 100.0] + [300.0 + 50.0 * (k % 7) for k in range(58)]
+
+    assert features_of({"episode_reward": reward}).values["reward_best_gain_spread"] == 0.0
+    assert features_of({"episode_reward": reward[::-1]}).values["reward_best_gain_spread"] > 3
+
+
 def test_a_reward_that_never_changes_has_no_gain(features_of: FeaturesOf) -> None:
     """Without any spread the gain is 0, not unknown."""
     assert features_of({"reward": [-200.0] * 100}).values["reward_gain_spread"] == 0.0

@@ -118,6 +118,24 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ("val loss", 401, 1, 1.52),
         ],
     ),
+    "the loss, as DL4J calls it": (
+        "".join(
+            f"06:38:1{k}.402 [main] INFO org.deeplearning4j.optimize.listeners.ScoreIterationListener - "
+            f"Score at iteration {k}00 is 1.{k}25\n"
+            for k in (1, 2, 3)
+        ),
+        [("loss", 100 * k, None, 1.025 + k / 10) for k in (1, 2, 3)],
+    ),
+    "columns of several words, far apart": (
+        "Episode          Prey Reward      Total Reward\n0                 3659                  4049\n"
+        "1                   11.5                  113\n",
+        [
+            ("Prey_Reward", 0, 0, 3659.0),
+            ("Total_Reward", 0, 0, 4049.0),
+            ("Prey_Reward", 1, 1, 11.5),
+            ("Total_Reward", 1, 1, 113.0),
+        ],
+    ),
     "how long a batch took, and samples a second and device": (
         "".join(
             f"2026-11-20,10:00:{k:02d} | INFO | Train Epoch: 0 [{k * 64:>5}/6400 ({k}%)] Data (t): 0.012 "

@@ -59,6 +59,7 @@ _CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behi
     re.IGNORECASE,
 )
 _SAYS = re.compile(r"\s?(?:[:=,]|=>|->|is|was)\s?")
+_DL4J = "Score at iteration"  # and the loss
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")
@@ -163,6 +164,7 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
     name = _SIGNS.sub("", name)
     carries = _CARRIED.match(name)
+    carried = "loss" if name == _DL4J else carries["name"] if carries else ""
     name = carries["position"] if carries else name
     words = name.split()
     bounded = len(words) <= 2
@@ -173,7 +175,7 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     if unit and _DURATION.fullmatch(unit.group()):
         plain += unit.group()  # `Batch (t): 0.31` tells no position
     name += unit.group() if unit and name else ""
-    return _Number(index, name, plain, bool(separator), bounded, carries["name"] if carries else "")
+    return _Number(index, name, plain, bool(separator), bounded, carried)
 
 
 def _plain(name: str) -> str:

@@ -24,9 +24,13 @@ _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
 _BAR = r":?\s+[0-9]+%\|.*$"
-_NAMES = r"^\s*(?i:epoch|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
-_LISTED = r"^\s*(?i:epoch|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
-HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}"  # with the bar that may follow
+_NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
+_LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
+# two blanks or more between names of several words
+_APART = (
+    r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*){2,}\s*$"
+)
+HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # with the bar that may follow
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"
 _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
@@ -48,9 +52,9 @@ def headed(text: pl.Series) -> bool:
 
 
 def _unruled(text: pl.Expr) -> pl.Expr:
-    """A row between vertical bars or commas without them, each cell one word."""
+    """A row between vertical bars or commas without them, or names far apart, each cell one word."""
     words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
-    return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}")).then(words).otherwise(text).alias("text")
+    return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}|{_APART}")).then(words).otherwise(text).alias("text")
 
 
 def _shaped(found: pl.DataFrame) -> pl.DataFrame:
