@@ -29,7 +29,6 @@ FEWEST = 2  # steps with both
 ENOUGH = 3  # for a level that is no chance
 CLOSE = 0.003  # of ln K: before anything is learned all shares are nearly alike, and the loss of their softmax more so
 NEAR = 0.1  # of a loss: else the first, perhaps a mean of an epoch, is a number near ln K by chance
-NEAR = 0.1  # of a loss: else the first one, perhaps a mean over an epoch, is near ln K by chance
 
 Pair = tuple[Curve, Curve, NDArray[np.float64], NDArray[np.float64]]
 

@@ -16,6 +16,7 @@ FEW = {
     "term-drowned": "the weights of the terms are the matter",
     "term-runs-away": "the part is not logged",
     "loss-beside-the-task": "seen directly in the loss beside the accuracy",
+    "loss-without-end": "seen directly in the loss",
     "accuracy-gap": "few samples, or labels that are wrong",
     "dead-units": "seen directly in gradients or activations",
     "contest-at-large-rate": "seen directly in the rate",
