@@ -36,15 +36,6 @@ def test_plateau_after_a_far_fall(logged: Logged) -> None:
     assert "plateau" in [c.label for c in logged(train_loss=loss).causes]
 
 
-@pytest.mark.xfail(strict=True, reason="next to nothing every batch is a spike: heavy tails hide the few bad samples")
-def test_spikes_on_a_loss_near_zero(logged: Logged) -> None:
-    """Five batches with ten times the first loss stand out, though ordinary batches differ by orders of magnitude."""
-    loss = 2.3 * np.exp(-np.arange(2000) / 150) + 0.002 * RNG(1).lognormal(0, 1.5, 2000)
-    loss[[400, 700, 1100, 1500, 1800]] = 25.0
-
-    assert "loss_spikes" in [c.label for c in logged(loss=loss).causes]
-
-
 @pytest.mark.xfail(strict=True, reason="fine-tuning that changes little and training that learns nothing look the same")
 def test_fine_tuning_of_a_good_model(logged: Logged) -> None:
     """A loss that starts at what the model can reach and wanders there is healthy, not stuck."""

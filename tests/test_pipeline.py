@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import loganalyst as la
@@ -97,6 +98,16 @@ def test_an_accepted_finding_is_counted_not_named(tmp_path: Path) -> None:
     screen = terminal.render(found).split("\n")
     assert screen[0].startswith("✓ run   Nothing but what loganalyst.yaml accepts")
     assert "  Accepted   loss-spikes: known outliers" in screen
+
+
+def test_spikes_on_a_loss_near_zero(tmp_path: Path) -> None:
+    """Batches with ten times the first loss stand out, though ordinary ones differ by orders of magnitude."""
+    rng = np.random.default_rng(1)
+    loss = 2.3 * np.exp(-np.arange(2000) / 150) + 0.002 * rng.lognormal(0, 1.5, 2000)
+    loss[[400, 700, 1100, 1500, 1800]] = 25.0
+    np.savetxt(tmp_path / "losses.txt", loss)
+
+    assert [c.id for c in la.diagnose(tmp_path).causes] == ["loss-spikes"]
 
 
 def test_an_expired_acceptance_does_not_count(tmp_path: Path) -> None:

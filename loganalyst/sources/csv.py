@@ -14,6 +14,7 @@ import polars as pl
 
 from loganalyst.model import Tables, Time
 from loganalyst.sources.constants import Constants
+from loganalyst.sources.discovery.names import may_be_table
 from loganalyst.sources.flatten import Leaf, config_of, config_table
 from loganalyst.sources.rows import cells, columns, csvexports, csvheader, csvplain
 from loganalyst.sources.rows.cells import Rows
@@ -48,8 +49,9 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
     listed = csvexports.comparison(header)
     counted = (not listed and bool(columns.known(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
-        alike = len(body) > 1 and all(len(row) == len(header) > 1 and cells.numeric(row) for row in body)
-        return 0.6 if counted and alike else 0.0
+        alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
+        listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt: a number a line
+        return 0.6 if alike and (listed or (counted and len(header) > 1)) else 0.0
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
     told = columns.TIMES if any("loss" in plain(name) for name in header) else ()  # times tell of a log beside a loss

@@ -20,6 +20,7 @@ def role(name: str, *others: str) -> str:
     [
         ("train/loss", "train_loss"),
         ("Loss", "train_loss"),
+        ("losses", "train_loss"),
         ("train_loss_epoch", "train_loss"),
         ("lm loss", "train_loss"),
         ("val_loss", "val_loss"),

@@ -242,6 +242,14 @@ def test_numbers_without_names_are_called_after_the_file(tmp_path):
         assert set(table(tmp_path, text, "loss.csv").points["metric"]) == {"column_1", "column_2"}
 
 
+def test_a_number_a_line_is_a_curve_where_the_name_tells(tmp_path):
+    """numpy.savetxt's losses.txt is read; seeds.txt with the same lines, or a sentence among them, is not."""
+    assert sniff(tmp_path, "1.5\n1.25\n1.0\n", "losses.txt") == 0.6
+    assert sniff(tmp_path, "1.5\n1.25\n1.0\n", "seeds.txt") == 0.0
+    assert sniff(tmp_path, "1.5\nfine\n1.0\n", "losses.txt") == 0.0
+    assert curve(table(tmp_path, "1.5\n1.25\n1.0\n", "losses.txt"), "losses") == [(0, 1.5), (1, 1.25), (2, 1.0)]
+
+
 def test_times_beside_a_loss_are_a_log(tmp_path):
     """Rows with a time and no step are read where a loss stands in them; a listing with dates is left alone."""
     rows = "1.5,2024-05-13 12:26:23\n0.5,2024-05-13 12:27:19\n"
