@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -97,29 +97,47 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
 
 def last_training(found: list[Curve]) -> list[Curve]:
     """The curves from where the last of several trainings of one program began: there the epochs are counted from the
-    first again, and the training loss goes back most of the way to where it had begun.
+    first again, and the loss, of training or held out, goes back most of the way to where it had begun.
     """
-    starts = [start for c in found if c.role.name == "train_loss" and (start := _begun_anew(c)) is not None]
-    return [_since(c, *max(starts)) for c in found] if starts else found
+    losses = ("train_loss", "val_loss")
+    starts = [start for c in found if c.role.name in losses and (start := _begun_anew(c)) is not None]
+    return [_since(c, max(starts)) for c in found] if starts else found
 
 
-def _begun_anew(loss: Curve) -> tuple[int, int] | None:
-    """Session and step of the last time."""
+class _Start(NamedTuple):
+    """Where a training began: session and step of its first loss, and the line (-1: not known) in this file."""
+
+    session: int
+    step: int
+    line: int
+    source: str | None
+
+
+def _begun_anew(loss: Curve) -> _Start | None:
+    """The last time that it did."""
     known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(loss.epochs))
     x, epochs, sessions = loss.values[known], loss.epochs[known], loss.sessions[known]
     back = np.flatnonzero((np.diff(epochs) < 0) & (np.diff(sessions) == 0)) + 1
     for k in back[::-1].tolist():
         if epochs[k] > epochs[0] or min(k, x.size - k) < _SIDE:
             continue
-        parts = (x[:_SIDE], x[k - _SIDE : k], x[k : k + _SIDE])
+        parts = (x[: min(_SIDE, k - _SIDE) or 1], x[k - _SIDE : k], x[k : k + _SIDE])
         first, before, after = (float(np.median(part)) for part in parts)
         if first > before and after - before > _BACK * (first - before):
-            return int(sessions[k]), int(loss.steps[known[k]])
+            at = known[k]
+            return _Start(int(sessions[k]), int(loss.steps[at]), int(loss.lines[at]), loss.source)
     return None
 
 
-def _since(curve: Curve, session: int, step: int) -> Curve:
-    kept = (curve.sessions > session) | ((curve.sessions == session) & (curve.steps >= step))
+def _since(curve: Curve, start: _Start) -> Curve:
+    """The curve from there on: by the lines, where it stands in the same file, as values of held-out data may have the
+    step of the training before.
+    """
+    if start.line >= 0 and curve.source == start.source and (curve.lines >= 0).all():
+        later = curve.lines >= start.line
+    else:
+        later = curve.steps >= start.step
+    kept = (curve.sessions > start.session) | ((curve.sessions == start.session) & later)
     arrays = ("steps", "values", "times", "epochs", "sessions", "lines")
     return replace(curve, **{name: getattr(curve, name)[kept] for name in arrays})
 

@@ -141,6 +141,19 @@ def test_the_last_of_several_trainings_counts() -> None:
     assert (val.steps.tolist(), val.values.tolist()) == ([*range(16, 24)], [2 * v for v in FALL])
 
 
+def test_a_training_after_another_is_told_by_its_held_out_loss() -> None:
+    """Epochs of few printed losses, of which the first of held-out data have the step of the training before."""
+    values = [0.012, 0.004, 0.002, 1.3, 0.9, 0.6, 0.5]
+    val = points(0, [3, 8, 12, 12, 12, 13, 14], values, "val_loss").with_columns(
+        pl.Series("epoch", [1, 2, 3, 1, 2, 3, 4], dtype=pl.Float64), pl.Series("line", [9, 15, 20, 32, 33, 35, 36])
+    )
+    rate = points(0, [11, 12, 13], [2e-6, 1e-6, 4e-5], "lr").with_columns(pl.Series("line", [18, 19, 34]))
+    val_loss, lr = last_training(curves(run_of(pl.concat([val, rate])), assign(["val_loss", "lr"])))
+
+    assert (val_loss.steps.tolist(), val_loss.values.tolist()) == ([12, 12, 13, 14], [1.3, 0.9, 0.6, 0.5])
+    assert lr.values.tolist() == [4e-5]
+
+
 @pytest.mark.parametrize(
     ("values", "counted"),
     [

@@ -118,6 +118,38 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             ("val loss", 401, 1, 1.52),
         ],
     ),
+    "an epoch with a sign": (
+        "".join(f"Validation Loss for Epoch #{k} : 2.{k}\n" for k in (1, 2, 3)),
+        [("Validation Loss", k, k, 2 + k / 10) for k in (1, 2, 3)],
+    ),
+    "an epoch in brackets": (
+        "".join(f"Epoch({k}) Train Loss -> 2.{k}\n" for k in (1, 2, 3)),
+        [("Train Loss", k, k, 2 + k / 10) for k in (1, 2, 3)],
+    ),
+    "the name before the epoch": (
+        "".join(f"Average cost over epoch {k} = 2.{k}\nThe accuracy of epoch {k} is: 0.{k}\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("Average cost", k, k, 2 + k / 10), ("accuracy", k, k, k / 10))],
+    ),
+    "the position counted behind the name": (
+        "".join(f"Reward after {k}00 episodes: -20.{k}\n" for k in (1, 2, 3)),
+        [("Reward", 100 * k, None, -20 - k / 10) for k in (1, 2, 3)],
+    ),
+    "the position counted before the name": (
+        "".join(f"After {k}00 steps: nll 2.{k}\n" for k in (1, 2, 3)),
+        [("nll", 100 * k, None, 2 + k / 10) for k in (1, 2, 3)],
+    ),
+    "scores of games": (
+        "".join(f"Game {k} Score {k * k} Record: 9\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("Score", k, None, k * k), ("Record", k, None, 9))],
+    ),
+    "columns far apart, of percentages": (
+        "Epoch  Train Loss   WER%     LR\n1      0.5128       23.96    1.50e-05\n"
+        "2      0.2093       20.43    1.50e-05\n",
+        [
+            *(("Train_Loss", 1, 1, 0.5128), ("WER%", 1, 1, 23.96), ("LR", 1, 1, 1.5e-5)),
+            *(("Train_Loss", 2, 2, 0.2093), ("WER%", 2, 2, 20.43), ("LR", 2, 2, 1.5e-5)),
+        ],
+    ),
     "the loss, as DL4J calls it": (
         "".join(
             f"06:38:1{k}.402 [main] INFO org.deeplearning4j.optimize.listeners.ScoreIterationListener - "

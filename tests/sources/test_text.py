@@ -230,6 +230,7 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
         ("train.log", "".join(f"{{'loss': '0.{i}', 'lr': '1e-05', 'epoch': '{i}'}}\n" for i in range(1, 6)), 0.5, 0.5),
         ("rows.log", "".join(f"2026-01-02T03:04:0{i},{i},0.{i}\n" for i in range(1, 6)), 0, 0),
         ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),
+        ("run8.txt", "Score of Epoch #1 : 2.5\n", 0.4, 0.4),
         ("run7.txt", "Episode 10\nAverage reward: 3.5\n", 0.4, 0.4),
         ("script.txt", "#!/bin/bash\necho epoch 1\n", 0, 0),
     ],

@@ -39,7 +39,7 @@ _UNIT = re.compile(
 )
 _ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number
-_SEPARATOR = re.compile(rf"\s*(?:[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
+_SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
 _DURATION = re.compile(r"\s?\((?:t|m?s|secs?|seconds?|min|h)\)")
 _BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
@@ -54,11 +54,14 @@ _ORIGINS = (
 )
 _SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
 _CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behind the position
-    r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of) (?:the )?"
+    r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of|over) (?:the )?"
     r"(?P<position>(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?)$",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"\s?(?:[:=,]|=>|->|is|was)\s?")
+_COUNTED = r"(epoch|iteration|iter|step|episode|round|batch|update|generation)"
+_SAYS = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\s?:?)\s?")
+_COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
+_MANY = re.compile(rf"\s{_COUNTED}")
 _DL4J = "Score at iteration"  # and the loss
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")
@@ -150,7 +153,7 @@ def _numbers(parts: list[str]) -> list[_Number]:
 
 
 def _keyed(index: int, before: str, after: str) -> _Number:
-    text = before[-120:]
+    text = _COUNT.sub(r"\1 ", before[-120:])  # `Epoch #3`, `Epoch(3)`, `Iter-3`
     if any(origin.search(text) and behind.match(after) for origin, behind in _ORIGINS):
         return _Number(index)
     separator = _SEPARATOR.search(text)
@@ -163,6 +166,8 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     pieces = [_in_brackets(key)] if key.endswith("]") else _CUT.split(key)
     name = _LEVEL.sub("", pieces[-1].replace(JOIN, " ").strip(" \t-*#~>!?.\\"))
     name = _SIGNS.sub("", name)
+    many = _MANY.match(after) if name.lower().endswith("after") else None  # `Cost after 100 iterations: 0.5`
+    name = f"{name} {many[1]}".removeprefix("after ").removeprefix("After ") if many else name
     carries = _CARRIED.match(name)
     carried = "loss" if name == _DL4J else carries["name"] if carries else ""
     name = carries["position"] if carries else name
@@ -206,7 +211,7 @@ def _carry(numbers: list[_Number], parts: list[str]) -> None:
         says = parts[after.index]
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         name = n.key if counts else n.carried
-        if name and after.index == n.index + 1 and not after.key and _SAYS.fullmatch(says):
+        if name and after.index == n.index + 1 and _SAYS.fullmatch(says):
             after.key, after.plain, after.separated = name, _plain(name), True
             if counts or NOT_POSITION.search(after.plain):
                 n.drop()

@@ -20,7 +20,7 @@ _OTHER_NAME = re.compile(
 )
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
-    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=]?\s*\[?['\"]?[-+]?\d"
+    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=#]?\s*\[?['\"]?[-+]?\d"
 )
 _OTHER_FORMAT = re.compile(r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)", re.I)
 _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5

@@ -24,11 +24,12 @@ _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
 _BAR = r":?\s+[0-9]+%\|.*$"
-_NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()-]*){2,}\s*"
+_NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
 _LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
 # two blanks or more between names of several words
 _APART = (
-    r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*){2,}\s*$"
+    r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
+    r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
 HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # with the bar that may follow
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"
