@@ -129,8 +129,19 @@ def _placed(events: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
     timed = events.filter(pl.col("step").is_null() & pl.col("time").is_not_null())
     if points is None or not timed.height:
         return events
-    known = points.select("session", "time", at=pl.col("step")).drop_nulls()  # not of all columns: there may be many
-    clock = known.sort("time").with_columns(pl.col("at") + 0.5)
     untimed = events.filter(pl.col("step").is_not_null() | pl.col("time").is_null())
     timed = timed.drop("at").sort("time")
-    return pl.concat([untimed, timed.join_asof(clock, on="time", by="session", check_sortedness=False)])
+    joined = timed.join_asof(_clock(timed, points), on="time", by="session", check_sortedness=False)
+    return pl.concat([untimed, joined])
+
+
+def _clock(timed: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """session, time, and `at` of the last points before the events: of millions these few are sorted."""
+    known = pl.col("step").is_not_null()
+    last = [
+        pl.col("time").filter(known, pl.col("session") == session, pl.col("time") <= time).max().alias(str(i))
+        for i, (session, time) in enumerate(timed.select("session", "time").unique().iter_rows())
+    ]
+    times = points.select(last).transpose().to_series()
+    near = points.filter(known, pl.col("time").is_in(times.implode()))
+    return near.select("session", "time", at=pl.col("step") + 0.5).sort("time")
