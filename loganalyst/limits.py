@@ -1,5 +1,6 @@
 """What one run of many may take, on this machine and on the workers of a cluster alike."""
 
+import multiprocessing
 import os
 from dataclasses import dataclass
 from math import inf
@@ -24,3 +25,8 @@ def share(memory: float | None, runs: int) -> float:
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spare() -> int:
+    """How many processors are left to help this process: none where it is one of several that share the work."""
+    return processors() - 1 if multiprocessing.parent_process() is None else 0

@@ -73,9 +73,13 @@ def read_run(
         return ingest(Path(path), [Path(log) for log in logs], separate=separate)
 
 
-@cache
 def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
     """The checked rules: the package's own and those in the user's folders `rules`; `problems` names their faults."""
+    return _catalogue(rules)
+
+
+@cache
+def _catalogue(rules: tuple[Path, ...]) -> Catalogue:
     return load_catalogue(features.declared(), (rulefiles.rules_dir(), *rules))
 
 

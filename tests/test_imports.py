@@ -19,6 +19,7 @@ STEPS = {
     "errors": set(),
     "progress": set(),
     "limits": set(),
+    "threads": {"limits"},
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
     "store": {
@@ -38,8 +39,8 @@ STEPS = {
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "rulefiles"},
-    "signals": {"errors", "model", "rulefiles"},
-    "features": {"errors", "model", "rulefiles"},
+    "signals": {"errors", "model", "rulefiles", "threads"},
+    "features": {"errors", "model", "rulefiles", "threads"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},

@@ -110,7 +110,7 @@ def test_a_store_reads_again_what_other_patterns_see(run: Path, rules: Path, tmp
     assert list(store.ingest([run.parent]).values()) == ["unchanged"]
 
     (run.parent / "loganalyst.yaml").write_text(f"rules: [{rules}]\nignore: [{{rule: config-error}}]\n")
-    pipeline.catalogue.cache_clear()
+    pipeline._catalogue.cache_clear()
     assert list(store.ingest([run.parent]).values()) == ["read"]
     (rules / "text" / "site.yaml").write_text(PATTERN.replace("config_error", "filesystem"))
     assert list(store.ingest([run.parent]).values()) == ["read"]

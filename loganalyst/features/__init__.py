@@ -10,6 +10,7 @@ import numpy as np
 
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, Features, FeatureValue, Witness
+from loganalyst.threads import side_by_side
 
 
 @cache
@@ -26,7 +27,6 @@ def declared() -> Mapping[str, Feature]:
     return {f.name: f for family in families() for f in family.FEATURES}
 
 
-@np.errstate(over="ignore", invalid="ignore")  # values near the largest float: what overflows is infinite
 def compute(context: Context) -> Features:
     """The run's row: every declared feature, None where not known (NaN counts as not known)."""
     values: dict[str, FeatureValue] = dict.fromkeys(declared())
@@ -41,7 +41,11 @@ def compute(context: Context) -> Features:
 
 
 def _computed(context: Context) -> Iterator[tuple[str, FeatureValue, Witness | None]]:
-    for family in families():
+    @np.errstate(over="ignore", invalid="ignore")  # values near the largest float: what overflows is infinite
+    def of(family: ModuleType) -> Computed:
         computed: Computed = family.compute(context)
+        return computed
+
+    for computed in side_by_side(of, families(), values=sum(curve.values.size for curve in context.curves)):
         for name, value in computed.items():
             yield (name, *value) if isinstance(value, tuple) else (name, value, None)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from loganalyst.limits import spare
 from loganalyst.sources import apart
 from loganalyst.sources.part import Part
 
@@ -18,7 +19,7 @@ def parts(files: Sequence[Named], one: Callable[[Path, str], Part], module: str,
     """Each of the `files` as `one` reads it, in their order. Of many small ones other processes read their share: the
     generator `stripe` of `module`, called with files and `more`. What one of them did not read is read here.
     """
-    ways = min(1 + apart.spare(), len(files) // FEWEST)
+    ways = min(1 + spare(), len(files) // FEWEST)
     if ways < 2 or any(_size(file) > LARGEST for file, _ in files):
         return [one(*named) for named in files]
     stripes = [files[way::ways] for way in range(ways)]

@@ -5,7 +5,6 @@ interpreter's own path: a fork of a process with threads, as polars has them, ma
 run the user's program a second time.
 """
 
-import multiprocessing
 import os
 import pickle
 import subprocess
@@ -16,10 +15,12 @@ from importlib import import_module
 from threading import Lock
 from typing import IO, Any
 
-from loganalyst.limits import processors
+if sys.platform == "linux":
+    import fcntl
 
 _START = "from loganalyst.sources.apart import serve; serve()"
 _LENGTH = 8  # bytes before each message
+_PIPE = 1 << 20  # bytes: most messages, so that the process goes on while nobody listens
 
 
 class DiedError(Exception):
@@ -55,11 +56,6 @@ def each(module: str, function: str, *arguments: Any) -> Iterator[Any]:
         raise value
 
 
-def spare() -> int:
-    """How many processes may help this one: as many as there are processors left, none where it is one of several."""
-    return processors() - 1 if multiprocessing.parent_process() is None else 0
-
-
 def serve() -> None:
     """What the other process does: one generator after another, until nobody asks any more."""
     out = os.fdopen(os.dup(1), "wb")
@@ -83,10 +79,14 @@ _LOCK = Lock()
 def _started() -> subprocess.Popen[bytes]:
     """A process that finds the modules where this one does, and nothing in the working directory."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    return subprocess.Popen(
+    child = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
     )  # fmt: skip
+    if sys.platform == "linux" and child.stdout:
+        with suppress(OSError):  # it needs no permission up to some number of pipes
+            fcntl.fcntl(child.stdout, fcntl.F_SETPIPE_SZ, _PIPE)
+    return child
 
 
 def _ended(child: subprocess.Popen[bytes]) -> int:
@@ -104,8 +104,9 @@ def _ended(child: subprocess.Popen[bytes]) -> int:
 
 def _send(pipe: IO[bytes] | None, message: object) -> None:
     assert pipe
-    data = pickle.dumps(message)
-    pipe.write(len(data).to_bytes(_LENGTH, "little") + data)
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    pipe.write(len(data).to_bytes(_LENGTH, "little"))
+    pipe.write(data)
     pipe.flush()
 
 

@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Path:
 
 def alone(monkeypatch: pytest.MonkeyPatch, path: Path) -> Run:
     with monkeypatch.context() as patched:
-        patched.setattr(apart, "spare", lambda: 0)
+        patched.setattr(abreast, "spare", lambda: 0)
         return ingest(path)
 
 
@@ -54,10 +54,10 @@ def test_several_processes_read_the_same_run(run: Path, monkeypatch: pytest.Monk
 
     real, expected = apart.each, alone(monkeypatch, run)
     monkeypatch.setattr(apart, "each", each)
-    monkeypatch.setattr(apart, "spare", lambda: 1)
+    monkeypatch.setattr(abreast, "spare", lambda: 1)
     assert_same(ingest(run), expected)
     monkeypatch.setattr(abreast, "FEWEST", 20)
-    monkeypatch.setattr(apart, "spare", lambda: 2)
+    monkeypatch.setattr(abreast, "spare", lambda: 2)
     assert_same(ingest(run), expected)
 
     assert sorted(asked) == [23, 24, 35]
@@ -75,7 +75,7 @@ def test_what_a_process_did_not_read_before_it_died_is_read_here(run: Path, monk
 
     real, expected = apart.each, alone(monkeypatch, run)
     monkeypatch.setattr(apart, "each", each)
-    monkeypatch.setattr(apart, "spare", lambda: 1)
+    monkeypatch.setattr(abreast, "spare", lambda: 1)
 
     assert_same(ingest(run), expected)
 
@@ -87,11 +87,11 @@ def test_few_files_and_large_ones_are_read_here(run: Path, monkeypatch: pytest.M
         raise AssertionError("nobody is to be asked")
 
     monkeypatch.setattr(apart, "each", each)
-    monkeypatch.setattr(apart, "spare", lambda: 3)
+    monkeypatch.setattr(abreast, "spare", lambda: 3)
     monkeypatch.setattr(abreast, "LARGEST", 100)
     assert len(ingest(run).sources) == RANKS + 1
     monkeypatch.undo()
     monkeypatch.setattr(abreast, "FEWEST", 40)
-    monkeypatch.setattr(apart, "spare", lambda: 3)
+    monkeypatch.setattr(abreast, "spare", lambda: 3)
     monkeypatch.setattr(apart, "each", each)
     assert len(ingest(run).sources) == RANKS + 1

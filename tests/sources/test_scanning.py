@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loganalyst.limits import spare
 from loganalyst.model import Tables
 from loganalyst.sources import apart, text
 from loganalyst.sources.log import lines as textlines
@@ -56,7 +57,7 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return here(module, function, *arguments)
 
     monkeypatch.setattr(scanning, "LARGE", 0)
-    monkeypatch.setattr(apart, "spare", lambda: 1)
+    monkeypatch.setattr(scanning, "spare", lambda: 1)
     monkeypatch.setattr(scanning, "_start", lambda: None)
     monkeypatch.setattr(apart, "each", each)
     return asked
@@ -104,7 +105,7 @@ def test_a_process_of_its_own_reads_what_one_reads(tmp_path: Path, monkeypatch: 
     expected = reading(path)
     asked, each = [], apart.each
     monkeypatch.setattr(scanning, "LARGE", 0)
-    monkeypatch.setattr(apart, "spare", lambda: 1)
+    monkeypatch.setattr(scanning, "spare", lambda: 1)
     monkeypatch.setattr(apart, "each", lambda *named: (asked.append(named[1]), each(*named))[1])
     scanning._start()
     monkeypatch.setattr(scanning, "_start", lambda: None)  # it is there, however busy the machine is
@@ -152,9 +153,9 @@ def test_a_log_that_was_cut_meanwhile_is_no_other_text(tmp_path: Path) -> None:
 
 def test_one_of_several_processes_asks_for_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    assert apart.spare() == 1
+    assert spare() == 1
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-    assert apart.spare() == 0
+    assert spare() == 0
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr(multiprocessing, "parent_process", object)
-    assert apart.spare() == 0
+    assert spare() == 0

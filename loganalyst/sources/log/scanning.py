@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.limits import spare
 from loganalyst.sources import apart
 from loganalyst.sources.log import blocks, patterns
 from loganalyst.sources.log import lines as textlines
@@ -60,7 +61,7 @@ def scanned(log: Log) -> Iterator[Batch]:
     Raises OSError.
     """
     batches = _scanned(log)
-    if log.size - log.start.offset >= LARGE and apart.spare():
+    if log.size - log.start.offset >= LARGE and spare():
         batches = _with_help(log)
     yield from batches
 
