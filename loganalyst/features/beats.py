@@ -36,10 +36,9 @@ class Pauses:
 def pauses(curves: Sequence[Curve], saved: NDArray[np.float64]) -> Pauses | None:
     """The pauses of the curve with most times; `saved` are the times of checkpoints. None where too few are known."""
     timed = [c for c in curves if c.role.name not in (*HELD_OUT, "system", "gpu_memory", "gpu_util", "host_memory")]
-    counts = [np.unique(c.times[np.isfinite(c.times)]).size for c in timed]
-    if max(counts, default=0) <= FEWEST:
+    curve = _busiest(timed)
+    if curve is None:
         return None
-    curve = timed[int(np.argmax(counts))]
     rows = np.flatnonzero(np.isfinite(curve.times))
     times, sessions, steps = curve.times[rows], curve.sessions[rows], curve.steps[rows]
     some = (np.diff(times) > 0) & (np.diff(sessions) == 0)
@@ -57,6 +56,17 @@ def pauses(curves: Sequence[Curve], saved: NDArray[np.float64]) -> Pauses | None
     if _regular(steps[1:][some][left]):
         expected = _usual(expected, seconds, left)
     return Pauses(curve, seconds, ends, expected)
+
+
+def _busiest(curves: Sequence[Curve]) -> Curve | None:
+    """The curve with most times, more than FEWEST; those with fewer rows than it has times are not looked at."""
+    found, most = None, FEWEST
+    for curve in sorted(curves, key=lambda c: -c.times.size):
+        if curve.times.size <= most:
+            break
+        count = np.unique(curve.times[np.isfinite(curve.times)]).size
+        found, most = (curve, count) if count > most else (found, most)
+    return found
 
 
 def _usual(

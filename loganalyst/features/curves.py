@@ -41,8 +41,9 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Dat
     steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
     first step of the one before it is a fresh start and replaces it.
     """
-    points = _once(points)
-    if points["session"].n_unique() < 2 and len({sources.get(s) for s in points["source"].unique()}) < 2:
+    points = _once(points) if len(sources) > 1 else points
+    several = len(set(sources.values())) > 1 and len({sources.get(s) for s in points["source"].unique()}) > 1
+    if not several and points["session"].min() == points["session"].max():
         return points
     kinds = pl.col("source").replace_strict(sources, default=None, return_dtype=pl.String)
     points = points.with_columns(format=kinds)

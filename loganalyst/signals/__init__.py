@@ -151,6 +151,8 @@ def _by_turns(curves: list[Curve]) -> list[Curve]:
 
 def _rate(curve: Curve, rate: Curve) -> NDArray[np.float64]:
     """The learning rate last logged at or before each point of a curve."""
+    if np.array_equal(rate.steps, curve.steps) and (np.diff(rate.steps) > 0).all():
+        return rate.values
     return rate.values[np.maximum(np.searchsorted(rate.steps, curve.steps, side="right") - 1, 0)]
 
 
