@@ -138,6 +138,41 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"After {k}00 steps: nll 2.{k}\n" for k in (1, 2, 3)),
         [("nll", 100 * k, None, 2 + k / 10) for k in (1, 2, 3)],
     ),
+    "a step on a line of its own": (
+        "".join(f"---------\nIteration: \t {k}8\nLoss:  \t 0.{k}\n" for k in (1, 2, 3)),
+        [("Loss", 10 * k + 8, None, k / 10) for k in (1, 2, 3)],
+    ),
+    "a step and its total on a line of their own": (
+        "".join(f"Step {k}0/500\nloss 2.{k}\n" for k in (1, 2, 3)),
+        [("loss", 10 * k, None, 2 + k / 10) for k in (1, 2, 3)],
+    ),
+    "thousands of BasicSR": (
+        "".join(
+            f"2020-08-15 15:5{k}:30,390 INFO: [a..][epoch:20{k}, iter: {it}, lr:(1.000e-04,)] [eta: 1 day, 18:13:17] "
+            f"l_g_pix: 3.{k}000e-04 \n"
+            for k, it in ((1, "    100"), (2, " 20,100"), (3, "1,020,100"))
+        ),
+        [
+            row
+            for k, step in ((1, 100), (2, 20_100), (3, 1_020_100))
+            for row in (("lr", step, 200 + k, 1e-4), ("l_g_pix", step, 200 + k, 3e-4 + k * 1e-5))
+        ],
+    ),
+    "how long an episode was, beside its number, of keras-rl": (
+        "".join(
+            f" {k}9160/50000: episode: 56{k}, duration: 0.0{k}s, episode steps: {k}3, episode reward: {k}3.000\n"
+            for k in (1, 2, 3)
+        ),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (
+                ("duration", 560 + k, None, k / 100),
+                ("episode steps", 560 + k, None, 10 * k + 3),
+                ("episode reward", 560 + k, None, 10 * k + 3),
+            )
+        ],
+    ),
     "scores of games": (
         "".join(f"Game {k} Score {k * k} Record: 9\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("Score", k, None, k * k), ("Record", k, None, 9))],

@@ -53,6 +53,7 @@ _CLEANING = (
     ),
     (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
     (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
+    (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR's thousands
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction

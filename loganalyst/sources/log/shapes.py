@@ -113,7 +113,7 @@ class _Number:
 
 
 def read(shape: str, count: int) -> Shape | None:
-    """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch."""
+    """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch or step."""
     parts = shape.split(SLOT)
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
@@ -126,7 +126,7 @@ def read(shape: str, count: int) -> Shape | None:
         _averages(numbers, parts)
     metrics = _metrics(numbers, count, (evaluation[1] or "val") if evaluation else "")
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
-    if not metrics and not header:
+    if not metrics and not header and not _alone(numbers, shape):
         return None
     positions = (Slot(n.index, n.role) for n in numbers if n.role)
     bar = keras or BAR in shape or KERAS in shape
@@ -286,6 +286,12 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
     for index, total in totals.items():
         if not steps or steps[0][1].index != index:
             total.role = None
+
+
+def _alone(numbers: list[_Number], shape: str) -> bool:
+    """Whether nothing but a step stands there (`Iteration: 19`), for the lines below it."""
+    steps = [n for n in numbers if n.role in ("step", "batch") and n.plain not in ("", "[")]
+    return bool(steps) and re.findall(r"[^\W\d_]+", shape) == re.findall(r"[^\W\d_]+", steps[0].key)
 
 
 def _averages(numbers: list[_Number], parts: list[str]) -> None:

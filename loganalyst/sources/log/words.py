@@ -23,7 +23,7 @@ ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "time
 RANK: tuple[str, ...] = (*ORDER, "episode", "game", "round", "frame", "generation", "[")
 NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
-    r"accumulation|for|after(?! epochs?$))\b"
+    r"accumulation|for|after(?! epochs?$)|episode(?= steps$))\b"
 )
 
 WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
