@@ -87,6 +87,11 @@ def role(name: str, *others: str) -> str:
         ("teste_loss", "val_loss"),
         ("tested", "other"),
         ("property_loss", "loss_component"),
+        ("l_pix", "loss_component"),
+        ("l_g_percep", "loss_component"),
+        ("l_g_gan", "generator_loss"),
+        ("l_d_real", "discriminator_loss"),
+        ("out_d_fake", "discriminator_score"),
     ],
 )
 def test_common_names(name: str, wanted: str) -> None:
