@@ -173,6 +173,10 @@ CASES: dict[str, tuple[str, list[Row]]] = {
             )
         ],
     ),
+    "updates of wav2letter": (
+        "".join(f"epoch:   {k} | nupdates:    {k}000 | loss:   4{k}.5 | dev-clean-WER: 9{k}.5\n" for k in (1, 2, 3)),
+        [row for k in (1, 2, 3) for row in (("loss", 1000 * k, k, 40.5 + k), ("dev-clean-WER", 1000 * k, k, 90.5 + k))],
+    ),
     "scores of games": (
         "".join(f"Game {k} Score {k * k} Record: 9\n" for k in (1, 2, 3)),
         [row for k in (1, 2, 3) for row in (("Score", k, None, k * k), ("Record", k, None, 9))],

@@ -15,11 +15,23 @@ EPOCH = re.compile(
     r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 STEP = re.compile(
-    r"^(?:.*? |[a-z]*/)??(global step|num updates|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
+    r"^(?:.*? |[a-z]*/)??(global step|num updates|nupdate|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
     r"minibatch|batch idx|update|episode|game|round|frame|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
 )
 # of several positions on a line the first of these counts; a counter within an epoch comes after them
-ORDER = ("global step", "num updates", "iteration", "iter", "itr", "step", "timestep", "total timesteps", "it", "s")
+ORDER = (
+    "global step",
+    "num updates",
+    "nupdate",
+    "iteration",
+    "iter",
+    "itr",
+    "step",
+    "timestep",
+    "total timesteps",
+    "it",
+    "s",
+)
 RANK: tuple[str, ...] = (*ORDER, "episode", "game", "round", "frame", "generation", "[")
 NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
