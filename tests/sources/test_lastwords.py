@@ -103,6 +103,15 @@ def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: P
     assert "wording-placement" not in told_patterns(f"start\nWARNING: {said}\n")
 
 
+def test_what_a_pattern_knows_as_advice_is_no_last_word(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "start\n2024-02-10 17:34:19,100 - mmdet - ERROR - The testing results of the whole dataset is empty.\n"
+    )
+
+    assert Tables.concat(text.read(path)).lines.select("pattern", "part").rows() == [("nothing-detected", "advice")]
+
+
 def test_a_traceback_that_is_cut_off_may_be_explained_before_it(tmp_path: Path) -> None:
     """The words before it, where a family knows them."""
     path = tmp_path / "train.log"

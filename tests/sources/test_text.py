@@ -171,6 +171,15 @@ def test_status(log: Path, tail: str, status: str) -> None:
     assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
 
 
+def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
+    """What the watchdog of the ranks says behind the mark of a good end is of those that went first."""
+    missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"
+    trained, done = "step 1 loss 0.5\nstep 2 loss 0.4\n", "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
+
+    assert read(log, trained + done + missed).sessions["status"].to_list() == ["finished"]
+    assert read(log.with_name("cut.log"), trained + missed).sessions["status"].to_list() == ["failed"]
+
+
 def started(tables: Tables) -> list[int]:
     return tables.sessions["first_line"].to_list()
 

@@ -46,10 +46,13 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: t
     if not last.height or b"\0" in tail:
         return table("lines")
     said, words = last["body"], bare(last["body"])
-    claimed = set(match(pl.concat([said, words.filter(words != said)]), known, also)["pattern"])
+    claims = match(pl.concat([said, words.filter(words != said)]), known, also)
+    claimed = set(claims["pattern"])
     hits = [pattern for pattern in known if pattern.id in claimed]
     if any(_telling(pattern) for pattern in hits):
         return table("lines")
+    harmless = claims.filter(pl.col("pattern").is_in([p.id for p in hits if p.part == "advice"]))["row"]
+    last = last.filter(~pl.int_range(pl.len()).is_in(harmless.implode()))
     told = _told(last, named=any(p.part in ("confirm", "cascade") or p.id == _CUT for p in hits))
     return table("lines", {
         "session": session, "file": path.name, "line": told["line"], "pattern": told["pattern"].fill_null("last-words"),

@@ -68,7 +68,9 @@ class Session:
         stop = self.faults.get("stop")
         if stop and stop[1] in _ENDED:
             return _ENDED[stop[1]]
-        told = [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        # peers that are missed when the work is done are those that left
+        of_peers = not self.ended_well or "confirm" in self.faults
+        told = [self.faults[part] for part in ("confirm", "peer")[: 1 + of_peers] if part in self.faults]
         # a cancel after a failed exit is the scheduler (or `srun -K`) ending what is left
         left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
         own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
