@@ -411,6 +411,14 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "".join(f"{k}: loss=0.{k // 100}\n" for k in (100, 200, 300, 400, 500)),
         [("loss", k, None, k / 1000) for k in (100, 200, 300, 400, 500)],
     ),
+    "a few steps before a colon, set further in than so few ranks": (
+        "".join(f"   {k}: loss 0.{k}\n" for k in (1, 2, 3)),
+        [("loss", k, None, k / 10) for k in (1, 2, 3)],
+    ),
+    "ranks before a colon, set flush: the first": (
+        "".join(f"{k:2d}: step {n} loss 0.{n}\n" for n in (1, 2) for k in (3, 11)),
+        [("loss", n, None, n / 10) for n in (1, 2)],
+    ),
     "ranks before a colon, one line each: the first": (
         "".join(f"{k}: step 10 loss=0.{k}\n" for k in (0, 1, 2, 3)),
         [("loss", 10, None, 0.0)],

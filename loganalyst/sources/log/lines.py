@@ -29,7 +29,7 @@ _MARK = (
     r"|\[default[0-9]+\]: ?"  # torchrun --tee
     r"|\[[0-9]+,(?:mpirank:)?[0-9]+[^\]]{0,40}\]<std(?:err|out)>:? ?"  # mpirun --tag-output
 )
-_RANK = rf"{_MARK}|[0-9]{{1,5}}: "  # srun --label
+_RANK = rf"{_MARK}| {{0,4}}[0-9]{{1,5}}: "  # srun --label, padded to the width of the last
 _RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]*(?:,|, rank=[0-9]+,)? pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"  # and SkyPilot
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers

@@ -141,11 +141,12 @@ class Reader:
         """Leaves of the rows metrics are taken from those of one rank."""
         prefixed = np.flatnonzero(look.flags["prefixed"])
         if len(prefixed):
-            rank = chunk.rows(prefixed).select("rank", said=pl.col("body").str.contains(r"\d\.\d"))
+            rank = chunk.rows(prefixed).select("rank", "prefix", said=pl.col("body").str.contains(r"\d\.\d"))
             if self.rank is None:
                 speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
                 ranks = speaking["rank"].to_numpy()
-                self.rank = COUNTED if _count(ranks) else int(ranks[0]) if len(ranks) else None
+                padded = speaking["prefix"].str.extract(r"^( +\d+:)$").str.len_chars().fill_null(0).to_numpy()
+                self.rank = COUNTED if _count(ranks, padded) else int(ranks[0]) if len(ranks) else None
             if self.rank not in (None, COUNTED):
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
 
@@ -235,10 +236,15 @@ class Reader:
             found.add_long(cells)
 
 
-def _count(ranks: Rows) -> bool:
-    """Whether the numbers before lines are steps: each is above the last, and some are left out or they are many."""
+def _count(ranks: Rows, padded: Rows) -> bool:
+    """Whether the numbers before lines are steps: each is above the last, and some are left out, or they are many, or
+    they are set further in (`padded`: characters to the colon, 0 where none are blanks) than SLURM sets so few tasks.
+    """
     gaps = np.diff(ranks)
-    return bool(len(gaps) and gaps.min() > 0 and (len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1)))
+    if not len(gaps) or gaps.min() <= 0:
+        return False
+    inset = padded.max() > max(len(str(ranks[-1])) + 1, 3)
+    return bool(inset or len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1))
 
 
 def _long(
