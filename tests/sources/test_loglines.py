@@ -55,7 +55,7 @@ def test_stamps_at_known_places_are_those_found_by_search(written: list[str]) ->
     ],
 )
 @pytest.mark.parametrize(
-    ("mark", "rank"), [("[rank3]: ", 3), ("[default0]: ", 0), ("[1,12]<stderr>:", 12), ("(T pid=7, ip=10.0.0.2) ", None)]
+    ("mark", "rank"), [("[rank3]: ", 3), ("[default0]: ", 0), ("[1,12]<stderr>:", 12), ("(T pid=7, ip=10.0.0.2)", None)]
 )  # fmt: skip
 def test_a_collector_hides_no_rank(collector: str, mark: str, rank: int | None) -> None:
     """The prefix is the rank's mark alone: lines of one rank are found by it."""

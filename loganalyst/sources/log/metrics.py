@@ -238,12 +238,12 @@ class Reader:
 
 def _count(ranks: Rows, padded: Rows) -> bool:
     """Whether the numbers before lines are steps: each is above the last, and some are left out, or they are many, or
-    they are set further in (`padded`: characters to the colon, 0 where none are blanks) than SLURM sets so few tasks.
+    they are set further in (`padded`: characters to the colon, 0 where none are blanks) than the last needs.
     """
     gaps = np.diff(ranks)
     if not len(gaps) or gaps.min() <= 0:
         return False
-    inset = padded.max() > max(len(str(ranks[-1])) + 1, 3)
+    inset = padded.max() > len(str(ranks[-1])) + 1
     return bool(inset or len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1))
 
 
