@@ -29,7 +29,8 @@ def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue)
     """What would tell the leading causes of the symptoms seen from each other, where none of them is possible."""
     rivals = [j for j in every.values() if _open(j, answers) and j.seen]
     leading = _leading(rivals, RIVALS + 1)
-    return _logged(leading, answers, catalogue) + (_experiment(leading[0], answers) if leading else ())
+    experiments = (_experiment(judged, answers) for judged in leading)
+    return _logged(leading, answers, catalogue) + next(filter(None, experiments), ())
 
 
 def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:

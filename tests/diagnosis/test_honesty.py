@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from loganalyst import pipeline
@@ -12,6 +12,12 @@ from loganalyst.report import json, markdown, terminal
 
 CATALOGUE = pipeline.catalogue()
 ROWS = [test.features for rule in CATALOGUE.rules.values() for test in rule.tests if test.features]
+# whose leading rule has no experiment: its fix names what is not known here
+WITHOUT_EXPERIMENT: dict[str, FeatureValue] = {
+    "run_kind": "training", "collective_stuck_count": 1, "collective_waited_s": 600.0, "collective_sequence": 6,
+    "collective_operation": "all_reduce", "collective_group": "default_pg", "collective_mismatch_count": 0,
+    "kl_metric": "kl", "kl_max": 100000.0, "kl_max_ratio": 5000.0, "train_loss_divergence_count": 1,
+}  # fmt: skip
 KINDS = ("training", "evaluation", "reinforcement", "adversarial", "job", None)
 EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -58,6 +64,7 @@ def test_above_ninety_percent_there_is_direct_evidence(row: dict[str, FeatureVal
 
 
 @given(rows())
+@example(WITHOUT_EXPERIMENT)
 @EXAMPLES
 def test_below_seventy_percent_what_would_decide_is_named(row: dict[str, FeatureValue]) -> None:
     """In the answer, in the cause, and in all three reports."""
