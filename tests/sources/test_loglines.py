@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loganalyst.sources.log import lines, stamps
+from loganalyst.sources.log import lines, prefixes, stamps
 from loganalyst.sources.log.kinds import Kinds, hashed
 from loganalyst.sources.log.lines import chunk_of
 
@@ -59,7 +59,7 @@ def test_stamps_at_known_places_are_those_found_by_search(written: list[str]) ->
 )  # fmt: skip
 def test_a_collector_hides_no_rank(collector: str, mark: str, rank: int | None) -> None:
     """The prefix is the rank's mark alone: lines of one rank are found by it."""
-    found = lines.described(pl.Series([f"{collector}{mark}  boom", f"{collector}boom"]))
+    found = prefixes.described(pl.Series([f"{collector}{mark}  boom", f"{collector}boom"]))
 
     assert found["prefix"].to_list() == [mark.strip(), ""]
     assert found["body"].str.strip_chars_start().to_list() == ["boom", f"{collector}boom"]
@@ -68,7 +68,7 @@ def test_a_collector_hides_no_rank(collector: str, mark: str, rank: int | None) 
 
 def test_slurm_sets_the_numbers_of_ten_tasks_and_more_flush() -> None:
     """As `srun --label` with 12 tasks does."""
-    found = lines.described(pl.Series([" 3: boom", "11:   boom"]))
+    found = prefixes.described(pl.Series([" 3: boom", "11:   boom"]))
 
     assert found.select("body", "rank").rows() == [("boom", 3), ("  boom", 11)]
 

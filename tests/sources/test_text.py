@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import text
-from loganalyst.sources.log import hits, spool, steps
+from loganalyst.sources.log import hits, prefixes, spool, steps
 from loganalyst.sources.log import lines as textlines
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
@@ -70,7 +70,7 @@ def test_what_is_no_node(log: Path, line: str) -> None:
     log.write_text(line)
     ((chunk, _),) = textlines.batches(log)
 
-    assert textlines.described(chunk.texts).select("prefix", "node").rows() == [("", None)]
+    assert prefixes.described(chunk.texts).select("prefix", "node").rows() == [("", None)]
 
 
 def test_node_and_rank_named_in_the_line(log: Path) -> None:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from loganalyst.model import table
-from loganalyst.sources.log.lines import described
+from loganalyst.sources.log.prefixes import described
 from loganalyst.sources.pythoncode import keywords
 
 CALL, ENVIRONMENT = "Namespace(", "SLURM_"

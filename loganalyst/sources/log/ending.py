@@ -8,8 +8,9 @@ import polars as pl
 from loganalyst.model import table
 from loganalyst.sources.log import wording
 from loganalyst.sources.log.heads import bare, behind
-from loganalyst.sources.log.lines import described, head
+from loganalyst.sources.log.lines import head
 from loganalyst.sources.log.patterns import Pattern, match
+from loganalyst.sources.log.prefixes import described
 
 TAIL = 8192  # bytes of the log's end that are looked at
 SHOWN = 200  # characters of a line that are kept

@@ -14,15 +14,16 @@ _BAR = (  # the last of the line
     r")"
 )
 _STAMP = (
-    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T _-]|\d\d/\d\d/\d{4} |\d\d-\d\d \d\d:)?\d\d:\d\d:\d\d(?:[.,]\d+)?"
-    r"(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}-[0-9]{2} "
+    r"|[A-Z][a-z]{2} [ 0-9][0-9] )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?"
 )
+CONTAINER = rf"{_STAMP}:?(?: std(?:err|out) [FP])? +"  # of a container's log
 _BETWEEN = r"[\s\[\]|:,-]+"
 _PLACE = r"(?:[\w./<>-]+:(?:[\w<>]+:)?\d+|[\w./<>-]+\.py|__\w+__|root)"  # where in the program it was said
 _HEAD = (
     r"^(?:"
     rf"(?:{_STAMP}(?:{_BETWEEN}[\w./<>:-]+){{0,2}}?{_BETWEEN})?(?:ERROR|CRITICAL|FATAL)\b{_BETWEEN}(?:{_PLACE}{_BETWEEN})?"
-    rf"|{_STAMP}(?: std(?:err|out) [FP])? +"  # of a container's log
+    rf"|{CONTAINER}"
     r"|[EF]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "  # absl, glog
     r"|[\w.-]+[-_]\d+ +\| "  # docker compose
     r"|\[std(?:err|out)\] ?"

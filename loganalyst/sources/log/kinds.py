@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.log import stamps, tables
-from loganalyst.sources.log.lines import CACHED, Chunk, described, split
+from loganalyst.sources.log.lines import CACHED, Chunk, split
+from loganalyst.sources.log.prefixes import described
 from loganalyst.sources.log.words import BUSY, NUMERIC, WORTH
 
 MOST = 20_000  # kinds that are remembered; then all are looked at anew

@@ -1,4 +1,4 @@
-"""The lines of a job log: decoded, cleaned of terminal codes, with line numbers and byte offsets; rank and node."""
+"""The lines of a job log: decoded, cleaned of terminal codes, with line numbers and byte offsets."""
 
 import codecs
 import io
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.model import constant
+from loganalyst.sources.log.prefixes import described
 
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
@@ -24,35 +24,6 @@ LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[ -/]*+[0-~])")
-_MARK = (
-    r"\[rank:? ?[0-9]+\]:? ?"  # torch, lightning
-    r"|\[default[0-9]+\]: ?"  # torchrun --tee
-    r"|\[[0-9]+,(?:mpirank:)?[0-9]+[^\]]{0,40}\]<std(?:err|out)>:? ?"  # mpirun --tag-output
-)
-_RANK = rf"{_MARK}| {{0,4}}[0-9]{{1,5}}: "  # srun --label, padded to the width of the last
-_RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
-_RAY = r"\([A-Za-z_][A-Za-z0-9_.]*(?:,|, rank=[0-9]+,)? pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"  # and SkyPilot
-_NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
-_DATE = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9:]{8} "  # without a year
-_HOST = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-_SYSLOG = rf"{_DATE}{_HOST} [A-Za-z0-9_.@/-]+(?:\[[0-9]+\])?: "  # and journalctl
-_COLOUR = r"#033\[[0-9;]*m"  # as syslog and CloudWatch write the codes of terminals
-_PLAIN = "#033[0m"
-PREFIX = rf"(?:{_RANK}|{_RAY}|{_NODE}|{_SYSLOG}|{_COLOUR})"
-# What looks like a node's name and is none: `loss1: 0.5`, `epoch3: done`.
-_NO_NODE = (
-    r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
-    r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
-)
-_NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ")
-_COLLECTED = (  # before a rank's mark: `kubectl logs --timestamps` and --prefix, Docker, CRI, `ts`
-    r"(?:\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _]|[A-Z][a-z]{2} [ 0-9][0-9] )?[0-9]{2}:[0-9]{2}:[0-9]{2}"
-    r"(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?:? (?:std(?:err|out) [FP] )?"
-    r"|\[pod/[^\] ]{1,200}\] "
-    r"|[A-Za-z0-9_.-]+ +\| )"
-)
-_BEHIND = rf"{_COLLECTED}{{1,2}}(?P<prefix>(?:{_MARK}|{_RAY}){PREFIX}*)"
-_VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
 
 @dataclass(frozen=True)
@@ -178,44 +149,6 @@ def split(data: bytes) -> pl.Series:
         return pl.Series("", data.decode().split("\n"))
     text = pl.read_lines(io.BytesIO(data), name="").to_series()
     return text.extend(pl.Series([""])) if data.endswith(b"\n") else text
-
-
-def described(text: pl.Series) -> pl.DataFrame:
-    """text, prefix (String, "" where none), body (the text after it), rank and node of each row."""
-    if not text.str.contains(f"^(?:{PREFIX}|{_BEHIND})").any():
-        n = len(text)
-        rank, node = constant(None, n, pl.Int64), constant(None, n, pl.String)
-        return pl.DataFrame(
-            {"text": text, "prefix": constant("", n, pl.String), "body": text, "rank": rank, "node": node}
-        )
-    rows = pl.DataFrame({"text": text}).with_columns_seq(prefix=pl.col("text").str.extract(rf"^({PREFIX}+)"))
-    rows = _behind_collectors(rows)
-    prefix = pl.col("prefix").fill_null("")
-    body = pl.col("said").str.strip_prefix(prefix)
-    no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
-    rows = rows.with_columns_seq(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
-    prefix = pl.col("prefix")
-    return rows.select_seq(
-        "text",
-        prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
-        body=pl.col("said").str.strip_prefix(prefix).str.strip_suffix(_PLAIN),
-        rank=pl.coalesce(*(prefix.str.extract(regex) for regex in _RANKS)).cast(pl.Int64, strict=False),
-        node=pl.coalesce(prefix.str.extract(regex) for regex in _NODES),
-    )
-
-
-def _behind_collectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows (text, prefix) with what was said (`said`): the text, or from the rank's mark on where a collector's words
-    stand before it; that mark is then the prefix.
-    """
-    behind = rows["text"].str.extract(rf"^{_BEHIND}")
-    if behind.null_count() == len(behind):
-        return rows.with_columns(said="text")
-    found = pl.col("prefix").is_null() & behind.is_not_null()
-    said = pl.col("text").str.replace(rf"^{_BEHIND}", "$prefix")
-    return rows.with_columns(
-        said=pl.when(found).then(said).otherwise("text"), prefix=pl.col("prefix").fill_null(behind)
-    )
 
 
 def _is_utf16(path: Path) -> bool:

@@ -18,8 +18,9 @@ from loganalyst.sources.log import forms as logforms
 from loganalyst.sources.log import tables as logtables
 from loganalyst.sources.log.forms import Form
 from loganalyst.sources.log.kinds import Kinds, Look, Mask, Rows, hashed
-from loganalyst.sources.log.lines import Chunk, chunk_of, described
+from loganalyst.sources.log.lines import Chunk, chunk_of
 from loganalyst.sources.log.numbers import Numbers
+from loganalyst.sources.log.prefixes import described
 from loganalyst.sources.log.shapes import Shape
 from loganalyst.sources.log.steps import Steps
 from loganalyst.sources.log.words import WORTH
@@ -144,9 +145,7 @@ class Reader:
             rank = chunk.rows(prefixed).select("rank", "prefix", said=pl.col("body").str.contains(r"\d\.\d"))
             if self.rank is None:
                 speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
-                ranks = speaking["rank"].to_numpy()
-                padded = speaking["prefix"].str.extract(r"^( +\d+:)$").str.len_chars().fill_null(0).to_numpy()
-                self.rank = COUNTED if _count(ranks, padded) else int(ranks[0]) if len(ranks) else None
+                self.rank = COUNTED if _count(speaking) else next(iter(speaking["rank"]), None)
             if self.rank not in (None, COUNTED):
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
 
@@ -236,14 +235,16 @@ class Reader:
             found.add_long(cells)
 
 
-def _count(ranks: Rows, padded: Rows) -> bool:
-    """Whether the numbers before lines are steps: each is above the last, and some are left out, or they are many, or
-    they are set further in (`padded`: characters to the colon, 0 where none are blanks) than the last needs.
+def _count(lines: pl.DataFrame) -> bool:
+    """Whether the ranks (rank, prefix) of lines are steps: each is above the last, and some are left out, or they are
+    many, or blanks set them further in than the last needs.
     """
+    ranks = lines["rank"].to_numpy()
     gaps = np.diff(ranks)
     if not len(gaps) or gaps.min() <= 0:
         return False
-    inset = padded.max() > len(str(ranks[-1])) + 1
+    padded = lines["prefix"].str.extract(r"^( +\d+):$").str.len_chars()
+    inset = (padded > len(str(ranks[-1]))).any()
     return bool(inset or len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1))
 
 

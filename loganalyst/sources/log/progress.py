@@ -7,7 +7,7 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, table
 from loganalyst.sources.log.drawn import BAR
-from loganalyst.sources.log.lines import described
+from loganalyst.sources.log.prefixes import described
 
 TAIL = 1 << 17  # bytes of the end of the file that are looked through
 SHOWN = 200  # characters of a line that are kept

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from loganalyst.model import RunStatus, table
 from loganalyst.sources.log.hits import Catalogue, Hits
 from loganalyst.sources.log.kinds import Look, hashed
-from loganalyst.sources.log.lines import Chunk, described
+from loganalyst.sources.log.lines import Chunk
 from loganalyst.sources.log.patterns import PARTS
+from loganalyst.sources.log.prefixes import described
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 _TRAINS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
@@ -69,8 +70,8 @@ class Session:
         if stop and stop[1] in _ENDED:
             return _ENDED[stop[1]]
         # peers that are missed when the work is done are those that left
-        of_peers = not self.ended_well or "confirm" in self.faults
-        told = [self.faults[part] for part in ("confirm", "peer")[: 1 + of_peers] if part in self.faults]
+        done = self.ended_well and "confirm" not in self.faults
+        told = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
         # a cancel after a failed exit is the scheduler (or `srun -K`) ending what is left
         left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
         own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
