@@ -1,12 +1,13 @@
 """The effective history of a run: one curve a metric, with what a restart did over again taken out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from loganalyst.features.bymetric import parted
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
@@ -16,21 +17,6 @@ _NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "rewa
                 "discriminator_loss", "generator_loss")  # fmt: skip
 _SIDE = 3  # points that tell the level on a side of where a training begins anew
 _BACK = 0.5  # of what the loss had fallen, the least that it goes back there
-_KNOWN = pl.col("value").is_not_null()
-_STEP = pl.col("step").filter(_KNOWN)
-_TIME = pl.col("time").filter(_KNOWN).dt.epoch("us").cast(pl.Float64) / 1e6
-_COLUMNS = (  # of one metric, for the fields of a curve in their order
-    pl.when(_STEP.is_null().all())
-    .then(pl.int_range(_STEP.len()))
-    .otherwise(_STEP.forward_fill().fill_null(0))
-    .alias("step"),
-    pl.col("value").filter(_KNOWN),
-    _TIME.fill_null(float("nan")),
-    pl.col("epoch").filter(_KNOWN).fill_null(float("nan")),
-    pl.col("session").filter(_KNOWN).fill_null(0),
-    pl.col("line").filter(_KNOWN).fill_null(-1),
-    pl.col("source").filter(_KNOWN).last(),
-)
 
 
 def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.DataFrame:
@@ -92,8 +78,10 @@ def _beside(points: pl.DataFrame) -> pl.Series:
 def curves(run: Run, roles: Roles) -> list[Curve]:
     """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
     points = effective(run.points, {s.path: s.format for s in run.sources})
-    columns = points.group_by("metric", maintain_order=True).agg(*_COLUMNS)
-    return [_curve(str(name), arrays, roles[str(name)][0]) for name, *arrays in zip(*columns, strict=True)]
+    return [
+        Curve(p.metric, roles[p.metric][0], p.steps, p.values, p.times, p.epochs, p.sessions, p.lines, p.source)
+        for p in parted(points)
+    ]
 
 
 def last_training(found: list[Curve]) -> list[Curve]:
@@ -174,13 +162,6 @@ def _total(found: list[Curve], role: Role) -> list[Curve]:
         return []
     name = " + ".join(c.metric for c in shared) if len(shared) < 4 else f"sum of {len(shared)} loss terms"
     return [replace(shared[0], metric=name, role=role, values=np.sum([c.weight * c.values for c in shared], axis=0))]
-
-
-def _curve(metric: str, arrays: Sequence[Any], role: Role) -> Curve:
-    """A curve of the values of `_COLUMNS` in one row."""
-    *columns, source = arrays
-    steps, values, times, epochs, sessions, lines = (c.to_numpy() for c in columns)
-    return Curve(metric, role, steps, values, times, epochs, sessions, lines, source)
 
 
 def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:

@@ -22,7 +22,6 @@ from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
 FEWEST = 4  # points that have a shape
-WINDOWS = 1 << 12  # of neighbours, sorted at once: they stay in a cache of the processor
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
@@ -215,9 +214,7 @@ def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value
     if x.min() < 0 or x.size < 30 or first <= 0:
         return None
     after = max(x.size // 5 - 10, 0)
-    windows = np.lib.stride_tricks.sliding_window_view(x, 21)
-    parts = (windows[k : k + WINDOWS] for k in range(after, len(windows), WINDOWS))
-    local = np.concatenate([np.sort(part, axis=1)[:, 10] for part in parts])
+    local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
     ratios = x[after + 10 : -10] / np.maximum(local, 0.01 * first)
     top = int(np.argmax(ratios))
     return float(ratios[top]), seen(curve, int(finite[after + top + 10]))

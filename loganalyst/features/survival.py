@@ -4,6 +4,7 @@ from datetime import datetime
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loganalyst.features.limits import limit
 from loganalyst.model import Run
@@ -43,20 +44,32 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
 def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
     """The lines with `later` and `logged`. A line of a file is of one session, whose lines follow each other."""
     later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
-    told = points.drop_nulls("line").group_by("file").agg("line")
-    of = dict(zip(told["file"], told["line"], strict=True))  # a filter for each of a thousand ranks would take seconds
+    of = _holding(points)
     for (file,), at in lines.with_row_index("at").group_by("file"):
-        if (said := of.get(file)) is not None:
+        if (holding := of.get(file)) is not None:
             row, place = at["at"].to_numpy(), at["line"].to_numpy()
-            length = int(max(said.max(), place.max()))
             first = at["first_line"].fill_null(1).to_numpy()
-            last = np.clip(at["last_line"].fill_null(length).to_numpy(), place, length)
-            holds = np.zeros(length + 2, np.int32)
-            holds[said.to_numpy()] = 1
-            onward = np.cumsum(holds[::-1], dtype=np.int32)[::-1]
-            later[row] = onward[place + 1] - onward[last + 1]
-            logged[row] = onward[first] > onward[last + 1]
+            last = np.maximum(at["last_line"].fill_null(int(holding[-1])).to_numpy(), place)
+            end = np.searchsorted(holding, last, "right")
+            later[row] = end - np.searchsorted(holding, place, "right")
+            logged[row] = end > np.searchsorted(holding, first)
     return lines.with_columns(later=later, logged=logged)
+
+
+def _holding(points: pl.DataFrame) -> dict[str | None, NDArray[np.intp]]:
+    """The numbers of the lines that hold a metric, by file, in order and once each."""
+    known = points.drop_nulls("line")
+    runs, numbers = known["file"].rle().struct.unnest(), known["line"]  # a grouping would copy the names of millions
+    slices: dict[str | None, list[NDArray[np.int64]]] = {}
+    for file, end, length in zip(runs["value"], runs["len"].cum_sum(), runs["len"], strict=True):
+        slices.setdefault(file, []).append(numbers.slice(end - length, length).to_numpy())
+    found = {}
+    for file, parts in slices.items():
+        holds = np.zeros(max(int(part.max()) for part in parts) + 1, bool)
+        for part in parts:
+            holds[part] = True
+        found[file] = np.flatnonzero(holds)
+    return found
 
 
 def _clock() -> pl.Expr:
