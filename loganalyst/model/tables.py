@@ -1,13 +1,14 @@
 """The tables of what was read: their columns, and how an empty or partial one is made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import polars as pl
 
 Time = pl.Datetime("us", "UTC")
+SHARED = 1 << 17  # rows of a column of one value that are kept
 
 
 def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -106,15 +107,22 @@ def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
     return pl.DataFrame([column.rename(k) for k, column in zip(schema, filled, strict=True)])
 
 
-def constant(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
-    """A column of one value; without the query that `pl.repeat` makes, which costs more than a small table."""
-    one = pl.Series([value], dtype=dtype) if value is not None else _null(dtype)
-    return one.new_from_index(0, rows)
+def constant(value: Hashable, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    """A column of one value. Columns of up to SHARED rows share their memory with others of that value: the frames that
+    a reader gives of one file all name it.
+    """
+    if rows > SHARED:
+        return _repeated(value, rows, dtype)
+    return _shared(value, dtype, (rows - 1).bit_length()).head(rows)
 
 
-@cache
-def _null(dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
-    return pl.Series([None], dtype=dtype)
+@lru_cache(16)
+def _shared(value: Hashable, dtype: pl.DataType | type[pl.DataType], power: int) -> pl.Series:
+    return _repeated(value, 1 << power, dtype)
+
+
+def _repeated(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    return pl.Series([value], dtype=dtype).new_from_index(0, rows)  # without the query that `pl.repeat` makes
 
 
 def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
