@@ -11,7 +11,11 @@ from loganalyst.model import Run
 
 MESSAGE = 3  # lines behind an exception that its message may go on for
 TABLED = 3  # tier of what torchrun's table says
-_TERMINATED = ("slurm-task-terminated", "exit-terminated")  # ended by SIGTERM, and no line says by whom
+_TERMINATED = (
+    "slurm-task-terminated",
+    "agent-terminated",
+    "exit-terminated",
+)  # ended by SIGTERM, and no line says by whom
 
 _LOG = ["session", "file"]
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
@@ -96,7 +100,8 @@ def _first(best: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     best = best.join(table, on="session", how="left", maintain_order="left")
     timed = pl.col("clock").is_not_null().all().over("session")
     apart = ~timed & (pl.col("file").n_unique().over("session") > 1)
-    other = (pl.col("rank") != pl.col("of_table")).fill_null(value=False)  # a line without a rank may be of any
+    # a line without a rank may be of any; which of those that waited was ended first says nothing
+    other = (pl.col("rank") != pl.col("of_table")).fill_null(value=False) & (_PART != "peer")
     order = (
         pl.when(timed).then("clock"),
         pl.when(~timed).then(other),
@@ -123,7 +128,11 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     worked = pl.col("logged") | (pl.col("behind") >= limit("script_goes_on"))
     gone |= (_PATTERN == "script-line-failed") & worked & ~failed
     lines = lines.with_columns(alive=alive & ~gone, failed=failed)
-    told = _TOLD & alive
+    # what srun kills when it ends the step is no first failure
+    ended = (_PATTERN == "slurm-task-signalled") & (
+        _LINE.filter(_PATTERN == "slurm-task-failure").min().over(_LOG) < _LINE
+    )
+    told = _TOLD & alive & ~ended.fill_null(value=False)
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.
     left_over = (_PATTERN == "slurm-cancelled") & (_LINE.filter(told).min().over(_LOG) < _LINE).fill_null(value=False)
     # Output may be flushed after the traceback: where an exit failed, later metrics do not prove survival.

@@ -19,7 +19,7 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """
     found = _by_complaints(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
     if (table := first_failures(lines)).height:
-        table = table.select("session", table_rank="rank", table_node="node")
+        table = table.select("session", "only_node", table_rank="rank", table_node="node")
         found = found.join(table, on="session", how="left", maintain_order="left")
         nowhere = _FIRST_RANK.is_null() & _FIRST_NODE.is_null()
         found = found.with_columns(
@@ -28,8 +28,9 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         )
     found = _by_others(found, lines)
     if table.height:
-        of_table = pl.when(pl.col("table_rank") == _FIRST_RANK).then("table_node")
-        found = found.with_columns(first_node=pl.coalesce("first_node", of_table)).drop("table_rank", "table_node")
+        of_table = pl.when((pl.col("table_rank") == _FIRST_RANK) | pl.col("only_node")).then("table_node")
+        found = found.with_columns(first_node=pl.coalesce("first_node", of_table))
+        found = found.drop("only_node", "table_rank", "table_node")
     return _on_the_only_node(_by_silence(_on_the_node(found, lines), lines), lines)
 
 
@@ -73,11 +74,15 @@ def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """What the scheduler stopped without saying where was on the one node that is named at all."""
-    asked = found.filter(_OF_A_SCHEDULER, _FIRST_RANK.is_null(), _FIRST_NODE.is_null()).select("session")
-    if not asked.height:
+    """What the scheduler stopped without saying where was on the one node that is named at all, another fault on the one
+    where an exit failed.
+    """
+    nowhere = found.filter(_FIRST_RANK.is_null(), _FIRST_NODE.is_null())
+    if not nowhere.height:
         return found
-    named = lines.filter(_NODE.is_not_null()).join(asked, on="session", how="semi")
+    asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
+    named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm"))
     return _with_earliest(
         found,
         named.filter(_NODE.n_unique().over("session") == 1),
@@ -113,18 +118,20 @@ def _common(ranks: Sequence[int], lines: pl.DataFrame) -> tuple[int | None, str 
 
 
 def first_failures(lines: pl.DataFrame) -> pl.DataFrame:
-    """Session, rank and node (its host) of what torchrun's tables call the first failure; of several tables of a session
-    that of the earliest.
+    """Session, rank and node (its host) of what torchrun's tables call the first failure, and whether they name
+    no other node (`only_node`); of several tables of a session those of the earliest.
     """
     heads = lines.filter(pattern="first-failure-table").select("session", "file", "line", head="line").sort("line")
     if not heads.height:
-        return heads.select("session", rank=pl.lit(None, pl.Int64), node=pl.lit(None, pl.String))
+        nothing = {"rank": pl.Int64, "node": pl.String, "only_node": pl.Boolean}
+        return heads.select("session", **{name: pl.lit(None, dtype) for name, dtype in nothing.items()})
     entries = lines.filter(pl.col("pattern").str.starts_with("failure-table")).sort("line")
     entries = entries.join_asof(heads, on="line", by=["session", "file"], check_sortedness=False).drop_nulls("head")
     told = entries.group_by("session", "file", "head", maintain_order=True).agg(
         _RANK.drop_nulls().first(), _NODE.drop_nulls().first(), pl.col("time", "line").first()
     )
-    return _earliest(told.filter(_RANK.is_not_null()))
+    told = told.with_columns(only_node=_NODE.n_unique().over("session") == 1)
+    return _earliest(told.filter(_RANK.is_not_null()), "only_node")
 
 
 def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node: pl.Expr) -> pl.DataFrame:
@@ -136,8 +143,8 @@ def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node
     return told.with_columns(first_rank=rank, first_node=node).drop("rank_told", "node_told")
 
 
-def _earliest(lines: pl.DataFrame) -> pl.DataFrame:
-    """Session, rank and node of the earliest line of each session: by time where every one has it."""
+def _earliest(lines: pl.DataFrame, *also: str) -> pl.DataFrame:
+    """Session, rank and node, and other columns, of the earliest line of each session: by time where every one has it."""
     timed = pl.col("time").is_not_null().all().over("session")
     ordered = lines.sort(pl.when(timed).then("time"), "line")
-    return ordered.unique("session", keep="first", maintain_order=True).select("session", "rank", "node")
+    return ordered.unique("session", keep="first", maintain_order=True).select("session", "rank", "node", *also)

@@ -55,7 +55,7 @@ _SIGNALS = {
     "child-sigkill": "SIGKILL", "shell-killed": "SIGKILL", "exit-killed": "SIGKILL", "child-segfault": "SIGSEGV",
     "segmentation-fault": "SIGSEGV", "bus-error": "SIGBUS", "child-bus-error": "SIGBUS", "aborted": "SIGABRT",
     "child-aborted": "SIGABRT", "closing-others": "SIGTERM", "slurm-task-terminated": "SIGTERM",
-    "exit-terminated": "SIGTERM", "signal-bypassed": "SIGTERM",
+    "agent-terminated": "SIGTERM", "exit-terminated": "SIGTERM", "signal-bypassed": "SIGTERM",
 }  # fmt: skip
 _MODULES = (
     "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",

@@ -72,9 +72,9 @@ class Assembled:
             yield from (place_rows(name, rows, part.source, place) for rows in part.frames(name))
 
     def whole(self) -> Run:
-        """The run with all its rows; not copied into one piece, which takes longer than what is asked of them."""
+        """The run with all its rows; the points, which may be millions, are not copied into one piece."""
         frames = {name: [*self.frames(name)] for name in BIG}
-        big: dict[str, Any] = {name: pl.concat(rows) for name, rows in frames.items() if rows}
+        big: dict[str, Any] = {name: pl.concat(rows, rechunk=name != "points") for name, rows in frames.items() if rows}
         return replace(self.run, **big)
 
 

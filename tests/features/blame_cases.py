@@ -649,4 +649,114 @@ CASES = (
         0,
         "n1",
     ),
+    Case(
+        "what a spawned process raised, not the bare exception of the one that waits for it",
+        {"job.out": trace("Exception: ") + "\n-- Process 6 terminated with the following error:\n" + trace("IndexError: list index out of range" + ROOT)},
+        "code_exception",
+        6,
+    ),
+    Case(
+        "the wait for a process whose traceback is lost",
+        {"job.out": trace("Exception: " + ROOT) + "\n-- Process 6 terminated with the following error:\nTraceback (most recent call last):\n"},
+        "code_exception",
+    ),
+    Case(
+        "a task of an old Ray, on its host",
+        {"job.out": 'Traceback (most recent call last):\n  File "/opt/env/lib/python3.5/site-packages/ray/worker.py", line 2121, in get\n    raise value.as_instanceof_cause()\n'
+         "ray.exceptions.RayTaskError(TypeError): ray_Train:train() (pid=7, host=n3.cluster)\n"
+         '  File "train.py", line 45, in _save\n    save(model)\nTypeError: save() missing 1 required positional argument' + ROOT + "\n"},
+        "code_exception",
+        None,
+        "n3.cluster",
+    ),
+    Case(
+        "what TensorFlow raises in code that it converted",
+        {"job.out": trace("ValueError: in user code:\n\n    /opt/env/lib/python3.9/site-packages/keras/engine/training.py:805 train_function  *\n"
+         "        return step_function(self, iterator)\n\n    ValueError: Input 0 of layer pool is incompatible with the layer: expected ndim=4, found ndim=5." + ROOT)},
+        "shape_mismatch",
+    ),
+    Case(
+        "tasks that srun kills because another exited, though it says so first",
+        {"job.err": "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\nsrun: error: n2: tasks 0,2-3: Killed\n"
+         "srun: error: n2: task 1: Exited with exit code 1" + ROOT + "\n"},
+        "code_exception",
+        1,
+        "n2",
+    ),
+    Case(
+        "a task that was killed before srun ends the step",
+        {"job.err": "srun: error: n2: task 3: Killed" + ROOT + "\nsrun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+         "srun: error: n1: task 1: Exited with exit code 1\n"},
+        "other",
+        3,
+        "n2",
+    ),
+    Case(
+        "modules that a node does not have, and the crash",
+        {"job.err": "ERROR: Unable to locate a modulefile for 'mathlib/fftw/3.3.8'\nsrun: error: n5: task 3: Segmentation fault (core dumped)" + ROOT + "\n"},
+        "segfault",
+        3,
+        "n5",
+    ),
+    Case(
+        "the rank that prterun names by its node and number",
+        {"job.out": "python: can't open file '/home/ann/train.py': [Errno 2] No such file or directory" + ROOT + "\n"
+         "prterun detected that one or more processes exited with non-zero status,\nthus causing the job to be terminated. The first process to do so was:\n\n"
+         "   Process name: [prterun-login-h009-3386736@1,4]\n   Exit code:    2\n"},
+        "config_error",
+        4,
+        "login-h009",
+    ),
+    Case(
+        "a program without ranks, on the node whose MPI caught its signal",
+        {"job.err": "terminate called after throwing an instance of 'std::bad_alloc'" + ROOT + "\n  what():  std::bad_alloc\n[n205:09049] *** Process received signal ***\n"},
+        "host_oom",
+        None,
+        "n205",
+    ),
+    Case(
+        "a rank's own traceback, beside the table of the only node",
+        {"job.out": trace("KeyError: 'labels'" + ROOT, "[rank0]: ") + trace("KeyError: 'labels'", "[rank1]: ") + table(0, "fd13d1440021")},
+        "code_exception",
+        0,
+        "fd13d1440021",
+    ),
+    Case(
+        "of two ranks that waited the first to say so, whichever torchrun saw end first",
+        {"job.out": watchdog(1) + ROOT + "\n" + watchdog(0) + "\n" + table(0, "n7")},
+        "nccl_timeout",
+        1,
+        "n7",
+    ),
+    Case(
+        "a launcher that was told to end, and nothing says by whom",
+        {"job.err": "WARNING:torch.distributed.elastic.agent.server.api:Received 15 death signal, shutting down workers" + ROOT + "\n"
+         "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 77 closing signal SIGTERM\n"},
+        "other",
+    ),
+    Case(
+        "workers of dask that died again and again, and what was cancelled then",
+        {"job.out": trace("distributed.scheduler.KilledWorker: (\"('task-94b7', 8)\", <Worker 'tcp://10.0.0.7:35627', name: 0, memory: 0, processing: 10>)" + ROOT)
+         + "concurrent.futures._base.CancelledError\n"},
+        "other",
+        None,
+        "10.0.0.7",
+    ),
+    Case(
+        "a barrier of JAX that not all tasks reached",
+        {"job.out": trace("jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: 0_async_write_complete.0.1. # of tasks that reached the barrier: 8/16." + ROOT)},
+        "hang",
+    ),
+    Case(
+        "shared memory of a container that is full, and where",
+        {"job.out": "4e9a7654171e:8639:8745 [0] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device" + ROOT + "\n"},
+        "shm",
+        0,
+        "4e9a7654171e",
+    ),
+    Case(
+        "a source that does not compile, and the end of the build",
+        {"job.out": "/opt/env/gsplat/csrc/backward.cu(83): error: namespace \"cooperative_groups\" has no member \"labeled_partition\"" + ROOT + "\n      auto group = labeled_partition(warp, id);\nbuild.sh: giving up\n"},
+        "import_error",
+    ),
 )  # fmt: skip

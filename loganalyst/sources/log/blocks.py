@@ -32,7 +32,8 @@ _SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, th
 
 class Found(NamedTuple):
     """What a batch holds; places are rows of the batch. `ends` are the Python tracebacks (those of which the exception
-    is known, one a row): row and header, chain, exception, message, frame, harmless. `blocks` are all (`stacks.FOUND`).
+    is known, one a row): row and header, chain, exception, message, frame, rank and node of which it is said to be,
+    harmless. `blocks` are all (`stacks.FOUND`).
     """
 
     ends: pl.DataFrame
@@ -42,7 +43,7 @@ class Found(NamedTuple):
 
 _ENDS = pl.Schema(
     {"row": pl.Int64, "head": pl.Int64, "chain": pl.Int64, "exception": pl.String, "message": pl.String,
-     "frame": pl.String, "harmless": pl.Boolean}
+     "frame": pl.String, "rank": pl.Int64, "node": pl.String, "harmless": pl.Boolean}
 )  # fmt: skip
 _NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
@@ -71,8 +72,11 @@ def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
         found[0] = _launched(found[0], elastic.find(rows))
     found += [one.find(rows, exceptions) for one in (stacks, faults) if spoken(*one.WORDS)]
     chains = len({one.chain for one in traces})
-    ends = [(one.row, one.head, one.chain, one.exception, one.message, one.frame, one.harmless) for one in traces]
-    ends += [(one.first, one.first, chains + i, *one[2:], False) for i, one in enumerate(failed, 1)]
+    ends = [
+        (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless)
+        for one in traces
+    ]
+    ends += [(one.first, one.first, chains + i, *one[2:], None, None, False) for i, one in enumerate(failed, 1)]
     return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
 
 

@@ -69,7 +69,7 @@ def _telling(pattern: Pattern) -> bool:
 
 def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     """Of the last lines the one that tells of an error: line, text, pattern and label of its family. `named`: a failed
-    exit is known, so only what a family knows says more.
+    exit is known, so only a family that tells more than a failure says more.
     """
     body = pl.col("body").str.head(wording.SAID)
     goes_on = pl.when(body.str.contains(_HEADING)).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
@@ -88,8 +88,8 @@ def _told(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     known = pl.when("loud").then(0).otherwise(2) + vague
     unknown = pl.when(pl.col("loud") & (pl.col("back") <= LATEST)).then(UNKNOWN)
     rank = pl.when(pl.col("label").is_not_null()).then(known).otherwise(unknown)
-    ranked = lines.with_columns(rank=rank).drop_nulls("rank").sort("rank", "line").head(1)
-    return ranked.filter(pl.col("rank") < UNKNOWN) if named else ranked
+    ranked = lines.with_columns(rank=rank).drop_nulls("rank").sort("rank", "line")
+    return (ranked.filter(pl.col("rank") < UNKNOWN, ~vague) if named else ranked).head(1)
 
 
 def _last_lines(tail: bytes, line: int) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """The lines of a log that a pattern or a traceback claims: found batch by batch, described many at once."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -70,7 +71,7 @@ class Catalogue:
         self, chunk: Chunk, rows: Integers, literals: Integers, ends: pl.DataFrame
     ) -> tuple[Hits, pl.DataFrame]:
         """The claimed rows of a batch, and all in question as text: `literals` were found in `rows`, `ends` are
-        tracebacks (row of the exception, exception, message, frame, harmless, chain), one a row, in order.
+        tracebacks (row of the exception, exception, message, frame, rank, node, harmless, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -99,7 +100,7 @@ class Catalogue:
 
     def _with_exceptions(self, chunk: Chunk, hits: Hits, ends: pl.DataFrame) -> Hits:
         """With the exceptions of tracebacks: those that no pattern claims, and what is known of the others."""
-        block = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
+        block = _encoded(ends)
         rows, plain = ends["row"].to_numpy(), self.place[_EXCEPTION]
         alone = np.setdiff1d(rows, hits.row)
         more = self._hits(chunk, alone, np.full(len(alone), plain), np.full(len(alone), "{}", object))
@@ -117,6 +118,16 @@ class Catalogue:
         idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _HARMLESS))
         part[at[idle]] = _ADVICE
         return replace(both, captures=captures, chain=chain, part=part)
+
+
+def _encoded(ends: pl.DataFrame) -> list[str]:
+    """What each traceback says, as captures; with its rank and node where it is said to be another process's."""
+    told = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
+    for i, place in enumerate(zip(ends["rank"], ends["node"], strict=True)):
+        known = {name: value for name, value in zip(("rank", "node"), place, strict=True) if value is not None}
+        if known:
+            told[i] = f"{told[i][:-1]},{json.dumps(known)[1:]}"
+    return told
 
 
 class Lines:

@@ -25,7 +25,8 @@ _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attemp
 
 # in the text of a line: NCCL's watchdog, torchrun, the old launcher; NCCL's `host:pid:thread [device]`, slurmstepd
 _SAID_RANK = r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|^\S+?:\d+:\d+ \[(\d+)\] "
-_SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*):\d+:\d+ \[\d+\] "
+# (a container is called by twelve hexadecimal digits, a time of day begins with two)
+_SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
 _SAYING = ("Rank ", "local_rank: ", "--local", "slurmstepd-", " [")  # one of these is in every such line
 
 

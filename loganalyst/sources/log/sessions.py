@@ -39,7 +39,7 @@ _KILLED = (
     "stopped-by-signal",
 )
 _HARMLESS = ("script-line-failed",)  # the shell goes on behind it
-_TERMINATED = ("slurm-task-terminated", "exit-terminated")  # where nothing else says how it ended
+_TERMINATED = ("slurm-task-terminated", "agent-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _DIGITS = str.maketrans("123456789", "0" * 9)

@@ -70,6 +70,8 @@ def _chained(some: list[Traceback], chains: int) -> int:
             one.cause = above[level].head if level in above else None
         else:
             one.cause = _held(some, k)
+        if before is not None and one.process is not None and one.row is not None:
+            before.harmless = True  # all that it says is what the other process raised
         above[level] = before = one
     return chains
 

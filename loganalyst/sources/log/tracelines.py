@@ -48,7 +48,9 @@ _HARMLESS = (
     ", in __del__",
 )
 _TOLD = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")  # another process's traceback follows
-_TASK = re.compile(r"\d+(?:, ip=([\w.:]+))?")
+_IN_USER_CODE, _INSET = "in user code:", 4  # its message is set in
+_TASK = re.compile(r"\d+(?:, (?:ip|host)=([\w.:-]+))?")
+_RAY = ("ray::", "RayTaskError")  # before a task's name; old Ray wrote `ray_Train:train()`
 _ORIGINAL = "Original Traceback"
 _WORD = re.compile(r"\w")
 _MESSAGE = 3  # rows below an exception without message in which it may stand
@@ -87,6 +89,14 @@ class Lines(NamedTuple):
         if hit is None and self.text[i - 1][:1] in _INDENTED and not self._is_frame(i + 1):
             hit = _LOOSE.match(text)
         return Ending(i, hit[1], hit[2]) if hit else None
+
+    def retold(self, ending: Ending) -> Ending | None:
+        """The exception in the message of another: TensorFlow prints so what was raised in code that it converted."""
+        if ending.says != _IN_USER_CODE:
+            return None
+        below = takewhile(lambda k: self.text[k][:1] in _INDENTED, range(ending.at + 1, len(self.text)))
+        found = ((k, _STRICT.match(self.text[k][_INSET:])) for k in below)
+        return next((Ending(k, hit[1], hit[2]) for k, hit in found if hit), None)
 
     def indented(self, i: int) -> bool:
         """Whether line `i` may stand between a header and its exception."""
@@ -215,7 +225,7 @@ def own(place: tuple[str, str, str]) -> str | None:
 def remote(text: str) -> re.Match[str] | None:
     """Ray's header of a task's traceback: its group is the node's address."""
     at = text.find(REMOTE)
-    return _TASK.match(text, at + len(REMOTE)) if at > 0 and "ray::" in text[:at] else None
+    return _TASK.match(text, at + len(REMOTE)) if at > 0 and any(word in text[:at] for word in _RAY) else None
 
 
 def chained(text: str) -> bool:

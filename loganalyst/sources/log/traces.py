@@ -20,9 +20,9 @@ class Traceback:
     head, row: of the header and of the exception's line (None where it is cut off); deep: of its last frame; chain:
     number of the chain it belongs to; exception, message; more: what the lines below the exception say first; frame:
     "file:line in function" of the innermost frame outside libraries (None where there is none, or it is not known whose
-    it is); harmless: printed by the interpreter's clean-up or a side thread; process: the rank that another process's
-    traceback is said to be of; node: the address of a remote task's; cause: header of the exception that led to this
-    one, or of a group's first member.
+    it is); harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what
+    another raised; process: the rank that another process's traceback is said to be of; node: the address of a remote
+    task's; cause: header of the exception that led to this one, or of a group's first member.
 
     depth: of its margin; linked: the next one is said to follow from it; inner: it was printed as part of what the one
     before says; remote: in Ray's form.
@@ -142,6 +142,7 @@ def _placed(one: Printed) -> Printed:
     bare = lines.bare()  # what stands below it may be another process's
     ending = next((said for i in range(bare, len(lines.text)) if (said := lines.ending(i))), None)
     if ending:
+        ending = lines.retold(ending) or ending
         one.end(ending, one.place(ending.at))
         found.more = None if ending.says else lines.more(ending.at)
     for i in range((ending.at if ending else bare) - 1, 0, -1):
