@@ -31,6 +31,24 @@ _COLLECTED = rf"(?:{CONTAINER}|\[pod/[^\] ]{{1,200}}\] |[A-Za-z0-9_.-]+ +\| )"
 _BEHIND = rf"^{_COLLECTED}{{1,2}}(?P<mark>(?:{_MARK}|{_RAY}))"
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
+# made once: a log's few lines are described many times, and to put these together takes longer than to answer them
+_SAID, _BEFORE = pl.col("said"), pl.col("prefix")
+_BODY = _SAID.str.strip_prefix(_BEFORE)
+_IS_NO_NODE = _BEFORE.str.contains(_NO_NODE) | (_BEFORE.str.contains(rf"^{_NODE}$") & _BODY.str.contains(_VALUE))
+_STAGES = (
+    (pl.col("text").str.replace(_BEHIND, "$mark").alias("said"),),
+    (_SAID.str.extract(rf"^({_PREFIX}+)").fill_null("").alias("prefix"),),
+    (pl.when(_IS_NO_NODE).then(pl.lit("")).otherwise(_BEFORE).alias("prefix"),),
+)
+_DESCRIBED = (
+    pl.col("text"),
+    _BEFORE.str.strip_chars_end().alias("prefix"),  # a line that is indented may have lost a blank to it
+    _BODY.str.strip_suffix(_PLAIN).alias("body"),
+    pl.coalesce(*(_BEFORE.str.extract(regex) for regex in _RANKS)).cast(pl.Int64, strict=False).alias("rank"),
+    pl.coalesce(_BEFORE.str.extract(regex) for regex in _NODES).alias("node"),
+)
+_AS_WRITTEN = pl.QueryOptFlags.none()
+
 
 def described(text: pl.Series) -> pl.DataFrame:
     """text, prefix (String, "" where none; without a collector's words before it), body (the text after it), rank and
@@ -42,17 +60,7 @@ def described(text: pl.Series) -> pl.DataFrame:
         return pl.DataFrame(
             {"text": text, "prefix": constant("", n, pl.String), "body": text, "rank": rank, "node": node}
         )
-    rows = pl.DataFrame({"text": text, "said": text.str.replace(_BEHIND, "$mark")})
-    said = pl.col("said")
-    rows = rows.with_columns_seq(prefix=said.str.extract(rf"^({_PREFIX}+)").fill_null(""))
-    prefix = pl.col("prefix")
-    body = said.str.strip_prefix(prefix)
-    no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
-    rows = rows.with_columns_seq(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
-    return rows.select_seq(
-        "text",
-        prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
-        body=said.str.strip_prefix(prefix).str.strip_suffix(_PLAIN),
-        rank=pl.coalesce(*(prefix.str.extract(regex) for regex in _RANKS)).cast(pl.Int64, strict=False),
-        node=pl.coalesce(prefix.str.extract(regex) for regex in _NODES),
-    )
+    rows = pl.DataFrame({"text": text}).lazy()
+    for columns in _STAGES:
+        rows = rows.with_columns_seq(*columns)
+    return rows.select_seq(*_DESCRIBED).collect(optimizations=_AS_WRITTEN)
