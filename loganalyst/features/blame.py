@@ -42,7 +42,7 @@ def judged_session(run: Run) -> int:
         run.lines.select("session", first_line="line", last_line="line")
     )
     numbers = rows["session"].drop_nulls().unique().sort(descending=True)
-    spoken = pl.concat([run.lines.filter(~_WAITS)["session"], run.points["session"]]).unique()
+    spoken = pl.concat([run.lines.filter(~_WAITS)["session"], run.points["session"].unique()])
     long = rows.filter(pl.col("last_line") - pl.col("first_line") >= limit("said_nothing"))["session"]
     said = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
     return int(said[0] if len(said) else numbers[0]) if len(numbers) else 0

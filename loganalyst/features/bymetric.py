@@ -4,7 +4,7 @@ Each number is moved once, straight to its place. A grouping of the frame copies
 a log of 1 GB the new memory that this takes costs more time than the parting.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,9 +33,21 @@ class Parted(NamedTuple):
     source: str | None
 
 
+_COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becomes NaN where nothing else is said
+    "step": lambda rows: rows["step"].fill_null(0).to_numpy(),
+    "stepped": lambda rows: rows["step"].is_not_null().to_numpy(),
+    "value": lambda rows: rows["value"].to_numpy(),
+    "time": lambda rows: rows["time"].dt.epoch("us").cast(pl.Float64).to_numpy() / 1e6,
+    "epoch": lambda rows: rows["epoch"].to_numpy(),
+    "session": lambda rows: rows["session"].fill_null(0).to_numpy(),
+    "line": lambda rows: rows["line"].fill_null(-1).to_numpy(),
+}
+
+
 def parted(points: pl.DataFrame) -> Iterator[Parted]:
     """The metrics of a `points` table in order of first appearance. A step that is NULL is that of the point before;
-    where a metric has none at all, they are the numbers of its rows.
+    where a metric has none at all, they are the numbers of its rows. What is the same in all rows is not written out:
+    such arrays are read-only.
     """
     if not points.height:
         return
@@ -45,44 +57,43 @@ def parted(points: pl.DataFrame) -> Iterator[Parted]:
     codes = [block["metric"].cast(pl.Enum(metrics)).to_physical().to_numpy() for block in blocks]
     counts = np.array([np.bincount(code, minlength=len(metrics)) for code in codes])
     ends = np.cumsum(counts.sum(axis=0))
-    columns = _moved(blocks, codes, counts, ends - counts.sum(axis=0))
-    for metric, (begin, end) in zip(metrics, pairwise([0, *ends.tolist()]), strict=True):
-        step, stepped, row, value, time, epoch, session, line = (column[begin:end] for column in columns)
-        source = known["source"][int(row[-1])] if begin < end else None
-        yield Parted(metric, _filled(step, stepped), value, time, epoch, session, line, source)
+    same = _same(known)
+    columns = _moved(blocks, codes, counts, ends - counts.sum(axis=0), same) | same
+    last = np.zeros(len(metrics), np.int64)
+    for row, code in zip(range(0, known.height, BLOCK), codes, strict=False):
+        last[code] = np.arange(row, row + len(code))  # of several rows of a metric the last one stays
+    for metric, row, (begin, end) in zip(metrics, last.tolist(), pairwise([0, *ends.tolist()]), strict=True):
+        own = {name: column[begin:end] for name, column in columns.items()}
+        steps = _filled(own.pop("step"), own.pop("stepped"))
+        source = known["source"][row] if begin < end else None
+        yield Parted(metric, steps, own["value"], own["time"], own["epoch"], own["session"], own["line"], source)
+
+
+def _same(points: pl.DataFrame) -> dict[str, NDArray[Any]]:
+    """The columns that are the same in all rows, as far as that is often so."""
+    unknown = {name for name in ("time", "epoch") if points[name].null_count() == points.height}
+    found: dict[str, NDArray[Any]] = {name: np.broadcast_to(np.nan, points.height) for name in unknown}
+    session = points["session"]
+    if points.height and not session.null_count() and session.min() == session.max():
+        found["session"] = np.broadcast_to(np.int32(session[0]), points.height)
+    return found
 
 
 def _moved(
-    blocks: list[pl.DataFrame], codes: list[NDArray[Any]], counts: Integers, begins: Integers
-) -> list[NDArray[Any]]:
-    """The columns of the blocks, one metric behind the other; a block has these `counts` of each, and `begins` is where
-    they begin.
+    blocks: list[pl.DataFrame], codes: list[NDArray[Any]], counts: Integers, begins: Integers, same: Container[str]
+) -> dict[str, NDArray[Any]]:
+    """The columns of the blocks but those that are the `same` in all rows, one metric behind the other; a block has these
+    `counts` of each, and `begins` is where they begin.
     """
-    out = [np.empty(counts.sum(), column.dtype) for column in _columns(blocks[0].clear(), 0)]
-    row = 0
+    asked = {name: of for name, of in _COLUMNS.items() if name not in same}
+    out = {name: np.empty(counts.sum(), of(blocks[0].clear()).dtype) for name, of in asked.items()}
     for block, code, count in zip(blocks, codes, counts, strict=True):
         order = np.argsort(code, kind="stable")
         places = np.repeat(begins - np.cumsum(count) + count, count) + np.arange(len(code))
-        for column, place in zip(_columns(block, row), out, strict=True):
-            place[places] = column[order]
+        for name, of in asked.items():
+            out[name][places] = of(block)[order]
         begins = begins + count
-        row += len(code)
     return out
-
-
-def _columns(points: pl.DataFrame, row: int) -> list[NDArray[Any]]:
-    """Step, whether there is one, number of the row (the first is `row`), and the fields of `Parted` from `values` on."""
-    step = points["step"]
-    return [
-        step.fill_null(0).to_numpy(),
-        step.is_not_null().to_numpy(),
-        np.arange(row, row + len(step)),
-        points["value"].to_numpy(),
-        points["time"].dt.epoch("us").cast(pl.Float64).to_numpy() / 1e6,  # NULL becomes NaN, here and below
-        points["epoch"].to_numpy(),
-        points["session"].fill_null(0).to_numpy(),
-        points["line"].fill_null(-1).to_numpy(),
-    ]
 
 
 def _filled(steps: Integers, stepped: NDArray[np.bool_]) -> Integers:
