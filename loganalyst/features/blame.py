@@ -17,6 +17,7 @@ _TERMINATED = (
     "exit-terminated",
 )  # ended by SIGTERM, and no line says by whom
 
+_LIBRARY = "nccl-error"  # of several lines, the last of which says what failed
 _LOG = ["session", "file"]
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
 # a bar that stands at its beginning says nothing yet
@@ -69,14 +70,17 @@ def _instead(better: pl.DataFrame, chosen: pl.DataFrame) -> pl.DataFrame:
 
 
 def _known(chosen: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """Of sessions for which a general exception was chosen the first known fault of the same chain."""
+    """Of sessions for which a general exception was chosen the first known fault of the same chain, and of the library's
+    error what its message says that the device had.
+    """
     near = judged.filter(~pl.col("general"), _LABEL.is_not_null())
     if not near.height:
         return near
-    general = chosen.filter("general").select("session", "file", at="line", of="block", by="rank")
+    vague = chosen.filter(pl.col("general") | (_PATTERN == _LIBRARY))
+    vague = vague.select("session", "file", at="line", of=pl.when("general").then("block"), by="rank")
     goes_on = _LINE.is_between(pl.col("at"), pl.col("at") + MESSAGE) & (_PART == "root")
     own = (pl.col("block") == pl.col("of")) | (goes_on & pl.col("rank").eq_missing(pl.col("by")))
-    near = near.join(general, on=["session", "file"]).filter(own).sort("line")
+    near = near.join(vague, on=["session", "file"]).filter(own.fill_null(value=False)).sort("line")
     return near.unique("session", keep="first").select(chosen.columns)
 
 

@@ -75,14 +75,14 @@ def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
 def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """What the scheduler stopped without saying where was on the one node that is named at all, another fault on the one
-    where an exit failed.
+    where an exit failed or an actor died.
     """
     nowhere = found.filter(_FIRST_RANK.is_null(), _FIRST_NODE.is_null())
     if not nowhere.height:
         return found
     asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
     named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
-    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm"))
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | (pl.col("pattern") == "ray-actor-address"))
     return _with_earliest(
         found,
         named.filter(_NODE.n_unique().over("session") == 1),

@@ -759,4 +759,65 @@ CASES = (
         {"job.out": "/opt/env/gsplat/csrc/backward.cu(83): error: namespace \"cooperative_groups\" has no member \"labeled_partition\"" + ROOT + "\n      auto group = labeled_partition(warp, id);\nbuild.sh: giving up\n"},
         "import_error",
     ),
+    Case(
+        "a process of torch's spawn that was killed, by its number",
+        {"job.out": trace("Exception: process 3 terminated with signal SIGKILL" + ROOT)},
+        "host_oom",
+        3,
+    ),
+    Case(
+        "the log of one worker of PaddlePaddle",
+        {"workerlog.1": trace("KeyError: 'labels'" + ROOT)},
+        "code_exception",
+        1,
+    ),
+    Case(
+        "an actor of Ray that died, at the address below",
+        {"job.out": trace("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task." + ROOT)
+         + "\tclass_name: Trainer\n\tpid: 5226\n\tip: 10.7.34.138\nThe actor is dead because its worker process has died.\n"},
+        "other",
+        None,
+        "10.7.34.138",
+    ),
+    Case(
+        "a gradient that is NaN, on a rank and a node that the message names",
+        {"job.out": trace("AssertionError: Rank 3: found NaN in local grad norm in backwards pass. Device: 3, node: n133.cluster" + ROOT)},
+        "nan_loss",
+        3,
+        "n133.cluster",
+    ),
+    Case(
+        "a launcher that was interrupted",
+        {"job.out": "WARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down workers" + ROOT + "\n" + trace("KeyError: 'x'")},
+        "user_interrupt",
+    ),
+    Case(
+        "a launcher whose terminal was closed",
+        {"job.out": "W1102 10:00:05.000000 77 api.py:719] Received Signals.SIGHUP death signal, shutting down workers" + ROOT + "\n"},
+        "user_interrupt",
+    ),
+    Case(
+        "what a manager's process raised, not the error that carries it",
+        {"job.out": trace("multiprocessing.managers.RemoteError: ") + "-" * 75 + "\n" + trace("RuntimeError: received 0 items of ancdata" + ROOT)},
+        "filesystem",
+    ),
+    Case(
+        "a device out of memory behind a failed barrier",
+        {"job.out": trace("torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3356, unhandled cuda error, NCCL version 2.26.2", "[rank1]: ")
+         + "[rank1]: ncclUnhandledCudaError: Call to CUDA function failed.\n[rank1]: Last error:\n[rank1]: Cuda failure 2 'out of memory'" + ROOT + "\n"},
+        "cuda_oom",
+        1,
+    ),
+    Case(
+        "an error of NCCL itself, told by the watchdog alone",
+        {"job.out": "[rank0]:[E ProcessGroupNCCL.cpp:1335] [PG 0 Rank 0] NCCL watchdog thread terminated with exception: NCCL error: internal error - please report this issue" + ROOT + "\n"},
+        "nccl_error",
+        0,
+    ),
+    Case(
+        "workers of a loader that end with the program that was told to",
+        {"job.out": "FatalError: `Termination signal` is detected by the operating system." + ROOT + "\n\nException in thread Thread-5:\n"
+         + trace("RuntimeError: DataLoader 2 workers exit unexpectedly, pids: 77, 78")},
+        "other",
+    ),
 )  # fmt: skip

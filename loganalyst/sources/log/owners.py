@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-# `rank3.log`, `log_rank_3.txt`, `worker-3.err`
-_RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
+# `rank3.log`, `log_rank_3.txt`, `worker-3.err`; PaddlePaddle's `workerlog.3`
+_RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker(?:log\.)?|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
 _SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")
 # `train_4711_3.out` is of an array's third task, or of the third task of one job's step (SLURM's %t): its lines tell
 _TASK = re.compile(r"(?:^|[-_.])\d{3,}_(\d{1,5})\.(?:out|err|log|txt)")
@@ -23,11 +23,22 @@ _NODE = re.compile(
 )
 _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part)[-_]?\d+|gpu[-_]?\d")
 
-# in the text of a line: NCCL's watchdog, torchrun, the old launcher; NCCL's `host:pid:thread [device]`, slurmstepd
-_SAID_RANK = r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|^\S+?:\d+:\d+ \[(\d+)\] "
+# in the text of a line: NCCL's watchdog, torchrun, the old launcher, torch's spawn; NCCL's `host:pid:thread [device]`,
+# slurmstepd
+_SAID_RANK = (
+    r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|\bprocess (\d+) terminated with (?:signal|exit)"
+    r"|^\S+?:\d+:\d+ \[(\d+)\] "
+)
 # (a container is called by twelve hexadecimal digits, a time of day begins with two)
 _SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
-_SAYING = ("Rank ", "local_rank: ", "--local", "slurmstepd-", " [")  # one of these is in every such line
+_SAYING = (
+    "Rank ",
+    "local_rank: ",
+    "--local",
+    " terminated with ",
+    "slurmstepd-",
+    " [",
+)  # one of these is in every such line
 
 
 def of_file(path: Path) -> tuple[int | None, str | None]:
@@ -77,7 +88,7 @@ def said(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
     if not body.str.contains_any([*_SAYING]).any():
         return pl.lit(None, pl.Int64), pl.lit(None, pl.String)
     text = pl.lit(body)
-    return _first(text, _SAID_RANK, 4).cast(pl.Int64, strict=False), _first(text, _SAID_NODE, 2)
+    return _first(text, _SAID_RANK, 5).cast(pl.Int64, strict=False), _first(text, _SAID_NODE, 2)
 
 
 def _first(body: pl.Expr, regex: str, groups: int) -> pl.Expr:
