@@ -10,7 +10,8 @@ _MARK = (
     r"|\[default[0-9]+\]: ?"  # torchrun --tee
     r"|\[[0-9]+,(?:mpirank:)?[0-9]+[^\]]{0,40}\]<std(?:err|out)>:? ?"  # mpirun --tag-output
 )
-_RANK = rf"{_MARK}| {{0,4}}[0-9]{{1,5}}: "  # srun --label, padded to the width of the last
+_LABEL = r" {0,4}[0-9]{1,5}: "  # srun --label, padded to the width of the last
+_RANK = rf"{_MARK}|{_LABEL}"
 _RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]*(?:,|, rank=[0-9]+,)? pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"  # and SkyPilot
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
@@ -25,6 +26,8 @@ _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
     r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
 )
+# nor is a rank: darknet's and CatBoost's counters before their values
+_NO_RANK = rf"^{_LABEL}\s*(?:learn: |[-+.\w]+, [-+.\w]+ avg\b)"
 _NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ")
 # behind what a collector writes stands a rank's mark: `kubectl logs --timestamps` and --prefix, Docker, CRI, `ts`
 _COLLECTED = rf"(?:{CONTAINER}|\[pod/[^\] ]{{1,200}}\] |[A-Za-z0-9_.-]+ +\| )"
@@ -47,8 +50,9 @@ def described(text: pl.Series) -> pl.DataFrame:
     rows = rows.with_columns_seq(prefix=said.str.extract(rf"^({_PREFIX}+)").fill_null(""))
     prefix = pl.col("prefix")
     body = said.str.strip_prefix(prefix)
-    no_node = prefix.str.contains(_NO_NODE) | (prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE))
-    rows = rows.with_columns_seq(prefix=pl.when(no_node).then(pl.lit("")).otherwise(prefix))
+    none = said.str.contains(_NO_RANK) | prefix.str.contains(_NO_NODE)
+    none |= prefix.str.contains(rf"^{_NODE}$") & body.str.contains(_VALUE)
+    rows = rows.with_columns_seq(prefix=pl.when(none).then(pl.lit("")).otherwise(prefix))
     return rows.select_seq(
         "text",
         prefix=prefix.str.strip_chars_end(),  # a line that is indented may have lost a blank to it
