@@ -152,6 +152,14 @@ def test_stuck_term(features_of: FeaturesOf) -> None:
     assert row.values["component_stuck_ratio"] == 1.0
 
 
+def test_beside_a_term_below_zero_none_has_a_share(features_of: FeaturesOf) -> None:
+    """What a critic says falls without an end: neither is it stuck, nor does its size tell the shares."""
+    critic, recon = -np.geomspace(0.01, 100, 40), np.linspace(0.02, 0.01, 40)
+
+    row = features_of({"loss_encoder": critic, "loss_decoder": recon, "loss_pixels": recon}).values
+    assert (row["component_count"], row["component_stuck_metric"], row["component_zero_count"]) == (None, None, 0)
+
+
 def test_a_term_far_above_the_total_is_only_watched(features_of: FeaturesOf) -> None:
     """A divergence of 220 beside a total of 0.1 is logged without its weight: it is no share of the total."""
     recon = np.geomspace(3.5, 0.03, 40)
