@@ -1,7 +1,7 @@
 """What a feature family may look at: one run's tables, its curves by role, and the findings on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +17,9 @@ from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
     from loganalyst.signals import Convergence, Gap, Schedule, Shape
+
+FAR = 20.0  # times a held-out loss: a training loss this far above it is none of the same scale
+FEWEST = 3  # evaluations that tell so
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
@@ -66,7 +69,21 @@ class Context:
             return alone
         ours, theirs = axes.common(train, val, self.of("epoch"))
         found: Gap = self.measures.gap(ours, train.values, theirs, val.values)
+        if not self.comparable(train, val):
+            return replace(found, final_ratio=None, best_ratio=None, widening=None, onset_index=None)
         return found
+
+    def comparable(self, train: Curve, val: Curve) -> bool:
+        """Whether both losses may be of one scale. A training loss that is FAR times the held-out one at every
+        evaluation is the sum over what the other is the mean of: neither dropout nor augmentation costs as much.
+        """
+        ours, theirs = axes.common(train, val, self.of("epoch"))
+        known, evaluated = np.isfinite(train.values), np.isfinite(val.values)
+        if not known.any() or np.count_nonzero(evaluated) < FEWEST:
+            return True
+        order = np.argsort(ours[known], kind="stable")
+        beside = np.interp(theirs[evaluated], ours[known][order], train.values[known][order])
+        return not bool((beside > FAR * np.maximum(val.values[evaluated], 0)).all() and val.values[evaluated].min() > 0)
 
     def schedule(self, curve: Curve) -> "Schedule":
         """What the learning-rate curve does."""

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import unless_late
-from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    Value,
+    event,
+    event_features,
+    first_level,
+    last_level,
+    ratio,
+    seen,
+)
 from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
@@ -60,6 +70,7 @@ FEATURES = (
     Feature("val_score_still_share", "float", "share", "of its values those at the end that all equal the last", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
+    Feature("accuracy_errors_left", "float", "share", "errors that the training accuracy leaves at the end (the held-out one, where that is not logged) against those at first", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
 
@@ -165,17 +176,25 @@ def _scores(context: Context) -> Computed:
     train = next(iter(context.of("train_accuracy")), None)
     known = last_level(share(train)) if train else None
     held_out = scores(context)
+    of_training = {"train_accuracy_last": known, "accuracy_errors_left": _errors_left(context)}
     if not held_out:
-        return {"train_accuracy_last": known}
+        return of_training
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
-        "train_accuracy_last": known,
+        **of_training,
         "accuracy_gap": known - last if accuracy and known is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
         "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
     }
+
+
+def _errors_left(context: Context) -> Value:
+    for curve in (context.of("train_accuracy") or context.of("val_accuracy"))[:1]:
+        first, last = first_level(1 - share(curve)), last_level(1 - share(curve))
+        return ratio(last, first), seen(curve)
+    return None
 
 
 def scores(context: Context) -> list[Curve]:

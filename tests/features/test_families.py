@@ -142,6 +142,16 @@ def test_layers(features_of: FeaturesOf) -> None:
     assert row.values["layer_grad_min_metric"] == "grad_norm/layer0.weight"
 
 
+@pytest.mark.parametrize("points", [12, 1200])
+def test_the_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
+    """That of the ends of a line: as large as the noise of twelve values, a tenth of it for a hundred times as many."""
+    values = 2 + 0.1 * np.random.default_rng(3).standard_normal(points)
+    row = features_of({"loss": values.tolist()}).values
+
+    noise = row["train_loss_noise_relative"] * row["train_loss_last"] / float(np.median(values[:3]))
+    assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
+
+
 def test_stuck_term(features_of: FeaturesOf) -> None:
     """A term that stays while another falls far is named, with its share of the total."""
     fall = (np.exp(-np.arange(200) / 20) + 1e-4).tolist()
