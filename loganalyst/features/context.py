@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FAR = 20.0  # times a held-out loss: a training loss this far above it is none of the same scale
 FEWEST = 3  # evaluations that tell so
+MOST = 200  # values whose order is told from all pairs
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
@@ -202,6 +203,15 @@ def first_level(values: NDArray[np.float64]) -> float | None:
     """Median of the first three finite values: where the run began, before anything was learned; None where there is none."""
     finite = values[np.isfinite(values)]
     return median(finite[:3]) if finite.size else None
+
+
+def tau(values: NDArray[np.float64], fewest: int) -> float | None:
+    """Kendall's tau (1938) of the finite ones of at most MOST values against their order; None of less than `fewest`."""
+    x = values[np.isfinite(values)]
+    if x.size < fewest:
+        return None
+    x = x[:: -(-x.size // MOST)]
+    return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
 def ratio(a: float | None, b: float | None) -> float | None:

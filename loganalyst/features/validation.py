@@ -18,6 +18,7 @@ from loganalyst.features.context import (
     last_level,
     ratio,
     seen,
+    tau,
 )
 from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("val_loss", "val_loss_component")
 LITTLE = 0.005  # of the best score
-FEWEST, MOST = 6, 200  # values whose order tells a trend
+FEWEST = 6  # values whose order tells a trend
 _SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
@@ -88,6 +89,7 @@ def _losses(context: Context) -> Computed:
     curve, gap = max(gaps, key=_badness)
     shape = context.shape(curve)
     best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    finite = curve.values[np.isfinite(curve.values)]
     span = float(curve.steps[-1] - curve.steps[0])
     return {
         "val_loss_metric": curve.metric,
@@ -101,7 +103,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_trend": _trend(curve.values),
+        "val_loss_trend": tau(finite[finite.size // 2 :], FEWEST),
         "val_loss_alone": not context.of("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
@@ -122,16 +124,6 @@ def _at_best(held_out: Sequence[Curve]) -> bool:
     x = share(held_out[0])
     x = x[np.isfinite(x)]
     return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - LITTLE) * x.max())
-
-
-def _trend(values: NDArray[np.float64]) -> float | None:
-    """Kendall's tau (1938) of the second half, of at most MOST of its values; None of less than FEWEST."""
-    x = values[np.isfinite(values)]
-    x = x[x.size // 2 :]
-    if x.size < FEWEST:
-        return None
-    x = x[:: -(-x.size // MOST)]
-    return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
 def _onset(curve: Curve, index: int | None) -> Computed:

@@ -152,6 +152,15 @@ def test_the_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
     assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
 
 
+@pytest.mark.parametrize(
+    ("rewards", "trend"),
+    [([5.0, 4.0, 3.0, 2.0, 1.0], -1.0), ([4.0, 5.0, 3.0, 2.0, NAN, 1.0], -0.8), ([3.0, 2.0, 1.0, 0.0], None)],
+)
+def test_a_reward_that_falls(features_of: FeaturesOf, rewards: list[float], trend: float | None) -> None:
+    """The order of five values or more, those that are no numbers left out."""
+    assert features_of({"reward": rewards}).values["reward_trend"] == trend
+
+
 def test_stuck_term(features_of: FeaturesOf) -> None:
     """A term that stays while another falls far is named, with its share of the total."""
     fall = (np.exp(-np.arange(200) / 20) + 1e-4).tolist()

@@ -71,7 +71,7 @@ def test_the_first_value_against_the_first_level(features_of: FeaturesOf) -> Non
 
 @pytest.mark.parametrize(("batches", "gap"), [(1, pytest.approx(-0.25)), (400, None)])
 def test_a_sum_is_not_laid_beside_a_mean(features_of: FeaturesOf, batches: int, gap: float | None) -> None:
-    """A training loss that is summed over an epoch is hundreds of times the held-out mean: no gap is told, its fall is."""
+    """A training loss summed over an epoch is hundreds of times the held-out mean: no gap is told, its fall is."""
     train = [2.0, 1.8, 1.6, 1.4, 1.2, 1.0]
     row = features_of({"train_loss": [batches * x for x in train], "val_loss": [0.75 * x for x in train]}).values
 

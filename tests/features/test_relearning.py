@@ -54,7 +54,7 @@ def test_what_only_falls_or_only_rises_has_none(features_of: FeaturesOf) -> None
 
 @pytest.mark.parametrize(("epochs", "count"), [([1, 2], None), ([1.0, 1.6], 1)])
 def test_each_pass_may_fall_so(features_of: FeaturesOf, epochs: list[float], count: int | None) -> None:
-    """Where the second pass over the data begins at the jump, the first alone tells nothing; within a pass a jump does."""
+    """Where the second pass over the data begins at the jump, the first alone tells nothing; within a pass it does."""
     epoch = np.repeat(epochs, [100, 60]).tolist()
     loss = [*FALL, *FALL[:60]]
     points = table("points", {"session": 0, "metric": "loss", "step": range(160), "epoch": epoch, "value": loss})
