@@ -79,12 +79,10 @@ class Context:
         evaluation is the sum over what the other is the mean of: neither dropout nor augmentation costs as much.
         """
         ours, theirs = axes.common(train, val, self.of("epoch"))
-        known, evaluated = np.isfinite(train.values), np.isfinite(val.values)
-        if not known.any() or np.count_nonzero(evaluated) < FEWEST:
+        if not ours.size or theirs.size < FEWEST:
             return True
-        order = np.argsort(ours[known], kind="stable")
-        beside = np.interp(theirs[evaluated], ours[known][order], train.values[known][order])
-        return not bool((beside > FAR * np.maximum(val.values[evaluated], 0)).all() and val.values[evaluated].min() > 0)
+        beside = train.values[np.maximum(np.searchsorted(ours, theirs, side="right") - 1, 0)]
+        return not bool(((val.values > 0) & (beside > FAR * val.values)).all())
 
     def schedule(self, curve: Curve) -> "Schedule":
         """What the learning-rate curve does."""
