@@ -37,7 +37,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES that at least two terms of positive loss allow."""
     terms = [c for c in _one_axis(context.of(*ROLES)) if _in_total(context, c)]
     out = _unexplained(context, terms) | _still(context.of(*ROLES))
-    if len(terms) < 2:
+    if len(terms) < 2 or not all(map(_from_zero, terms)):
         return out
     sizes = np.array([c.weight * np.abs(c.values) for c in terms])
     first = np.array([first_level(x) or 0.0 for x in sizes])
@@ -46,6 +46,12 @@ def compute(context: Context) -> Computed:
     if last.sum() > 0 and (first > 0).any():
         out |= _shares(terms, first, last, sizes)
     return out
+
+
+def _from_zero(term: Curve) -> bool:
+    """Whether it is a loss whose least is 0: beside one that goes below (what a critic says) no term has a share."""
+    levels = first_level(term.values), last_level(term.values)
+    return all(level is not None and level >= 0 for level in levels)
 
 
 def _in_total(context: Context, term: Curve) -> bool:

@@ -1,7 +1,7 @@
 """What a feature family may look at: one run's tables, its curves by role, and the findings on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +17,10 @@ from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
     from loganalyst.signals import Convergence, Gap, Schedule, Shape
+
+FAR = 20.0  # times a held-out loss: a training loss this far above it is none of the same scale
+FEWEST = 3  # evaluations that tell so
+MOST = 200  # values whose order is told from all pairs
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
@@ -66,7 +70,19 @@ class Context:
             return alone
         ours, theirs = axes.common(train, val, self.of("epoch"))
         found: Gap = self.measures.gap(ours, train.values, theirs, val.values)
+        if not self.comparable(train, val):
+            return replace(found, final_ratio=None, best_ratio=None, widening=None, onset_index=None)
         return found
+
+    def comparable(self, train: Curve, val: Curve) -> bool:
+        """Whether both losses may be of one scale. A training loss that is FAR times the held-out one at every
+        evaluation is the sum over what the other is the mean of: neither dropout nor augmentation costs as much.
+        """
+        ours, theirs = axes.common(train, val, self.of("epoch"))
+        if not ours.size or theirs.size < FEWEST:
+            return True
+        beside = train.values[np.maximum(np.searchsorted(ours, theirs, side="right") - 1, 0)]
+        return not bool(((val.values > 0) & (beside > FAR * val.values)).all())
 
     def schedule(self, curve: Curve) -> "Schedule":
         """What the learning-rate curve does."""
@@ -185,6 +201,15 @@ def first_level(values: NDArray[np.float64]) -> float | None:
     """Median of the first three finite values: where the run began, before anything was learned; None where there is none."""
     finite = values[np.isfinite(values)]
     return median(finite[:3]) if finite.size else None
+
+
+def tau(values: NDArray[np.float64], fewest: int) -> float | None:
+    """Kendall's tau (1938) of the finite ones of at most MOST values against their order; None of less than `fewest`."""
+    x = values[np.isfinite(values)]
+    if x.size < fewest:
+        return None
+    x = x[:: -(-x.size // MOST)]
+    return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
 def ratio(a: float | None, b: float | None) -> float | None:

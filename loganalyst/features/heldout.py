@@ -70,7 +70,7 @@ def _error_fall(context: Context, held_out: Curve) -> Value:
 
 def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:
     ours, theirs = _beside(context, train, held_out)
-    if ours.size < FEWEST or not ours.all():
+    if ours.size < FEWEST or not ours.all() or not context.comparable(train, held_out):
         return {}
     gaps = (theirs - ours) / np.abs(ours)
     return {

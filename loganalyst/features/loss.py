@@ -50,6 +50,7 @@ FEATURES = (
     Feature("train_loss_drop_relative", "float", "share", "fall from first to last level against the first", ROLE),
     Feature("train_loss_start_ratio", "float", "ratio", "first finite value against the first level (the median of the first three)", ROLE),
     Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level in units of the noise", ROLE),
+    Feature("train_loss_drop_error", "float", "share", "standard error of such a fall, as a line through all values has it with their noise", ROLE),
     Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points against the level in the middle", ROLE),
     Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % against its level (negative = falling)", ROLE),
     Feature("train_loss_tail_slope_z", "float", "standard errors", "the same in standard errors", ROLE),
@@ -128,8 +129,14 @@ def _shape(context: Context, curve: Curve) -> Computed:
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
             "train_loss_drop_noise": shape.drop,
+            "train_loss_drop_error": _fall_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip
+
+
+def _fall_error(noise: float | None, first: float | None, points: int) -> float | None:
+    """Of the difference between the ends of a line fitted to `points` values at equal distances: sqrt(12 / n) of noise."""
+    return None if noise is None or not first else noise * float(np.sqrt(12 / points)) / abs(first)
 
 
 def _beyond(curve: Curve) -> Computed:

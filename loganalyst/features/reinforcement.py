@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen, tau
 from loganalyst.model import Curve, Feature
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ FEATURES = (
     Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half", "reward"),
     Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level behind it in the same units", "reward"),
     Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
+    Feature("reward_trend", "float", "", "Kendall's tau of it against time (-1 = each value is lower than all before)", "reward"),
     Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before its first value: what it gained is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
     Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth in the same units", "reward"),
@@ -43,6 +44,7 @@ FEATURES = (
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
+TREND = 5  # values whose order tells a trend
 LOW = 0.02  # of the first entropy: the share of the run below it needs a level, rules judge the share
 
 
@@ -109,6 +111,7 @@ def _reward(context: Context) -> Computed:
         "reward_best_step": (best.step, best),
         "reward_lost_share": _lost(curve, shape),
         "reward_constant_share": shape.constant_share,
+        "reward_trend": tau(curve.values, TREND),
         "reward_begins_late": begins_late(curve),
         **unless_late(curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
     }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, seen
-from loganalyst.model import Feature
+from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
 SIDE = 3  # points that tell the level on a side of a jump
@@ -24,7 +24,9 @@ FEATURES = (
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES for a curve without a restart of its own (those are told by `resume_…`) whose steps only grow."""
+    """All of FEATURES for a curve without a restart of its own (those are told by `resume_…`) whose steps only grow.
+    Nothing where the first pass over the data ends at the jump: each may fall so, as over batches sorted by length.
+    """
     curves = context.of(ROLE)
     if not curves or np.diff(curves[0].sessions).any() or (np.diff(curves[0].steps) <= 0).any():
         return {}
@@ -40,6 +42,8 @@ def compute(context: Context) -> Computed:
     depth = (first if first is not None else 0.0) - float(levels[at - SIDE])
     if rise <= 0 or depth <= 0:
         return {"relearn_count": 0}
+    if _second_pass(curve, int(whole[at])):
+        return {}
     witness = seen(curve, int(whole[at]))
     told = {
         "relearn_count": (_separate(rises > rise / 2), witness),
@@ -47,6 +51,12 @@ def compute(context: Context) -> Computed:
         "relearn_start_share": (rise / depth, witness),
     }
     return {**told, **_laid_over(curve.steps[whole], x, at, depth)}
+
+
+def _second_pass(curve: Curve, at: int) -> bool:
+    """Whether the point at `at` is the first of the second epoch that was logged."""
+    epoch = np.floor(curve.epochs[: at + 1] + 1e-6)
+    return bool(np.unique(epoch[:-1]).size == 1 and epoch[-1] > epoch[-2])
 
 
 def _separate(mask: NDArray[np.bool_]) -> int:

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import unless_late
-from loganalyst.features.context import Computed, Context, event, event_features, last_level, ratio, seen
+from loganalyst.features.context import (
+    Computed,
+    Context,
+    Value,
+    event,
+    event_features,
+    first_level,
+    last_level,
+    ratio,
+    seen,
+    tau,
+)
 from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("val_loss", "val_loss_component")
 LITTLE = 0.005  # of the best score
-FEWEST, MOST = 6, 200  # values whose order tells a trend
+FEWEST = 6  # values whose order tells a trend
 _SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
@@ -60,6 +71,7 @@ FEATURES = (
     Feature("val_score_still_share", "float", "share", "of its values those at the end that all equal the last", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
+    Feature("accuracy_errors_left", "float", "share", "errors that the training accuracy leaves at the end (the held-out one, where that is not logged) against those at first", "train_accuracy"),
     Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
 
@@ -77,6 +89,7 @@ def _losses(context: Context) -> Computed:
     curve, gap = max(gaps, key=_badness)
     shape = context.shape(curve)
     best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    finite = curve.values[np.isfinite(curve.values)]
     span = float(curve.steps[-1] - curve.steps[0])
     return {
         "val_loss_metric": curve.metric,
@@ -90,7 +103,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_trend": _trend(curve.values),
+        "val_loss_trend": tau(finite[finite.size // 2 :], FEWEST),
         "val_loss_alone": not context.of("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
@@ -111,16 +124,6 @@ def _at_best(held_out: Sequence[Curve]) -> bool:
     x = share(held_out[0])
     x = x[np.isfinite(x)]
     return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - LITTLE) * x.max())
-
-
-def _trend(values: NDArray[np.float64]) -> float | None:
-    """Kendall's tau (1938) of the second half, of at most MOST of its values; None of less than FEWEST."""
-    x = values[np.isfinite(values)]
-    x = x[x.size // 2 :]
-    if x.size < FEWEST:
-        return None
-    x = x[:: -(-x.size // MOST)]
-    return float(np.sign(x[None, :] - x[:, None])[np.triu_indices(x.size, 1)].mean())
 
 
 def _onset(curve: Curve, index: int | None) -> Computed:
@@ -165,17 +168,25 @@ def _scores(context: Context) -> Computed:
     train = next(iter(context.of("train_accuracy")), None)
     known = last_level(share(train)) if train else None
     held_out = scores(context)
+    of_training = {"train_accuracy_last": known, "accuracy_errors_left": _errors_left(context)}
     if not held_out:
-        return {"train_accuracy_last": known}
+        return of_training
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
-        "train_accuracy_last": known,
+        **of_training,
         "accuracy_gap": known - last if accuracy and known is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
         "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
     }
+
+
+def _errors_left(context: Context) -> Value:
+    for curve in (context.of("train_accuracy") or context.of("val_accuracy"))[:1]:
+        first, last = first_level(1 - share(curve)), last_level(1 - share(curve))
+        return ratio(last, first), seen(curve)
+    return None
 
 
 def scores(context: Context) -> list[Curve]:

@@ -142,6 +142,25 @@ def test_layers(features_of: FeaturesOf) -> None:
     assert row.values["layer_grad_min_metric"] == "grad_norm/layer0.weight"
 
 
+@pytest.mark.parametrize("points", [12, 1200])
+def test_the_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
+    """That of the ends of a line: as large as the noise of twelve values, a tenth of it for a hundred times as many."""
+    values = 2 + 0.1 * np.random.default_rng(3).standard_normal(points)
+    row = features_of({"loss": values.tolist()}).values
+
+    noise = row["train_loss_noise_relative"] * row["train_loss_last"] / float(np.median(values[:3]))
+    assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "trend"),
+    [([5.0, 4.0, 3.0, 2.0, 1.0], -1.0), ([4.0, 5.0, 3.0, 2.0, NAN, 1.0], -0.8), ([3.0, 2.0, 1.0, 0.0], None)],
+)
+def test_a_reward_that_falls(features_of: FeaturesOf, rewards: list[float], trend: float | None) -> None:
+    """The order of five values or more, those that are no numbers left out."""
+    assert features_of({"reward": rewards}).values["reward_trend"] == trend
+
+
 def test_stuck_term(features_of: FeaturesOf) -> None:
     """A term that stays while another falls far is named, with its share of the total."""
     fall = (np.exp(-np.arange(200) / 20) + 1e-4).tolist()
@@ -150,6 +169,14 @@ def test_stuck_term(features_of: FeaturesOf) -> None:
     assert row.values["component_stuck_metric"] == "boundary_loss"
     assert row.values["component_stuck_share"] == pytest.approx(0.3 / 0.30014, rel=1e-3)
     assert row.values["component_stuck_ratio"] == 1.0
+
+
+def test_beside_a_term_below_zero_none_has_a_share(features_of: FeaturesOf) -> None:
+    """What a critic says falls without an end: neither is it stuck, nor does its size tell the shares."""
+    critic, recon = -np.geomspace(0.01, 100, 40), np.linspace(0.02, 0.01, 40)
+
+    row = features_of({"loss_encoder": critic, "loss_decoder": recon, "loss_pixels": recon}).values
+    assert (row["component_count"], row["component_stuck_metric"], row["component_zero_count"]) == (None, None, 0)
 
 
 def test_a_term_far_above_the_total_is_only_watched(features_of: FeaturesOf) -> None:

@@ -67,3 +67,32 @@ def test_a_held_out_loss_that_never_was_a_number(features_of: FeaturesOf) -> Non
 def test_the_first_value_against_the_first_level(features_of: FeaturesOf) -> None:
     """The first level is a median of three: a first epoch that fell far is not in it."""
     assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
+
+
+@pytest.mark.parametrize(("batches", "gap"), [(1, pytest.approx(-0.25)), (400, None)])
+def test_a_sum_is_not_laid_beside_a_mean(features_of: FeaturesOf, batches: int, gap: float | None) -> None:
+    """A training loss summed over an epoch is hundreds of times the held-out mean: no gap is told, its fall is."""
+    train = [2.0, 1.8, 1.6, 1.4, 1.2, 1.0]
+    row = features_of({"train_loss": [batches * x for x in train], "val_loss": [0.75 * x for x in train]}).values
+
+    assert row["train_val_gap_first"] == gap
+    assert (row["train_val_gap"] is None) == (gap is None)
+    assert row["val_below_train_share"] == (None if gap is None else 1.0)
+    assert row["train_loss_drop_relative"] == pytest.approx(4 / 9)
+
+
+@pytest.mark.parametrize(
+    ("logged", "left"),
+    [
+        ({"acc": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9]}, 0.25),  # from 0.4, the median of the first three
+        ({"acc": [50.0, 60.0, 70.0, 80.0, 85.0, 90.0], "val_acc": [0.5] * 6}, 0.25),
+        ({"val_acc": [0.5] * 6}, 1.0),
+        ({"acc": [1.0] * 6}, None),
+        ({"loss": TRAIN}, None),
+    ],
+)
+def test_errors_that_are_left(features_of: FeaturesOf, logged: dict[str, list[float]], left: float | None) -> None:
+    """Of training, where it is logged; not known where there were none at first."""
+    found = features_of(logged).values["accuracy_errors_left"]
+
+    assert found == (None if left is None else pytest.approx(left))

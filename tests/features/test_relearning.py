@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from loganalyst.model import Features
+from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
 FALL = 0.2 + 2.0 * np.exp(-np.arange(100) / 25)
@@ -50,6 +50,16 @@ def test_what_only_falls_or_only_rises_has_none(features_of: FeaturesOf) -> None
     assert of(features_of({"loss": np.linspace(0, 1, 50).tolist()}))["count"] == 0
     assert set(of(features_of({"loss": FALL[:15].tolist()})).values()) == {None}
     assert set(of(features_of({"accuracy": FALL.tolist()})).values()) == {None}
+
+
+@pytest.mark.parametrize(("epochs", "count"), [([1, 1, 2], None), ([1, 1, 1.6], 1), ([1, 2, 3], 1)])
+def test_each_pass_may_fall_so(features_of: FeaturesOf, epochs: list[float], count: int | None) -> None:
+    """Where the second pass over the data begins at the jump, the first alone tells nothing; later it does."""
+    epoch = np.repeat(epochs, [50, 50, 60]).tolist()
+    loss = [*FALL, *FALL[:60]]
+    points = table("points", {"session": 0, "metric": "loss", "step": range(160), "epoch": epoch, "value": loss})
+
+    assert features_of({}, points=points).values["relearn_count"] == count
 
 
 def test_values_that_are_no_numbers_are_stepped_over(features_of: FeaturesOf) -> None:

@@ -55,6 +55,8 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
         "the error bars: none",
         "ERROR 3 of 40 files: 0",
         "Error executing job with overrides: ['device=cuda', 'loss=error']",
+        "❌ Not solved (target: 475, best: 27)",
+        "Checkpoint tracker file does not exist: /data/run/latest_checkpointed_iteration.txt",
         "done",
     ],
 )

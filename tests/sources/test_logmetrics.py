@@ -668,6 +668,75 @@ CASES: dict[str, tuple[str, list[Row]]] = {
         "Episode 10 | Reward: -12.5 | Loss: 0.9\nEpisode 20 | Reward: 13.5 | Loss: 0.8",
         [("Reward", 10, None, -12.5), ("Loss", 10, None, 0.9), ("Reward", 20, None, 13.5), ("Loss", 20, None, 0.8)],
     ),
+    "the step at the beginning, before a bar": (
+        "".join(f"{k}0 | loss 5.{k} | lr 4.90e-05 | 80.5ms | mfu 0.2%\n" for k in (8, 9))
+        + "100 | loss 5.1 | lr 5.00e-05 | 80.5ms | mfu 0.3%",
+        [
+            row
+            for k, loss, lr, mfu in ((80, 5.8, 4.9e-5, 0.2), (90, 5.9, 4.9e-5, 0.2), (100, 5.1, 5e-5, 0.3))
+            for row in (("loss", k, None, loss), ("lr", k, None, lr), ("mfu", k, None, mfu))
+        ],
+    ),
+    "a step and its total under one name": (
+        "".join(f"Epoch {e}, step/total_step: {k}/30 50.00% Loss:{e}.{k}\n" for e in (4, 5) for k in (15, 30)),
+        [("Loss", 15, 4, 4.15), ("Loss", 30, 4, 4.3), ("Loss", 45, 5, 5.15), ("Loss", 60, 5, 5.3)],
+    ),
+    "Kaldi's objective, at the last minibatch": (
+        "".join(
+            "LOG (nnet3-train:PrintStatsForThisPhase():nnet-training.cc:114) Average objective function for"
+            f" '{name}' for minibatches {k}0-{k}9 is -2.{k} over 12800 frames.\n"
+            for k in (1, 2)
+            for name in ("output", "output-xent")
+        ),
+        [(f"{name} objective", 10 * k + 9, None, -2 - k / 10) for k in (1, 2) for name in ("output", "output-xent")],
+    ),
+    "sections of ESPnet": (
+        "3epoch results: [train] iter_time=0.2, loss=15.5, optim0_lr0=4e-04, [valid] cer=nan, loss=9.5\n"
+        "4epoch results: [train] iter_time=0.3, loss=14.5, optim0_lr0=3e-04, [valid] cer=nan, loss=8.5",
+        [
+            row
+            for e, time, lr in ((3, 0.2, 4e-4), (4, 0.3, 3e-4))
+            for row in (
+                ("train iter_time", e, e, time),
+                ("train loss", e, e, 18.5 - e),
+                ("train optim0_lr0", e, e, lr),
+                ("valid cer", e, e, NAN),
+                ("valid loss", e, e, 12.5 - e),
+            )
+        ],
+    ),
+    "Julia's @show of calls": (
+        "loss(x, y) = param(0.25)\naccuracy(m, x, label, 0.0:9) = 0.5\nloss(x, y) = 0.125 (tracked)",
+        [("loss", 0, None, 0.25), ("accuracy", 0, None, 0.5), ("loss", 1, None, 0.125)],
+    ),
+    "a number within a name": (
+        "".join(f"=====Epoch: {k}/9,top {n} acc: 0.{n}{k}=====\n" for k in (1, 2) for n in (1, 5)),
+        [(f"top{n} acc", k, k, n / 10 + k / 100) for k in (1, 2) for n in (1, 5)],
+    ),
+    "steps that episodes took are no position": (
+        "".join(f"Episode  {k}00\tAvg: -9.{k}\tBest: -8.{k}  Steps:  {9 - k}50\n" for k in (1, 2, 3)),
+        [
+            row
+            for k in (1, 2, 3)
+            for row in (
+                ("Avg", 100 * k, None, -9 - k / 10),
+                ("Best", 100 * k, None, -8 - k / 10),
+                ("Steps", 100 * k, None, 950 - 100 * k),
+            )
+        ],
+    ),
+    "darknet: few lines, whose counter is no rank, and -nan": (
+        "998: 41250.500000, 530.250000 avg, 0.001000 rate, 1.5 seconds, 3 images\n"
+        "999: -nan, -nan avg, 0.001000 rate, 1.5 seconds, 6 images",
+        [
+            ("loss", 998, None, 41250.5),
+            ("avg loss", 998, None, 530.25),
+            ("lr", 998, None, 0.001),
+            ("loss", 999, None, NAN),
+            ("avg loss", 999, None, NAN),
+            ("lr", 999, None, 0.001),
+        ],
+    ),
     "a record printed twice counts once": (
         "Epoch 1, loss 0.5\nEpoch 1, loss 0.5\nEpoch 2, loss 0.4\nEpoch 2, loss 0.4",
         [("loss", 1, 1, 0.5), ("loss", 2, 2, 0.4)],

@@ -228,7 +228,12 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
         ("dask-scheduler.e", "distributed.scheduler - INFO - Clear task state\n", 0.4, 0.4),
         ("main.o", "\x7fELF\x02\x01\x01" + "\x00" * 9 + "\x01\x00\x3e\x00\x01\x02\x03\x04", 0, 0),
         ("notes.txt", "buy milk\n", 0, 0),
-        ("train.py", "Traceback (most recent call last):\n", 0, 0),
+        ("train.py", "total = 0\nprint('epoch 1 loss 0.5')\n", 0, 0),
+        ("train.py", '"""Prints loss: 0.5"""\nmain()\n', 0, 0),
+        ("train.cpp", 'int main() {\n  printf("loss: 0.5");\n}\n', 0, 0),
+        ("training_log.py", "Epoch 1/2\n30s - loss: 1.25 - acc: 0.5\n", 0.4, 0.4),
+        ("config.log.yaml", "---\nloss: 1\n", 0, 0),
+        ("print.log", "---\n[Epoch 1] Train loss=0.5\n", 0.5, 0.5),
         ("metrics.log", '{"loss": 0.5}\n{"loss": 0.4}\n', 0, 0),
         ("table.log", "step\tloss\tlr\n1\t0.5\t0.1\n", 0, 0),
         ("catboost.log", "0:\tlearn: 0.69\ttest: 0.68\n1:\tlearn: 0.6\ttest: 0.6\n", 0.5, 0.5),
@@ -242,6 +247,9 @@ def test_a_fresh_bar_after_a_failure(log: Path) -> None:
         ("run8.txt", "Score of Epoch #1 : 2.5\n", 0.4, 0.4),
         ("run7.txt", "Episode 10\nAverage reward: 3.5\n", 0.4, 0.4),
         ("script.txt", "#!/bin/bash\necho epoch 1\n", 0, 0),
+        ("script.txt", "import torch.nn as nn\nepoch = 1\n", 0, 0),
+        ("script.txt", "import { log } from 'log'\nepoch = 1\n", 0, 0),
+        ("job.txt", "import sparse tasks from ['/opt/tasks']\nepoch 1 loss 0.5\n", 0.4, 0.4),
     ],
 )
 def test_sniff(name: str, content: str, least: float, most: float) -> None:

@@ -44,7 +44,7 @@ _CLEANING = (
         ("average ",),
     ),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    # CatBoost, darknet, Marian and Tacotron, whose counters and values have no names that tell
+    # CatBoost, darknet, Marian, Tacotron and Kaldi, whose counters and values have no names that tell
     (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
     (
         r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
@@ -52,6 +52,15 @@ _CLEANING = (
         (" rate,",),
     ),
     (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
+    (
+        r"^LOG \(\S+ Average objective function for '([\w-]+)' for minibatches [0-9]+-([0-9]+) is ([-+.\w]+) over .*",
+        "minibatch $2, $1 objective: $3",
+        ("average objective function",),
+    ),
+    (r"^([0-9]+)epoch results: ", "epoch $1 results: ", ("epoch results: ",)),  # ESPnet
+    # Julia's @show of a call, with the type of what is tracked
+    (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
+    (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),
     (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
     (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR's thousands
     (_TIME, CLOCK, (":", "-", "/")),

@@ -10,7 +10,8 @@ _MARK = (
     r"|\[default[0-9]+\]: ?"  # torchrun --tee
     r"|\[[0-9]+,(?:mpirank:)?[0-9]+[^\]]{0,40}\]<std(?:err|out)>:? ?"  # mpirun --tag-output
 )
-_RANK = rf"{_MARK}| {{0,4}}[0-9]{{1,5}}: "  # srun --label, padded to the width of the last
+_LABEL = r" {0,4}[0-9]{1,5}: "  # srun --label, padded to the width of the last
+_RANK = rf"{_MARK}|{_LABEL}"
 _RANKS = (r"\[(?:rank:? ?|default)(\d+)\]", r"(?:^| )(\d+): ", r"\[\d+,(?:mpirank:)?(\d+)")
 _RAY = r"\([A-Za-z_][A-Za-z0-9_.]*(?:,|, rank=[0-9]+,)? pid=[0-9]+(?:, ip=[0-9.]+)?\) ?"  # and SkyPilot
 _NODE = r"[a-z][a-z-]*[0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*: "  # pdsh and other fan-out launchers
@@ -25,6 +26,8 @@ _NO_NODE = (
     r"^(?:epoch|step|iter|iteration|fold|batch|layer|block|stage|task|rank|trial|seed|run|exp|level|cuda|lr|loss|acc|top"
     r"|map|f|p|ap|ar|iou|param|group|attempt)[\d_-][^:]*: $|^slurm"
 )
+# nor is a rank: darknet's and CatBoost's counters before their values
+_NO_RANK = rf"^{_LABEL}\s*(?:learn: |[-+.\w]+, [-+.\w]+ avg\b)"
 _NODES = (r"ip=([\d.]+)", rf"{_DATE}({_HOST})", rf"({_NODE[:-2]}): ")
 # behind what a collector writes stands a rank's mark: `kubectl logs --timestamps` and --prefix, Docker, CRI, `ts`
 _COLLECTED = rf"(?:{CONTAINER}|\[pod/[^\] ]{{1,200}}\] |[A-Za-z0-9_.-]+ +\| )"
@@ -35,10 +38,11 @@ _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 _SAID, _BEFORE = pl.col("said"), pl.col("prefix")
 _BODY = _SAID.str.strip_prefix(_BEFORE)
 _IS_NO_NODE = _BEFORE.str.contains(_NO_NODE) | (_BEFORE.str.contains(rf"^{_NODE}$") & _BODY.str.contains(_VALUE))
+_IS_NONE = _IS_NO_NODE | _SAID.str.contains(_NO_RANK)
 _STAGES = (
     (pl.col("text").str.replace(_BEHIND, "$mark").alias("said"),),
     (_SAID.str.extract(rf"^({_PREFIX}+)").fill_null("").alias("prefix"),),
-    (pl.when(_IS_NO_NODE).then(pl.lit("")).otherwise(_BEFORE).alias("prefix"),),
+    (pl.when(_IS_NONE).then(pl.lit("")).otherwise(_BEFORE).alias("prefix"),),
 )
 _DESCRIBED = (
     pl.col("text"),

@@ -21,6 +21,7 @@ from loganalyst.sources.log.words import (
     NOT_POSITION,
     PROSE,
     RANK,
+    SECTION,
     SLOT,
     SPLIT,
     STEP,
@@ -37,7 +38,7 @@ _UNIT = re.compile(
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])"
 )
-_ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s")
+_ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}")
 _WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number
 _SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
 _PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
@@ -67,6 +68,7 @@ _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")
 _OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
+_OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step/total_step: 5/60`
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
@@ -107,6 +109,7 @@ class _Number:
     bounded: bool = False  # a key that stands alone between delimiters
     carried: str = ""  # what the number behind this position is called
     role: Role | None = None
+    section: str = ""  # of a line with several: the word for the data
 
     def drop(self) -> None:
         self.key = self.plain = ""
@@ -117,7 +120,7 @@ def read(shape: str, count: int) -> Shape | None:
     parts = shape.split(SLOT)
     numbers = _numbers(parts)
     keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
-    evaluation = EVALUATION.search(shape)
+    evaluation = None if _sections(numbers, parts) else EVALUATION.search(shape)
     _carry(numbers, parts)
     _histories(numbers, parts, count)
     _fractions(numbers, parts)
@@ -145,11 +148,23 @@ def _numbers(parts: list[str]) -> list[_Number]:
         before = rest
     for n in found:
         before, after = parts[n.index], parts[n.index + 1]
-        first = n.index == 0 and not before and after.startswith((" [", ": "))
+        first = n.index == 0 and not before and after.startswith((" [", ": ", " | "))
         logged = before.endswith("] [") or (n.index == 0 and before == "[")  # `[12] loss: 0.5`, behind a place, too
         if first or (logged and after.startswith("] ")):
             n.plain = "["
     return found
+
+
+def _sections(numbers: list[_Number], parts: list[str]) -> bool:
+    """Whether the line says both of training and of held-out data (`[train] loss=2, [valid] loss=3`). Then each number
+    is of the data named before it.
+    """
+    opened = [(k, hit[-1]) for k, part in enumerate(parts) if (hit := SECTION.findall(part))]
+    if len({word.lower() for _, word in opened}) < 2:
+        return False
+    for n in numbers:
+        n.section = next((word for k, word in reversed(opened) if k <= n.index), "")
+    return True
 
 
 def _keyed(index: int, before: str, after: str) -> _Number:
@@ -246,6 +261,7 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
             continue
         total.drop()
         total.role = "total"
+        n.plain = _OF_TOTAL.sub("", n.plain)
         if SPLIT.fullmatch(n.plain):
             n.drop()
         if STRONG.search(n.plain):
@@ -274,6 +290,9 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
             steps.append((RANK.index(name) if name in RANK else len(RANK), n))
         elif position and n.index in totals and not n.plain and n.index + 1 not in totals:
             steps.append((len(RANK) + 1, n))
+    if any(n.plain == "episode" for _, n in steps):
+        # those that an episode took, which may be one of a hundred that the line sums up
+        steps = [(rank, n) for rank, n in steps if n.plain != "steps"]
     steps.sort(key=lambda s: -s[0] if exact_counter else s[0])
     for _, n in steps[1:]:
         n.drop()
@@ -316,7 +335,7 @@ def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
         own = SPLIT.search(n.plain)
         if not slots and own:
             first = own[1] or ""
-        given = "" if own else evaluation or (first if n.index in strong else "")
+        given = "" if own else n.section or evaluation or (first if n.index in strong else "")
         name = f"{_as_printed(given, slots)} {n.key}" if given else n.key
         if any(s.name == name for s in slots):
             if not split or own:

@@ -14,15 +14,24 @@ _LOG_NAME = re.compile(
 )
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
 _OTHER_NAME = re.compile(
-    r"\.(py|ipynb|sh|bash|slurm|sbatch|ya?ml|jsonl?|csv|tsv|toml|ini|cfg|conf|env|html?|xml|svg|js|css|rst|tex|bib"
-    r"|c|cc|cpp|cu|cuh|h|hpp|rs|go|java|jl|r|lua|patch|diff|lock)$",
-    re.I,
+    r"\.(ipynb|ya?ml|jsonl?|csv|tsv|toml|ini|cfg|conf|env|html?|xml|svg|css|rst|tex|bib|patch|diff|lock)$", re.I
+)
+_PROGRAM_NAME = re.compile(r"\.(py|sh|bash|slurm|sbatch|js|c|cc|cpp|cu|cuh|h|hpp|rs|go|java|jl|r|lua)$", re.I)
+# a line of a program in one of these languages; what a training prints has none of them
+_CODE = re.compile(
+    r"^(?:import|from|def|class|if|for|while|function|func|fn|use|using|local|export|echo)\b"
+    r"|^(?:#|//|/\*|--\s|@\w|[\"']{3}|[\w.]+ (?:=|<-) )|[;{]\s*$",
+    re.MULTILINE,
 )
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=#]?\s*\[?['\"]?[-+]?\d"
 )
-_OTHER_FORMAT = re.compile(r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n|import |from \w+ import |#include)", re.I)
+_OTHER_FORMAT = re.compile(
+    r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n(?:[#{]|- |[\w .\"'-]+:\s)|#include"
+    r"|import (?:[{*\"'(]|(?:static|type) |[\w.*]+(?: as \w+)?\s*(?:[,;#]|$))|from [\w.]+ import )",
+    re.I | re.M,
+)
 _NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5
 _CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
@@ -36,6 +45,8 @@ def likeness(path: Path, head: bytes) -> float:
     if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL)) < 0.97 * len(plain):
         return 0.0
     text = textlines.head(head)
+    if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
+        return 0.0
     if _OTHER_FORMAT.search(text) or _is_json(text) or _is_table(text):
         return 0.0
     if named:

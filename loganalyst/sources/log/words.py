@@ -42,8 +42,8 @@ WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|p
 # words of results, and of settings that only carry such a word (for lower case)
 RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|\b(?:perda|perte)\b|"
-    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|"
-    r"bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
+    r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
+    r"\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
 SETTING = (
     r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|name|file|path|dir|"
@@ -51,7 +51,8 @@ SETTING = (
     r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
     r"params|parameters|using|use|with|for|from)\b"
 )
-WORTH = RESULT + r"|epoch|\bep\b|iou="  # what makes a line worth a look that is printed once or twice
+# what makes a line worth a look that is printed once or twice; the last one is darknet's
+WORTH = RESULT + r"|epoch|\bep\b|iou=|\bavg(?: loss)?, [-+.\w]+ rate,"
 NUMERIC = r"[0-9]|(?i:nan|inf)"
 BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
@@ -65,6 +66,7 @@ EVALUATION = re.compile(
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))|\b(?-i:CV Batch )",
     re.IGNORECASE,
 )
+SECTION = re.compile(r"\[(train|training|test|testing|val|valid|validation|eval|evaluation|dev)\]", re.IGNORECASE)
 CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
 WORDS = re.compile(
     r"^(?:train|training|test|val|valid|validation|eval|evaluation|avg|average|mean|running|total|best|final|top\S*|"
