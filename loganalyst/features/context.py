@@ -104,6 +104,11 @@ class Context:
         predicts = self.of("train_accuracy") and not self.of("reward", "success_rate", "value_loss", "rl_loss")
         return [] if predicts else self.of("entropy")
 
+    def random_actions(self) -> Curve | None:
+        """The share of random actions; other settings of exploration have other scales."""
+        names = ("epsilon", "exploration_rate")
+        return next((c for c in self.of("exploration") if any(name in c.metric.lower() for name in names)), None)
+
     def found(self, kinds: str | Sequence[str], *roles: str) -> pl.DataFrame:
         """The findings of one kind, or of some, on curves of the given roles, in step order."""
         kinds = (kinds,) if isinstance(kinds, str) else kinds

@@ -19,7 +19,7 @@ FEATURES = (
     Feature("reward_last", "float", "reward", "its last level", "reward"),
     Feature("reward_best", "float", "reward", "its highest smoothed level", "reward"),
     Feature("reward_best_step", "int", "step", "where it was highest", "reward"),
-    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half", "reward"),
+    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half (not while most actions are random)", "reward"),
     Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level behind it in the same units", "reward"),
     Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
     Feature("reward_trend", "float", "", "Kendall's tau of it against time (-1 = each value is lower than all before)", "reward"),
@@ -44,6 +44,7 @@ FEATURES = (
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
+CHANCE = 0.5  # share of random actions above which the policy hardly acts
 TREND = 5  # values whose order tells a trend
 LOW = 0.02  # of the first entropy: the share of the run below it needs a level, rules judge the share
 
@@ -113,8 +114,17 @@ def _reward(context: Context) -> Computed:
         "reward_constant_share": shape.constant_share,
         "reward_trend": tau(curve.values, TREND),
         "reward_begins_late": begins_late(curve),
-        **unless_late(curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
+        **_learned(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
     }
+
+
+def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
+    """What the reward gained; not known where its beginning was not logged, nor while most actions are random: what they
+    earn tells of chance.
+    """
+    random = context.random_actions()
+    last = None if random is None else last_level(random.values)
+    return unless_late(curve, gains) if last is None or last <= CHANCE else dict.fromkeys(gains)
 
 
 def _lost(curve: Curve, shape: "Shape") -> float | None:

@@ -41,13 +41,9 @@ def compute(context: Context) -> Computed:
 
 
 def _exploration(context: Context) -> Computed:
-    """Of a share of random actions; other settings of exploration have other scales."""
-    curves = [
-        c for c in context.of("exploration") if "epsilon" in c.metric.lower() or "exploration_rate" in c.metric.lower()
-    ]
-    if not curves:
+    curve = context.random_actions()
+    if curve is None:
         return {}
-    curve = curves[0]
     first = first_level(curve.values)
     low = np.flatnonzero(curve.values < LOW * first) if first else np.empty(0, dtype=int)
     return {

@@ -235,6 +235,16 @@ def test_reward_trend_in_units_of_spread(features_of: FeaturesOf) -> None:
     assert abs(features_of({"ep_rew_mean": flat.tolist()}).values["reward_gain_spread"]) < 1
 
 
+@pytest.mark.parametrize(("epsilon", "known"), [([0.98, 0.9, 0.84, 0.8], False), ([0.98, 0.7, 0.3, 0.1], True)])
+def test_what_random_actions_earn_is_no_gain(features_of: FeaturesOf, epsilon: list[float], known: bool) -> None:
+    """While most of them are random, the policy hardly acts."""
+    rewards = [12.0, 9.0, 14.0, 10.0, 13.0, 8.0, 11.0, 12.0, 9.0, 14.0, 10.0, 13.0]
+    found = features_of({"reward": rewards, "epsilon": [e for e in epsilon for _ in range(3)]}).values
+
+    assert (found["reward_gain_spread"] is not None) is known
+    assert found["reward_last"] == 13.0
+
+
 def test_entropy_gone_early(features_of: FeaturesOf) -> None:
     """The share of the run after entropy fell below 2 %; the sign of an entropy loss does not matter."""
     row = features_of({"entropy_loss": [*[-0.7] * 10, *[-0.001] * 90]})
