@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.threads import side_by_side
+
 BLOCK = 1 << 16  # rows at a time: they and their order stay in the processor's cache
 
 Integers = NDArray[np.int64]
@@ -58,7 +60,7 @@ def parted(points: pl.DataFrame) -> Iterator[Parted]:
     counts = np.array([np.bincount(code, minlength=len(metrics)) for code in codes])
     ends = np.cumsum(counts.sum(axis=0))
     same = _same(known)
-    columns = _moved(blocks, codes, counts, ends - counts.sum(axis=0), same) | same
+    columns = _moved(blocks, codes, counts, same) | same
     last = np.zeros(len(metrics), np.int64)
     for row, code in zip(range(0, known.height, BLOCK), codes, strict=False):
         last[code] = np.arange(row, row + len(code))  # of several rows of a metric the last one stays
@@ -80,19 +82,23 @@ def _same(points: pl.DataFrame) -> dict[str, NDArray[Any]]:
 
 
 def _moved(
-    blocks: list[pl.DataFrame], codes: list[NDArray[Any]], counts: Integers, begins: Integers, same: Container[str]
+    blocks: list[pl.DataFrame], codes: list[NDArray[Any]], counts: Integers, same: Container[str]
 ) -> dict[str, NDArray[Any]]:
     """The columns of the blocks but those that are the `same` in all rows, one metric behind the other; a block has these
-    `counts` of each, and `begins` is where they begin.
+    `counts` of each metric.
     """
     asked = {name: of for name, of in _COLUMNS.items() if name not in same}
     out = {name: np.empty(counts.sum(), of(blocks[0].clear()).dtype) for name, of in asked.items()}
-    for block, code, count in zip(blocks, codes, counts, strict=True):
-        order = np.argsort(code, kind="stable")
-        places = np.repeat(begins - np.cumsum(count) + count, count) + np.arange(len(code))
+    total = counts.sum(axis=0)
+    begins = np.cumsum(total) - total + np.cumsum(counts, axis=0) - counts  # of each block's rows of each metric
+
+    def move(k: int) -> None:
+        order, count = np.argsort(codes[k], kind="stable"), counts[k]
+        places = np.repeat(begins[k] - np.cumsum(count) + count, count) + np.arange(len(order))
         for name, of in asked.items():
-            out[name][places] = of(block)[order]
-        begins = begins + count
+            out[name][places] = of(blocks[k])[order]
+
+    side_by_side(move, range(len(blocks)), values=int(counts.sum()))
     return out
 
 
