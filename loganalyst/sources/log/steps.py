@@ -185,7 +185,7 @@ class Steps:
         found = pl.DataFrame([
             pl.Series("row", points.row), pl.Series("session", session.astype(np.int32)),
             pl.Series("metric", points.metric), pl.Series("step", step.astype(np.int64)),
-            pl.Series("epoch", records.epoch[of], nan_to_null=True),
+            _epochs(records.epoch, of),
             pl.Series("time", points.time).cast(Time), pl.Series("value", points.value), pl.Series("line", points.line),
             pl.Series("refreshed", records.refreshed[of]),
         ])  # fmt: skip
@@ -299,6 +299,13 @@ class Steps:
         source = constant(None, points.height, pl.String).alias("source")
         own = (points[name] for name in ("session", "step", "epoch", "time", "value", "line"))
         return pl.DataFrame([metric, source, *own])[SCHEMAS["points"].names()]
+
+
+def _epochs(known: Floats, of: Integers) -> pl.Series:
+    """The epoch of each point, NULL where it is not known: in many logs everywhere, which takes no memory then."""
+    if np.isnan(known).all():
+        return constant(None, len(of), pl.Float64).alias("epoch")
+    return pl.Series("epoch", known[of], nan_to_null=True)
 
 
 def _float(value: float | None) -> float:
