@@ -14,6 +14,7 @@ from loganalyst.errors import RuleError, nearest
 Keys = tuple[str | int, ...]
 LARGEST = 2_000_000  # bytes; rules and corrections are written by people
 DEEPEST = 40  # levels of nesting
+_TOO_DEEP = ("nested too deeply", f"at most {DEEPEST} levels")
 _TEXT = "tag:yaml.org,2002:str"
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where there is one: 8x
 
@@ -96,6 +97,8 @@ def load(path: Path) -> RuleFile:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else path
+        if too_deep(error):
+            raise RuleError(where, *_TOO_DEEP) from None
         problem = getattr(error, "problem", None) or str(error).split("\n")[0]
         raise RuleError(where, f"not valid YAML ({problem})") from None
     except OSError as error:
@@ -103,6 +106,11 @@ def load(path: Path) -> RuleFile:
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def too_deep(error: yaml.YAMLError) -> bool:
+    """Whether this is the library's own limit of nesting, which it meets before an event tells how deep it is."""
+    return "maximum nesting depth" in (getattr(error, "problem", None) or "")
 
 
 def _content(path: Path) -> bytes:
@@ -146,7 +154,7 @@ class _Tree:
         if event.tag not in (None, "!"):
             raise self.fault(event, f"not valid YAML here (tag {event.tag})", "plain mappings and lists")
         if len(at) >= DEEPEST:
-            raise self.fault(event, "nested too deeply", f"at most {DEEPEST} levels")
+            raise self.fault(event, *_TOO_DEEP)
         if isinstance(event, yaml.MappingStartEvent):
             return self.mapping(at)
         out: list[Any] = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from loganalyst.rulefiles import too_deep
 from loganalyst.sources.flatten import TooLargeError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -34,6 +35,8 @@ def parse(content: str, *, nodes: int = 100_000, depth: int = 40) -> tuple[dict[
             else:
                 tree.node(documents.append, 0)
     except yaml.YAMLError as found:
+        if too_deep(found):
+            raise tree.too_deep() from None
         error = found
     return {key: value for found in documents if isinstance(found, dict) for key, value in found.items()}, error
 
@@ -53,7 +56,7 @@ class _Tree:
             put(self.anchors.get(str(event.anchor)))
             return
         if depth > self.depth:
-            raise TooLargeError(f"nested deeper than {self.depth}")
+            raise self.too_deep()
         kind = _CONTAINERS.get(type(event))
         value = kind() if kind else self._scalar(event)
         if event.anchor is not None:
@@ -65,6 +68,10 @@ class _Tree:
             while not self.loader.check_event(yaml.SequenceEndEvent):
                 self.node(value.append, depth + 1)
             self.loader.get_event()
+
+    def too_deep(self) -> TooLargeError:
+        """The error of what is nested deeper than is read."""
+        return TooLargeError(f"nested deeper than {self.depth}")
 
     def _pairs(self, mapping: dict[Hashable, Any], depth: int) -> None:
         while not self.loader.check_event(yaml.MappingEndEvent):
