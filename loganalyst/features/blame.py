@@ -126,11 +126,13 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     """The candidates with tier (0 the strongest) and general (an exception no specific pattern knows)."""
     alive, in_traceback = pl.col("alive"), pl.col("block").is_not_null()
     failed = ((_PART == "confirm") & alive).any().over("session")
+    # who was ended by a signal had something to do: no command that is not there
+    signalled = ((_PART == "confirm") & alive & _LABEL.is_in(["other", "host_oom", "segfault"])).any().over("session")
     # What fails when the work is done is no cause, unless the program failed with it.
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & ~failed))
     # A shell goes on behind a line that it cannot run; only a failed exit says that this was the work.
     worked = pl.col("logged") | (pl.col("behind") >= limit("script_goes_on"))
-    gone |= (_PATTERN == "script-line-failed") & worked & ~failed
+    gone |= (_PATTERN == "script-line-failed") & (worked & ~failed | signalled)
     lines = lines.with_columns(alive=alive & ~gone, failed=failed)
     # what srun kills when it ends the step is no first failure
     ended = (_PATTERN == "slurm-task-signalled") & (

@@ -820,4 +820,33 @@ CASES = (
          + trace("RuntimeError: DataLoader 2 workers exit unexpectedly, pids: 77, 78")},
         "other",
     ),
+    Case(
+        "a kill, behind a line that the shell could not run",
+        {"job.err": "./train.sh: 1: !/bin/sh: not found\nKilled" + ROOT + "\n"},
+        "other",
+    ),
+    Case(
+        "a plugin of JAX that does not find the driver, and what ended the program",
+        {"job.err": trace("RuntimeError: jaxlib/cuda/versions_helpers.cc:113: operation cuInit(0) failed: Unknown CUDA error 303")
+         + trace("TypeError: Shapes must be 1D sequences of concrete values of integer type, got (JitTracer,)." + ROOT)},
+        "code_exception",
+    ),
+    Case(
+        "a job of HTCondor that failed, by its event log",
+        {"job.log": "005 (4711.000.000) 2026-01-02 03:04:05 Job terminated.\n\t(1) Normal termination (return value 1)" + ROOT
+         + "\n\t\tUsr 0 00:10:00, Sys 0 00:00:01  -  Run Remote Usage\n"},
+        "code_exception",
+    ),
+    Case(
+        "one that did not",
+        {"job.log": "005 (4711.000.000) 2026-01-02 03:04:05 Job terminated.\n\t(1) Normal termination (return value 0)\n"
+         "\tJob terminated of its own accord at 2026-01-02T03:04:05Z.\n...\n"},
+        None,
+    ),
+    Case(
+        "an error that begins anew in the middle of a paste that begins within a traceback",
+        {"job.err": '  File "/opt/env/lib/python3.10/site-packages/torch/nn/modules/module.py", line 1518, in call\n' + OOM + ROOT + "\n" + 12 * "note\n"
+         + '  File "/opt/env/lib/python3.10/site-packages/torch/nn/modules/module.py", line 1518, in call\nexitcode  : 1 (pid: 7)\n'},
+        "cuda_oom",
+    ),
 )  # fmt: skip

@@ -168,10 +168,10 @@ class Sessions:
         return sorted(events, key=lambda event: event[0])
 
     def _read_first(self, chunk: Chunk) -> None:
-        """Remember the file's first line where it may be a banner."""
+        """Remember the file's first line where it may be a banner; what is set in (a frame of a traceback) is none."""
         if self.first is None:
             said = next((text for text in chunk.some(np.arange(min(len(chunk), 1000))) if text.strip()), "")
-            body = described(pl.Series([said]))["body"][0] if len(said) < 1000 else ""
+            body = described(pl.Series([said]))["body"][0] if len(said) < 1000 and not said[:1].isspace() else ""
             self.first = said if len(body) >= 12 and not any(word in body for word in _TRAINS) else ""
 
     def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
