@@ -174,7 +174,9 @@ def _decay(t: Array, u: Array) -> ScheduleKind:
     }
     if last > 0:
         laws["exponential"] = last**phase
-        laws["inverse_sqrt"] = 1 / np.sqrt(1 + (last**-2 - 1) * phase)
+        laws["inverse_sqrt"] = last / np.hypot(
+            last, np.sqrt((1 - last**2) * phase)
+        )  # 1 / sqrt(1 + (last^-2 - 1) phase)
     misfit = {name: float(np.mean(np.abs(u - law))) for name, law in laws.items()}
     best = min(misfit, key=lambda name: misfit[name])
     return best if misfit[best] <= FIT else "other"

@@ -109,6 +109,7 @@ def test_nothing_usable_is_unknown():
 
 
 @example(np.array([1e-50, 1e-50, 1e258]))
+@example(np.array([8.8e15, 6.1e15, 8.8e15, 2.2e-278]))
 @given(arrays.arrays(np.float64, st.integers(0, 60), elements=st.floats(width=64)))
 @settings(max_examples=100, deadline=None)
 def test_any_floats_are_described(values):
