@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from loganalyst import __version__
-
 app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -17,6 +15,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from loganalyst import __version__  # looked up only here: that takes 30 ms
+
         print(f"loganalyst {__version__}")
         raise typer.Exit
 

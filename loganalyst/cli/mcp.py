@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.errors import LogAnalystError
+from loganalyst.errors import LogAnalystError, how_to_install
 
 
 @app.command()
@@ -22,7 +22,7 @@ def mcp(
     Over stdin and stdout, by the Model Context Protocol; an agent starts it. It reads only.
     """
     if find_spec("mcp") is None:
-        raise LogAnalystError("loganalyst mcp", "needs the package mcp", "pip install 'loganalyst[mcp]'")
+        raise LogAnalystError("loganalyst mcp", "needs the package mcp", how_to_install("mcp"))
     from loganalyst.mcp.server import serve
 
     serve(store)
