@@ -43,7 +43,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def how_to_install(extra: str) -> str:
-    """How to get the packages of an extra. No package index is asked by name: it could answer with a stranger's package.
+    """How to get the packages of an extra. It names no package of an index: that could be a stranger's.
 
     >>> how_to_install("replay")
     "`pip install '.[replay]'` in a checkout of loganalyst installs it"
