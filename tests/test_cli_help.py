@@ -105,5 +105,8 @@ def test_bash_completes(line: str, offered: list[str], tmp_path: Path) -> None:
 
 
 def test_help_is_free_of_the_options_of_completion() -> None:
-    """They are there only while a shell asks."""
-    assert "completion" not in called("--help").out
+    """They are there only while a shell asks; what to type is told instead."""
+    shown = called("--help").out
+
+    assert "--install-completion" not in shown
+    assert 'eval "$(_LOGANALYST_COMPLETE=source_bash loganalyst)"' in shown

@@ -9,6 +9,12 @@ import typer
 from loganalyst.cli.help import Command, Group, examples
 
 ASKED_BY_A_SHELL = "_LOGANALYST_COMPLETE"  # set by a shell that completes a line; docs/cli.md says how to set it up
+COMPLETION = f"""
+
+\b
+Shell completion (or source_zsh, source_fish):
+  eval "$({ASKED_BY_A_SHELL}=source_bash loganalyst)"
+"""
 
 app = typer.Typer(
     cls=Group,
@@ -17,7 +23,7 @@ app = typer.Typer(
     add_completion=ASKED_BY_A_SHELL in os.environ,  # its two options would crowd the help
     no_args_is_help=True,
     help="Say what went wrong in a training run, from the logs it left behind.",
-    epilog=examples("loganalyst diagnose runs/exp42", "loganalyst COMMAND --help"),
+    epilog=examples("loganalyst diagnose runs/exp42", "loganalyst COMMAND --help") + COMPLETION,
 )
 
 
