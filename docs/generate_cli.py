@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from loganalyst.cli import app
+from loganalyst.cli.help import SECTIONS
 
 PAGE = Path(__file__).parent / "cli.md"
 INTRODUCTION = """\
@@ -22,50 +23,92 @@ Written by `python docs/generate_cli.py` from the help texts; change those, not 
 | 1 | a cause is likely (`--exit-zero` makes it 0) |
 | 2 | wrong usage, or something named could not be read |
 | 3 | an internal error; `LOGANALYST_DEBUG=1` shows its traceback |
+| 130 | Ctrl-C |
 
-Reports go to stdout, everything else to stderr. Colours appear on a terminal only (`NO_COLOR` turns them off); a pipe
-gets plain text 100 columns wide, and a stdout that cannot carry the signs of the curves gets ASCII.
+Reports go to stdout, everything else to stderr. Colours appear on a terminal only (`NO_COLOR` turns them off). A pipe
+gets plain text 100 columns wide. A stdout that cannot carry the signs of the curves gets ASCII.
+
+## Shell completion
+
+Your shell can complete commands, options and their values, and files everywhere else. Run the lines of your shell once.
+They hold for every shell that you open afterwards. `loganalyst` must be on your `PATH`.
+
+```text
+# bash, with the package bash-completion; without it, source the file in ~/.bashrc
+mkdir -p ~/.local/share/bash-completion/completions
+_LOGANALYST_COMPLETE=source_bash loganalyst > ~/.local/share/bash-completion/completions/loganalyst
+
+# zsh, where ~/.zshrc has `fpath+=~/.zfunc` before `compinit`
+mkdir -p ~/.zfunc && _LOGANALYST_COMPLETE=source_zsh loganalyst > ~/.zfunc/_loganalyst
+
+# fish
+_LOGANALYST_COMPLETE=source_fish loganalyst > ~/.config/fish/completions/loganalyst.fish
+```
+
+## Commands
 """
 
 
 def page() -> str:
-    """The whole page."""
-    return "\n".join([INTRODUCTION, *_commands(typer.main.get_command(app), ["loganalyst"])])
+    """The whole page: all commands by section, then each of them."""
+    group = typer.main.get_command(app)
+    return "\n".join([INTRODUCTION, _overview(group), *_commands(group, ["loganalyst"])])
+
+
+def _overview(group: Any) -> str:
+    """What each command is for, by section."""
+    rows = []
+    for section in SECTIONS:
+        members = [(name, c) for name, c in sorted(group.commands.items()) if c.rich_help_panel == section]
+        for place, (name, command) in enumerate(members):
+            first = cleandoc(command.help).split("\n\n")[0]
+            anchor = f"loganalyst-{name}" if not hasattr(command, "commands") else f"loganalyst-{name}-list"
+            rows.append(f"| {'' if place else section} | [`{name}`](#{anchor}) | {first} |")
+    return "\n".join(["| | command | what it does |", "|---|---|---|", *rows, ""])
 
 
 def _commands(command: Any, words: list[str]) -> Iterator[str]:
-    """The section of a command, or those of a group's commands."""
+    """The part of a command, or those of a group's commands."""
     members = getattr(command, "commands", None)
     if members is None:
-        yield _section(command, words)
+        yield _part(command, words)
     for name, member in (members or {}).items():
         yield from _commands(member, [*words, name])
 
 
-def _section(command: Any, words: list[str]) -> str:
-    """Usage, help and parameters, from the command itself: typer's own layout differs between its versions."""
+def _part(command: Any, words: list[str]) -> str:
+    """Usage, help, examples and parameters, from the command itself: typer's own layout differs by version."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([*words, "[OPTIONS]", *(_name(p) for p in arguments)])
-    rows = [f"| `{_name(p)}` | {p.help}{_default(p)} |" for p in command.params if p.help]
-    table = "\n".join(["| parameter | meaning |", "|---|---|", *rows]) + "\n" if rows else ""
-    return f"## {' '.join(words)}\n\n```text\n{usage}\n```\n\n{cleandoc(command.help)}\n" + (
-        f"\n{table}" if table else ""
-    )
+    examples = [line.strip() for line in command.epilog.splitlines() if line.startswith("  ")]
+    rows = [f"| `{_cell(_name(p))}` | {_cell(p.help)}{_default(p)} |" for p in command.params if p.help]
+    blocks = [
+        f"### {' '.join(words)}",
+        f"```text\n{usage}\n```",
+        cleandoc(command.help),
+        "\n".join(["```text", *examples, "```"]),
+        "\n".join(["| parameter | meaning |", "|---|---|", *rows]) if rows else "",
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _name(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        name = parameter.metavar + ("..." if parameter.nargs == -1 else "")
+        name = parameter.metavar.strip("[]") + ("..." if parameter.nargs == -1 else "")
         return name if parameter.required else f"[{name}]"
-    value = (parameter.metavar or "").replace("|", "\\|")
-    return ", ".join(parameter.opts) + (f" {value}" if value else "")
+    return ", ".join(parameter.opts) + (f" {parameter.metavar}" if parameter.metavar else "")
+
+
+def _cell(text: str) -> str:
+    """A text that ends no cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def _default(parameter: Any) -> str:
     if getattr(parameter, "multiple", False):
         return " May be repeated."
     shown = isinstance(parameter.default, (str, int)) and not isinstance(parameter.default, bool)
-    return f" Default: {parameter.default}." if shown else ""
+    return f" Default: {parameter.default}." if shown and parameter.default != "" else ""
 
 
 if __name__ == "__main__":

@@ -1,10 +1,20 @@
 """Pictures of reports for the docs: `python -m docs.generate_screenshots`. Needs Chromium; writes docs/images/."""
 
+import fcntl
+import os
+import struct
+import subprocess
+import sys
 import tempfile
+import termios
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
 from PIL import Image
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
 
 import loganalyst
 from loganalyst.report import auditpage, html
@@ -28,6 +38,20 @@ AUDITED = (
     "healthy-graph",
 )  # of the fixtures
 
+TYPED = ("diagnose", "fixtures/runs/nan-lr")  # in the picture of the README
+COLUMNS = 100
+DARK = TerminalTheme(  # background, foreground, the eight colours
+    (22, 27, 34),
+    (230, 237, 243),
+    [
+        *((72, 79, 88), (255, 123, 114), (63, 185, 80), (210, 153, 34)),
+        *((88, 166, 255), (188, 140, 255), (57, 197, 207), (177, 186, 196)),
+    ],
+)
+WINDOW = """<!doctype html><meta charset="utf-8"><style>{stylesheet}
+body {{ background: {background}; color: {foreground}; margin: 0; padding: 28px 34px; }}
+pre {{ font: 26px/1.28 "DejaVu Sans Mono", monospace; margin: 0; }}</style><pre>{code}</pre>"""
+
 
 def main() -> None:
     """Write every picture anew."""
@@ -42,9 +66,44 @@ def main() -> None:
                     f"document.querySelector('{part}').scrollIntoView({{behavior: 'instant', block: 'center'}})"
                 )
             keep(browser, name)
+        terminal = typed(Path(folder))
+        browser.open(terminal, width=1664, height=100)
+        browser.open(terminal, width=1664, height=browser.say("document.documentElement.scrollHeight"))
+        keep(browser, "terminal")
         browser.open(audited(Path(folder)), width=1200, height=860)
         browser.say("document.querySelectorAll('tr.run button')[1].click()")
         keep(browser, "audit")
+
+
+def typed(folder: Path) -> Path:
+    """A page that shows what a terminal shows after a command was typed."""
+    console = Console(record=True, width=COLUMNS, file=StringIO())
+    console.print(Text(f"$ loganalyst {' '.join(TYPED)}", "bold"))
+    console.print(Text.from_ansi(printed(*TYPED)))
+    page = folder / "terminal.html"
+    page.write_text(console.export_html(theme=DARK, code_format=WINDOW), encoding="utf-8")
+    return page
+
+
+def printed(*arguments: str) -> str:
+    """What a command prints on a terminal: on a pipe it would leave its colours out."""
+    reader, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    for name in ("NO_COLOR", "COLUMNS"):
+        environment.pop(name, None)
+    command = [sys.executable, "-m", "loganalyst.cli", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=terminal, env=environment)
+    os.close(terminal)
+    parts = []
+    try:
+        while part := os.read(reader, 1 << 16):
+            parts.append(part)
+    except OSError:  # how Linux says that nobody holds the other end any more
+        pass
+    process.wait()
+    os.close(reader)
+    return b"".join(parts).decode().replace("\r\n", "\n")
 
 
 def audited(folder: Path) -> Path:

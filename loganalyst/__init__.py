@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
 
-__version__ = "0.1.0"
+DISTRIBUTION = "loganalyst-ml"  # what pip knows this package as: the name `loganalyst` on PyPI is a stranger's
+
+__version__: str
 __all__ = [
     "Audit",
     "ChangePoint",
@@ -69,11 +71,24 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = _version()
+        return globals()[name]
     if name == "signals":
         return import_module("loganalyst.signals")
     if name in _HOME:
         return getattr(import_module(f"loganalyst.{_HOME[name]}"), name)
     raise AttributeError(f"module 'loganalyst' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def _version() -> str:
+    """What was installed, or `0.0.0+unknown` for a checkout that was not. It takes 30 ms, so only who asks pays."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0.0.0+unknown"
 
 
 def __dir__() -> list[str]:

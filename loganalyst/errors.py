@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["LogAnalystError", "ReplayError", "RuleError", "SourceError", "StoreError", "nearest"]
+__all__ = ["LogAnalystError", "ReplayError", "RuleError", "SourceError", "StoreError", "how_to_install", "nearest"]
 
 
 class LogAnalystError(Exception):
@@ -40,3 +40,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """``did you mean 'x'?`` for the known name closest to `name`, or an empty string."""
     close = get_close_matches(name, list(known), n=1)
     return f"did you mean {close[0]!r}?" if close else ""
+
+
+def how_to_install(extra: str) -> str:
+    """How to get the packages of an extra. It names no package of an index: that could be a stranger's.
+
+    >>> how_to_install("replay")
+    "`pip install '.[replay]'` in a checkout of loganalyst installs it"
+    """
+    return f"`pip install '.[{extra}]'` in a checkout of loganalyst installs it"

@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.commandline import called
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "fixtures/README.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "fixtures/README.md"]
+PLAIN = [*sorted(ROOT.glob("*.md")), ROOT / "docs/style.md", ROOT / "docs/installing.md"]  # held to docs/style.md
+CLAIM = r"More than (\d+) \[causes\].*? behind (\d+) symptoms and\s+(\d+) kinds of log lines"
+MAX_WORDS = 25  # of a sentence
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -22,12 +27,79 @@ def test_the_readme_opens_with_two_commands() -> None:
     assert second.strip().endswith("-m pytest -n auto --dist loadfile")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link names a file of the checkout."""
-    links = [t.split("#")[0] for t in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if "://" not in t]
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
-    assert [t for t in links if t and not (page.parent / t).exists()] == []
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link names a file of the checkout, and a heading of that page where it names one."""
+    links = [t.partition("#") for t in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if "://" not in t]
+    pages = {(file, anchor): (page.parent / file).resolve() if file else page for file, _, anchor in links}
+
+    assert [file for (file, _), found in pages.items() if not found.exists()] == []
+    assert [f"{f}#{a}" for (f, a), found in pages.items() if a and a not in anchors(found)] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    given = re.findall(r'<a id="([^"]+)">', text)
+    return {*given, *(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)}
+
+
+@pytest.mark.parametrize("page", PLAIN, ids=named)
+def test_sentences_are_short(page: Path) -> None:
+    """In prose, lists and cells of tables; code counts as one word."""
+    assert [s for s in sentences(page.read_text()) if len(s.split()) > MAX_WORDS] == []
+
+
+def sentences(text: str) -> list[str]:
+    """Of a page of Markdown, without its blocks of code and the targets of its links."""
+    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "", text))
+    ends = r"\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.) ?)|\||[.:;!?][)*\"]*\s"
+    return [" ".join(part.split()) for part in re.split(ends, text)]
+
+
+def test_the_readme_shows_what_the_first_command_prints() -> None:
+    """The verdict in its first screen: all that stands above the curves."""
+    shown = blocks(ROOT / "README.md", "text")[0]
+    printed = called("diagnose", "fixtures/runs/nan-lr", "--exit-zero", cwd=ROOT).out
+
+    assert shown == printed[: printed.index("\n\n", printed.index("Check")) + 1]
+    for word in ("FAILED", "Change", "Expect", "Check"):
+        assert word in shown
+
+
+def test_the_readme_shows_what_verify_prints() -> None:
+    """Its first line."""
+    printed = called("verify", "fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate", cwd=ROOT).out
+
+    assert blocks(ROOT / "README.md", "text")[2] == printed.splitlines(keepends=True)[0]
+
+
+def test_the_readme_claims_no_more_than_the_catalogue_has() -> None:
+    """More than so many causes, symptoms and kinds of lines."""
+    claimed = re.search(CLAIM, (ROOT / "README.md").read_text(), re.DOTALL)
+    found = re.match(r"(\d+) rules, (\d+) symptoms and (\d+) patterns", called("rules", "check").out)
+
+    assert claimed is not None
+    assert found is not None
+    assert [int(n) > int(c) for n, c in zip(found.groups(), claimed.groups(), strict=True)] == [True] * 3
+
+
+def test_contributing_names_what_is_there() -> None:
+    """Every path and every benchmark that CONTRIBUTING.md names."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"\b(?:loganalyst|rules|tests|docs|fixtures)/[\w./-]+", re.sub(r"<[^>]*>", "x", text))
+    modules = re.findall(r"python -m ((?:tests|fixtures|loganalyst)[\w.]*)", text)
+    made = {"rules/text/x.yaml"}  # stands for any
+    files = [m.replace(".", "/") for m in modules]
+
+    assert sorted({p.rstrip(".") for p in paths if not (ROOT / p.rstrip(".")).exists()} - made) == []
+    assert [f for f in files if not (ROOT / f"{f}.py").exists() and not (ROOT / f).is_dir()] == []
 
 
 def test_the_readme_examples_run(

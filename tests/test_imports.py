@@ -50,8 +50,8 @@ STEPS = {
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS
-LATE = {"torch", "dask", "distributed", "dask_jobqueue", "matplotlib", "ruptures", "scipy", "hyperscan", "mcp", "rich"}
-NEVER = {"wandb", "tbparse", "tensorboard", "pandas"}
+LATE = {"torch", "dask", "distributed", "dask_jobqueue", "matplotlib", "scipy", "hyperscan", "mcp", "rich"}
+NEVER = {"wandb", "tbparse", "tensorboard", "pandas", "ruptures"}
 
 
 def name(file: Path) -> str:

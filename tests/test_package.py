@@ -1,13 +1,21 @@
 """What a user installs: the built wheel has the rules, and starts without any development package."""
 
+import ast
+import email
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import loganalyst
+
 ROOT = Path(__file__).parents[1]
+MODULES = {"pyyaml": "yaml", "backports.zstd": "backports"}  # whose name is not the distribution's
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +44,7 @@ def test_the_wheel_has_the_rules_and_nothing_of_the_checkout(wheel: Path) -> Non
     rules = {n.removeprefix("loganalyst/") for n in names if n.startswith("loganalyst/rules/")}
 
     assert rules == {p.relative_to(ROOT).as_posix() for p in (ROOT / "rules").rglob("*.yaml")}
-    assert {n.split("/")[0].split("-")[0] for n in names} == {"loganalyst"}
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"loganalyst", "loganalyst_ml"}
 
 
 def test_the_wheel_has_the_style_and_the_script_of_the_page(wheel: Path) -> None:
@@ -69,3 +77,53 @@ def test_the_installed_package_diagnoses(wheel: Path, tmp_path: Path) -> None:
     )
 
     assert done.stdout.split() == [str(tmp_path / "site/loganalyst/__init__.py"), "nan_loss"]
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    """Pip knows the package as `loganalyst-ml`; a checkout that was not installed has no version, and works."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    code = "import loganalyst as la; print(la.DISTRIBUTION, la.__version__)"
+    bare = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert stated["name"] == loganalyst.DISTRIBUTION
+    assert loganalyst.__version__ in (stated["version"], "0.0.0+unknown")
+    assert bare.stdout.split() == [stated["name"], "0.0.0+unknown"]  # -S: no site packages, so nothing is installed
+
+
+def test_the_wheel_is_named_as_pip_will_ask_for_it(wheel: Path) -> None:
+    """And it states where it comes from, its licence, and the Pythons it is for."""
+    told = email.message_from_bytes(
+        zipfile.ZipFile(wheel).read(f"{'-'.join(wheel.name.split('-')[:2])}.dist-info/METADATA")
+    )
+
+    assert (told["Name"], told["License-Expression"]) == ("loganalyst-ml", "Apache-2.0")
+    assert {line.split(",")[0] for line in told.get_all("Project-URL")} == {"Changelog", "Documentation", "Source"}
+    assert "Programming Language :: Python :: 3.11" in told.get_all("Classifier")
+
+
+def test_what_is_installed_is_what_is_used() -> None:
+    """Each dependency is imported somewhere in the package, and what is imported comes with one of them or an extra."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [line for name, lines in stated["optional-dependencies"].items() if name != "test" for line in lines]
+    needed, offered = (
+        {MODULES.get(n := name(line), n) for line in lines} for lines in (stated["dependencies"], extras)
+    )
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in (ROOT / "loganalyst").rglob("*.py")]
+    used = {module for tree in trees for module in imported(tree)} - {*sys.stdlib_module_names, "loganalyst"}
+
+    assert needed - used == set()
+    assert used - needed - offered - {"compression"} == {"anyio", "pydantic"}  # of Python 3.14; these come with mcp
+
+
+def name(requirement: str) -> str:
+    """Of `hyperscan>=0.7.8; …`: hyperscan."""
+    return re.split(r"[^\w.-]", requirement)[0].replace("-", "_")
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The first word of each module that is imported anywhere."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.split(".")[0]

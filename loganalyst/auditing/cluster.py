@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from loganalyst.errors import LogAnalystError
+from loganalyst.errors import LogAnalystError, how_to_install
 from loganalyst.limits import Limits, share
 from loganalyst.store import Store, judged
 from loganalyst.store.workers import Item, Processes, Ready, Result
@@ -25,7 +25,6 @@ DEFAULTS = {"cores": 1, "memory": "4GB"}  # of a job, where dask's own configura
 PATIENCE = 60.0  # seconds to wait for a scheduler's first worker; the queue of SLURM may take as long as it likes
 QUEUED = 2  # items given out for each thread of a worker: the one it is at, and the next
 LOOK = 5.0  # seconds between two looks at how many workers there are
-INSTALL = "pip install 'loganalyst[cluster]'"
 
 
 class Cluster:
@@ -185,7 +184,7 @@ def _missing(option: str, package: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise LogAnalystError(option, f"{package} is not installed", f"`{INSTALL}` installs it") from None
+        raise LogAnalystError(option, f"{package} is not installed", how_to_install("cluster")) from None
 
 
 def _ready(client: Any, store: Path, patience: float | None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 from numpy.typing import NDArray
 
 from loganalyst.checkpoint.blocks import BLOCK, RAW, Stored
-from loganalyst.errors import SourceError
+from loganalyst.errors import SourceError, how_to_install
 
 if TYPE_CHECKING:
     import torch
@@ -78,7 +78,7 @@ def _torch(path: Path) -> Any:
     try:
         import torch
     except ImportError:
-        raise SourceError(path, "needs PyTorch to be read", "pip install 'loganalyst[replay]'") from None
+        raise SourceError(path, "needs PyTorch to be read", how_to_install("replay")) from None
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
         raise SourceError(path, f"PyTorch {torch.__version__} cannot read it safely", "2.6 or newer can")
     return torch

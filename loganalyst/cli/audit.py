@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import (
     FOUND,
     NOTHING,
@@ -39,7 +39,11 @@ class AuditFormat(StrEnum):
     HTML = "html"
 
 
-@app.command()
+@command(
+    "Many runs",
+    "loganalyst audit experiments/",
+    "loganalyst audit experiments/ --store store/ --format html -o audit.html",
+)
 def audit(
     paths: Annotated[list[Path], folders("Folders of runs, or runs.")],
     *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import (
     FOUND,
     NOTHING,
@@ -44,7 +44,11 @@ class Goal(StrEnum):
     MAX = "max"
 
 
-@app.command()
+@command(
+    "Many runs",
+    "loganalyst compare sweep/ --metric val/loss --plot sweep.png",
+    "loganalyst compare nightly-old/ nightly-new/",
+)
 def compare(
     paths: Annotated[list[Path], folders("Folders of runs; two: an old set and a new one.")],
     *,
@@ -66,10 +70,11 @@ def compare(
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N best runs.")] = 5,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a metric is worse.")] = False,
 ) -> None:
-    """Say what many runs tell together: which settings matter, which runs are best, what to run next.
+    """Compare many runs: which settings matter, and what to run next.
 
-    Also where runs fail, whether seeds decide, scaling laws, duplicates; of two folders which metrics got worse. Exits
-    with 1 if a metric of the second of two folders is worse beyond noise, 2 if nothing could be read.
+    Also which runs are best, where runs fail, whether seeds decide, scaling laws, duplicates; of two folders which
+    metrics got worse. Exits with 1 if a metric of the second of two folders is worse beyond noise, 2 if nothing
+    could be read.
     """
     from loganalyst.comparing.whole import compare as whole
     from loganalyst.progress import Bar

@@ -4,11 +4,15 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import RulesDirs, StoreDir, emit
 
 
-@app.command()
+@command(
+    "A store of runs",
+    'loganalyst confirm runs/exp42 lr-too-high --store store/ --note "bisected"',
+    "loganalyst confirm runs/exp43 none --store store/",
+)
 def confirm(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="A path, or the id of a run in the store.", show_default=False)
@@ -22,9 +26,9 @@ def confirm(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="How you know.")] = "",
     rules: RulesDirs = [],  # noqa: B006
 ) -> None:
-    """Record the true cause of a run in a store, which is made if need be.
+    """Record the true cause of a run in a store.
 
-    The newest word counts. Nothing is written into the run.
+    The store is made if need be. The newest word counts. Nothing is written into the run.
     """
     from loganalyst.auditing.confirm import confirm as confirmed
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import (
     FOUND,
     NOTHING,
@@ -38,7 +38,13 @@ class Format(StrEnum):
     SARIF = "sarif"
 
 
-@app.command()
+@command(
+    "One run",
+    "loganalyst diagnose runs/exp42",
+    "loganalyst diagnose runs/exp42 slurm-4711.out --baseline runs/exp41",
+    'loganalyst diagnose runs/exp42 --symptom "loss spikes every 1000 steps"',
+    "loganalyst diagnose runs/exp42 --format html -o report.html",
+)
 def diagnose(
     paths: Annotated[
         list[Path],

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
 
 if TYPE_CHECKING:
     pass
 
 
-@app.command()
+@command("A store of runs", "loganalyst ingest experiments/ --store store/")
 def ingest(
     paths: Annotated[
         list[Path],
@@ -23,9 +23,10 @@ def ingest(
     store: StoreDir,
     processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
 ) -> None:
-    """Read every run that changed into a store, which is made if need be.
+    """Read every run that changed into a store.
 
-    Of files that only grew, what was appended is read. Exits with 2 if a PATH could not be read.
+    The store is made if need be. Of files that only grew, what was appended is read. Exits with 2 if a
+    PATH could not be read.
     """
     from loganalyst.progress import Bar
     from loganalyst.store import Store

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, Output, emit, layout, screen
 
 
@@ -18,7 +18,7 @@ class InspectFormat(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@command("One run", "loganalyst inspect last.ckpt", "loganalyst inspect step-1000.pt step-2000.pt --plot layers.png")
 def inspect(
     files: Annotated[
         list[Path],

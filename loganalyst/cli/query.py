@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import Output, StoreDir, emit, layout, screen
 
 
@@ -19,7 +19,11 @@ class Layout(StrEnum):
     JSONL = "jsonl"
 
 
-@app.command()
+@command(
+    "A store of runs",
+    'loganalyst query "SHOW TABLES" --store store/',
+    'loganalyst query "SELECT path, status FROM runs" --store store/',
+)
 def query(
     sql: Annotated[
         str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, screen
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ CheckpointFile = Annotated[
 ]
 
 
-@app.command()
+@command(
+    "One run",
+    "loganalyst replay runs/exp42",
+    "loganalyst replay runs/exp42 --entry train.py:replay_spec --budget 600",
+)
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with a fault.", show_default=False)],
     *,
@@ -72,10 +76,10 @@ def replay(
     ] = None,
     exit_zero: ExitZero = False,
 ) -> None:
-    """Let a checkpoint decide: repeat the steps that failed, and change one thing at a time.
+    """Repeat from a checkpoint what failed, to test each cause.
 
-    The code of the entry runs in a process of its own, within the budget. Exits with 1 if a cause is likely after the
-    experiments, 2 if the run, the entry or the checkpoint cannot be used, else 0.
+    Each experiment changes one thing. The code of the entry runs in a process of its own, within the budget. Exits
+    with 1 if a cause is likely after the experiments, 2 if the run, the entry or the checkpoint cannot be used, else 0.
     """
     from loganalyst.replaying.search import replay as replayed
 

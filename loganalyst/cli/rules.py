@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import app, command
 from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit, layout
+from loganalyst.cli.help import Group
 
-rules_app = typer.Typer(help="The catalogue of causes: list, explain, new, check, test.", no_args_is_help=True)
-app.add_typer(rules_app, name="rules")
+rules_app = typer.Typer(
+    cls=Group, help="List, explain, write, check and test the rules that name causes.", no_args_is_help=True
+)
+app.add_typer(rules_app, name="rules", rich_help_panel="What it knows")
 
 
 class RuleFormat(StrEnum):
@@ -21,7 +24,7 @@ class RuleFormat(StrEnum):
     JSON = "json"
 
 
-@rules_app.command("list")
+@command("Commands", "loganalyst rules list", name="list", of=rules_app)
 def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
     """List every rule: id, severity, title."""
     from loganalyst import pipeline
@@ -31,7 +34,7 @@ def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
     emit("".join(f"{rule.id:{width}}  {rule.severity:8}  {rule.title}\n" for rule in known))
 
 
-@rules_app.command()
+@command("Commands", "loganalyst rules explain lr-too-high", of=rules_app)
 def explain(
     rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)],
     *,
@@ -49,7 +52,7 @@ def explain(
     emit(render(found) if format_ is RuleFormat.MARKDOWN else json.dumps(found, indent=2) + "\n")
 
 
-@rules_app.command()
+@command("Commands", "loganalyst rules new too-few-warmup-steps -o my-rules", of=rules_app)
 def new(
     rule: Annotated[str, typer.Argument(metavar="ID", help="Its id: lower-case words with hyphens between.")],
     *,
@@ -68,13 +71,14 @@ def new(
     emit(f"{path}\n")
 
 
-@rules_app.command()
+@command("Commands", "loganalyst rules check my-rules", of=rules_app)
 def check(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with rules of your own.")] = [],  # noqa: B006
 ) -> None:
-    """Check our rules and yours, and the patterns of log lines in the `text` folder of yours.
+    """Check our rules and yours.
 
-    Every fault is told with its line. Exits with 2 if there is one.
+    The patterns of log lines in the `text` folder of yours are checked too. Every fault is told with its line. Exits
+    with 2 if there is one.
     """
     from loganalyst import pipeline
 
@@ -87,7 +91,7 @@ def check(
     raise typer.Exit(USAGE if problems else NOTHING)
 
 
-@rules_app.command("test")
+@command("Commands", "loganalyst rules test --rules my-rules", name="test", of=rules_app)
 def run_tests(
     ids: Annotated[list[str], typer.Argument(metavar="ID", help="Rules to test (default: all).")] = [],  # noqa: B006
     *,

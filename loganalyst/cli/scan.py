@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain, folders, layout
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import SECONDS
@@ -34,7 +34,7 @@ class _Stdout:
         return ids & set()
 
 
-@app.command()
+@command("Many runs", "loganalyst scan /scratch/logs --store store/ -o findings.jsonl")
 def scan(
     paths: Annotated[list[Path], folders("Folders of runs and logs.")],
     *,
@@ -52,9 +52,10 @@ def scan(
     seconds: Seconds = SECONDS,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
 ) -> None:
-    """Tell only what is new since the last time, a line of JSON each; for cron.
+    """Report only what is new since the last scan; for cron.
 
-    Exits with 1 if there is a new finding, 2 if nothing could be read or another scan of the store goes on.
+    Each finding is a line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another
+    scan of the store goes on.
     """
     from loganalyst.auditing.scanning import File
     from loganalyst.auditing.scanning import scan as find

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import emit
 
 
@@ -21,7 +21,7 @@ class Of(StrEnum):
     COMPARISON = "comparison"
 
 
-@app.command()
+@command("For other programs", "loganalyst schema", "loganalyst schema audit")
 def schema(
     of: Annotated[
         Of,
@@ -31,7 +31,10 @@ def schema(
         ),
     ] = Of.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of `diagnose --format json`, or that of the command that prints what is named."""
+    """Print the JSON Schema of what a command prints.
+
+    By default that of `diagnose --format json`.
+    """
     from loganalyst.report import auditschema, comparisonschema, inspectionschema, replayschema, verificationschema
     from loganalyst.report import schema as diagnosis
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import emit
 from loganalyst.errors import LogAnalystError, nearest
 
 
-@app.command()
+@command("What it knows", "loganalyst script", "loganalyst script gradient_norms -o gradient_norms.py")
 def script(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The script; without it all are listed.", show_default=False)

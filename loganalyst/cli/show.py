@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import ConfigFile, emit, layout, screen
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class FeatureFormat(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@command("One run", "loganalyst show runs/exp42", "loganalyst show runs/exp42 --metric train/loss --plot loss.png")
 def show(
     run: Annotated[
         Path,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from loganalyst.cli.app import app
+from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, screen
 
 
@@ -17,7 +17,7 @@ class VerifyFormat(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@command("One run", "loganalyst verify runs/exp42 runs/exp43 --store store/")
 def verify(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The run that failed.", show_default=False)],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The run made after the fix.", show_default=False)],

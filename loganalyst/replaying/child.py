@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from loganalyst.errors import LogAnalystError, ReplayError
+from loganalyst.errors import LogAnalystError, ReplayError, how_to_install
 
 EVERY = 0.2  # seconds between two words on how far it is
 MARGIN = 20  # steps replayed past the onset
@@ -119,7 +119,7 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ReplayError("replay", "needs PyTorch", "pip install 'loganalyst[replay]'") from None
+        raise ReplayError("replay", "needs PyTorch", how_to_install("replay")) from None
     return torch
 
 

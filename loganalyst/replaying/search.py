@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loganalyst import pipeline
-from loganalyst.errors import ReplayError, nearest
+from loganalyst.errors import ReplayError, how_to_install, nearest
 from loganalyst.model import Diagnosis, Experiment, Measured, Replay, ReplayEnd, Run
 from loganalyst.progress import Bar
 from loganalyst.replaying import choosing, forensics, process, rivals, verdicts
@@ -54,7 +54,7 @@ def replay(
     began = time.monotonic()
     name = None if entry is None else named(entry)
     if name is not None and find_spec("torch") is None:
-        raise ReplayError("replay", "needs PyTorch", "pip install 'loganalyst[replay]'")
+        raise ReplayError("replay", "needs PyTorch", how_to_install("replay"))
     if device not in DEVICES:
         raise ReplayError(device, "is no device", nearest(device, DEVICES) or f"allowed are {', '.join(DEVICES)}")
     found = run if isinstance(run, Diagnosis) else pipeline.diagnose(run, config=config, rules=rules)

@@ -131,7 +131,10 @@ def test_without_the_extra_its_installation_is_told(
 ) -> None:
     """The pip command is named."""
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(LogAnalystError, match=r"is not installed; `pip install 'loganalyst\[cluster\]'` installs it"):
+    with pytest.raises(
+        LogAnalystError,
+        match=r"is not installed; `pip install '\.\[cluster\]'` in a checkout of loganalyst installs it",
+    ):
         loganalyst.audit([tmp_path], tmp_path / "store", **options)
 
 

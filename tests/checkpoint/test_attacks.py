@@ -199,4 +199,4 @@ def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
     torch.save({"w": torch.ones(3)}, tmp_path / "x.pt")
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
 
-    assert "loganalyst[replay]" in refused(tmp_path / "x.pt")
+    assert "pip install '.[replay]'" in refused(tmp_path / "x.pt")

@@ -209,4 +209,4 @@ def test_without_the_extra_it_says_what_to_install(
         cli.main(["mcp"])
 
     assert ended.value.code == 2
-    assert "needs the package mcp; pip install 'loganalyst[mcp]'" in capsys.readouterr().err
+    assert "needs the package mcp; `pip install '.[mcp]'` in a checkout" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import loganalyst as la
 from loganalyst.replaying import choosing, loading
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import find
+from tests.commandline import called
 from tests.test_docs import ROOT, blocks
 
 EXAMPLES = dict(zip(("plain", "lightning", "trainer"), blocks(ROOT / "docs/replay.md", "python")[1:], strict=True))
@@ -62,6 +63,15 @@ def test_plain_pytorch(example, limits):
     assert found.losses[:12] == pytest.approx([losses[step] for step in range(50, 62)], rel=1e-6)
     bench.limits = limits("lr_counterfactual")
     assert find("lr_counterfactual")(bench, 0).outcome == "vanished"
+
+
+def test_the_readme_shows_what_this_replay_prints(example):
+    example("plain").train()
+    printed = called("replay", "run", "--entry", "train.py:replay_spec", "--device", "cpu").out
+    first, *curves = blocks(ROOT / "README.md", "text")[1].splitlines()
+
+    assert printed.startswith(first)
+    assert [curve in printed for curve in curves] == [True, True]
 
 
 def test_lightning(example, limits):

@@ -1,0 +1,45 @@
+"""How help texts are laid out: commands by what they are for, in lines that are not cut, each command with examples."""
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+SECTIONS = ("One run", "Many runs", "A store of runs", "What it knows", "For other programs")
+
+
+class Group(TyperGroup):
+    """Lists its commands under the sections they name."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (typer's signature)
+        """Write one section after the other. A sentence too long for the line goes on below it."""
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in SECTIONS}
+        width = max(map(len, self.commands))
+        for name, command in sorted(self.commands.items()):
+            section = getattr(command, "rich_help_panel", None)
+            line = (f"{name:{width}}", command.get_short_help_str(limit=1000))
+            sections.setdefault(section if isinstance(section, str) else "Commands", []).append(line)
+        for title, lines in sections.items():
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
+
+
+class Command(TyperCommand):
+    """Shows its parameters by the words of their `metavar` alone, without the types of Python that hold them."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options."""
+        rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                rows[kind].append((record[0].partition(" <")[0], record[1]))
+        for title, lines in rows.items():
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
+
+
+def examples(*lines: str) -> str:
+    r"""The end of a command's help. The mark \b keeps lines from being joined."""
+    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])
