@@ -37,7 +37,7 @@ STEPS = {
     # many runs, or one against another
     "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
     # many runs together, from their store
-    "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
+    "comparing": {"auditing", "baseline", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "features": {"errors", "model", "rulefiles", "threads"},

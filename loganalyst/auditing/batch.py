@@ -18,12 +18,13 @@ from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
+from loganalyst.model.short import Short
 from loganalyst.store import Outcome, Store, dumped_jobs
 from loganalyst.store.workers import Workers
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Short):
     """What is known of the runs below some paths.
 
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that

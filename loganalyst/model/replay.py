@@ -7,10 +7,11 @@ from typing import Literal
 
 from loganalyst.model.diagnosis import Diagnosis
 from loganalyst.model.inspection import Inspection
+from loganalyst.model.short import Short
 
 
-@dataclass(frozen=True)
-class Measured:
+@dataclass(frozen=True, repr=False)
+class Measured(Short):
     """One run of an experiment. `outcome` is one of those rules/replay.yaml names for it, or `inconclusive`; `text`
     says what was measured. `reproduced`: whether the unchanged replay shows the fault (None: not asked). `values` are
     named numbers or words, `series` named losses, a value a step from the training's step `start` (counted from 0) on.
@@ -24,8 +25,8 @@ class Measured:
     start: int = 0
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class Experiment(Short):
     """An experiment that was made: what it asks and what each outcome means, stated before; `outcome` is that on which
     most `runs` (one a seed) agree. `weights` are the log-likelihood ratios the outcome has for causes, by id: above 0
     it confirms a cause, below 0 it refutes it.
@@ -48,8 +49,8 @@ class Experiment:
 HypothesisVerdict = Literal["confirmed", "refuted", "open"]
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+@dataclass(frozen=True, repr=False)
+class Hypothesis(Short):
     """A cause before and after the experiments that bear on it; `open` where none of them decided, `under` the likelier
     cause whose consequence it is.
     """
@@ -68,8 +69,8 @@ class Hypothesis:
 ReplayEnd = Literal["decided", "all_tried", "three_refuted", "budget", "failed", "no_entry", "nothing_to_test"]
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, repr=False)
+class Replay(Short):
     """What a replay of a run found. `hypotheses` come in their new order; `before` and `after` are the diagnoses
     without and with the experiments. `checkpoint` is what was replayed from (None: the training's own start) at `step`,
     `onset` where the logs show the fault; `notes` tell what was done otherwise than asked, `ended` why it ended (`why`

@@ -29,7 +29,7 @@ class Source:
     lines: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(Tables):
     """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
 
@@ -53,6 +53,12 @@ class Run(Tables):
     ignored: tuple[str, ...] = ()
     job: str | None = None
     inspection: "Inspection | None" = None
+
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it."""
+        from loganalyst.report import prompt
+
+        return prompt.run(self)
 
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception

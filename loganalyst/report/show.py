@@ -10,7 +10,7 @@ from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
 from loganalyst.report import features
 from loganalyst.report.document import Document, document
-from loganalyst.report.layout import MAX_WIDTH, bars, printed, shortened, text, wrapped
+from loganalyst.report.layout import MAX_WIDTH, bars, cells, padded, printed, text, wrapped
 from loganalyst.report.series import chart
 from loganalyst.report.text import clean, count, number, size, span, step
 
@@ -86,12 +86,12 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> "list[Text]":
     """Columns as wide as their widest cell; the widest give way until the last one, which wraps, has its room."""
     if not rows:
         return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     while sum(widths) + 2 * len(widths) + 2 > width - LAST_COLUMN:
         widths[widths.index(max(widths))] -= 1
     lines: list[Text] = []
     for row in rows:
-        first = text("  " + "".join(f"{shortened(cell, w):{w}}  " for cell, w in zip(row, widths, strict=False)))
+        first = text("  " + "".join(f"{padded(cell, w)}  " for cell, w in zip(row, widths, strict=False)))
         lines += wrapped(text(row[-1]), width, first, first.cell_len)
     return lines
 

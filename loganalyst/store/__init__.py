@@ -71,6 +71,12 @@ class Store:
             return self.table(name)
         raise AttributeError(f"a store has no table {name!r}; it has {', '.join(ALL_TABLES)}")
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ALL_TABLES]
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}; tables {', '.join(ALL_TABLES)})"
+
     def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
         """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
@@ -186,6 +192,14 @@ class Store:
                 for _ in self.judgings(patience=0.0):
                     pass
         return self._folder.scan(name)
+
+    def rows(self, name: str) -> int | None:
+        """How many rows a table has; None for a judged one while runs wait to be judged: nothing is judged to count."""
+        if name in JUDGED and self.unjudged().height:
+            return None
+        if name in BIG:  # told with each run: no file of a run is opened
+            return int(self._folder.scan("runs").select(pl.col(name).sum()).collect().item() or 0)
+        return int(self._folder.scan(name).select(pl.len()).collect().item())
 
     def run(self, run_id: str) -> Run:
         """One run, as `read_run` of its path gives it. Raises StoreError for an id the store does not have."""
