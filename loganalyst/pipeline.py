@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst import diagnosis, features, rulefiles, settings, signals
+from loganalyst import anonymous, diagnosis, features, rulefiles, settings, signals
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
 from loganalyst.diagnosis import expected
@@ -69,6 +69,8 @@ def read_run(
 
     Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
     """
+    if anonymous.is_document(Path(path)):
+        return anonymous.load(Path(path))
     with own.beside(rules):
         return ingest(Path(path), [Path(log) for log in logs], separate=separate)
 
@@ -305,7 +307,9 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
-    roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
+    roles = role_names.assign(
+        run.points["metric"].unique(maintain_order=True), {**run.roles, **corrected.corrections()}
+    )
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
     curves = meant(last_training(curves), role_names.all_roles())

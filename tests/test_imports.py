@@ -33,6 +33,7 @@ STEPS = {
         "settings",
         "sources",
     },  # reads what changed, and has it judged
+    "anonymous": {"__version__", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
     "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},

@@ -1,12 +1,14 @@
 """What was read of a run: its tables, and where they came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
+from loganalyst.model.features import FeatureValue
 from loganalyst.model.inspection import Inspection
 from loganalyst.model.tables import Tables
 
@@ -36,7 +38,8 @@ class Run(Tables):
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
     is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
-    is not known. `inspection` is of its checkpoints, where somebody asked for it.
+    is not known. `inspection` is of its checkpoints, where somebody asked for it. Only an anonymous document
+    has `roles` (of metrics whose names do not say them) and `given` (features that its tables no longer show).
     """
 
     id: str = ""
@@ -53,6 +56,8 @@ class Run(Tables):
     ignored: tuple[str, ...] = ()
     job: str | None = None
     inspection: "Inspection | None" = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, FeatureValue] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it."""

@@ -87,7 +87,7 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> "list[Text]":
     if not rows:
         return []
     widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    while sum(widths) + 2 * len(widths) + 2 > width - LAST_COLUMN:
+    while sum(widths) + 2 * len(widths) + 2 > width - min(LAST_COLUMN, max(cells(row[-1]) for row in rows)):
         widths[widths.index(max(widths))] -= 1
     lines: list[Text] = []
     for row in rows:
@@ -146,8 +146,11 @@ def _config(config: pl.DataFrame) -> list[Sequence[str]]:
 def _coverage(d: Diagnosis, doc: Document, width: int) -> "list[Text]":
     """How far the curves were looked at, and what cannot be judged."""
     looked = [f"{d.coverage[k]} {words}" for k, words in COVERAGE.items() if d.coverage.get(k)]
-    rows = [("curves", ", ".join(looked))] if looked else []
-    return _table([*rows, *((n.why, f"not judged: {', '.join(n.titles)}") for n in doc.not_judged)], width)
+    lines = _table([("curves", ", ".join(looked))], width) if looked else []
+    lines += [text("  not judged, for what it would take is not logged:")] if doc.not_judged else []
+    for n in doc.not_judged:
+        lines += wrapped(text(f"- {', '.join(n.titles)}: ", (n.why, "dim")), width, text("    "), 6)
+    return lines
 
 
 COVERAGE = {"full": "looked at in full", "screened": "screened only", "skipped": "not judged by their shape"}
