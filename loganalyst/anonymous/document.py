@@ -52,7 +52,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         "sources": sources,
         "roles": _roles({named[m.name]: m.role for m in diagnosis.metrics if m.name in named}),
         "tables": {name: [*_packed(name, rows)] for name, rows in told.items() if rows.height},
-        "features": features_of(diagnosis.features.values, named),
+        "features": {k: frames.plain(v) for k, v in features_of(diagnosis.features.values, named).items()},
         "diagnosis": _answer(diagnosis),
     }
 

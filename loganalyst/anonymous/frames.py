@@ -10,7 +10,7 @@ import polars as pl
 from loganalyst.model import SCHEMAS, Time, table
 
 START = datetime(2000, 1, 1, tzinfo=UTC)  # the first time of every run that is read back
-_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 MAX_ROWS = 20_000_000  # of one table
 Packed = dict[str, Any]
 
@@ -25,19 +25,20 @@ def pack(rows: pl.DataFrame) -> Packed:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and a == b
+    return type(a) is type(b) and repr(a) == repr(b)  # 0.0 and -0.0 are two
 
 
 def _values(column: pl.Series) -> list[Any]:
     if column.dtype == Time:
         column = column.dt.epoch("us") - int(START.timestamp()) * 1_000_000
-    return [_plain(value) for value in column.to_list()]
+    return [plain(value) for value in column.to_list()]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as JSON has it: NaN and infinities as words."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def unpack(name: str, packed: Mapping[str, Any]) -> pl.DataFrame:
@@ -65,7 +66,7 @@ def _column(name: str, key: str, value: Any, rows: int) -> pl.Series:
 
 def _numbers(values: list[Any]) -> list[Any]:
     """The values with words for what is no finite number in their place."""
-    return [_WORDS[v] if isinstance(v, str) else _numbers(v) if isinstance(v, list) else _float(v) for v in values]
+    return [NOT_FINITE[v] if isinstance(v, str) else _numbers(v) if isinstance(v, list) else _float(v) for v in values]
 
 
 def _float(value: Any) -> Any:

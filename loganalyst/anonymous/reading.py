@@ -15,7 +15,7 @@ import polars as pl
 from loganalyst.anonymous import frames
 from loganalyst.anonymous.document import SCHEMA, TABLES, anonymous_sources
 from loganalyst.anonymous.names import Names
-from loganalyst.anonymous.rows import features_of
+from loganalyst.anonymous.rows import features_of, numbered
 from loganalyst.anonymous.tables import anonymous, job
 from loganalyst.errors import SourceError
 from loganalyst.features import roles
@@ -76,7 +76,7 @@ def load(path: Path) -> Run:
         started=_time(found.run.get("started")),
         ended=_time(found.run.get("ended")),
         roles={named[m]: role for m, role in found.roles.items() if m in named and role in roles.all_roles()},
-        given=features_of(found.features, named),
+        given=features_of(numbered(found.features), named),
     )
 
 

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 
 from loganalyst.anonymous import vocabulary
+from loganalyst.anonymous.frames import NOT_FINITE
 from loganalyst.anonymous.tables import WORDS
 from loganalyst.features import declared, roles
 from loganalyst.model import FeatureValue
 
 # values that features themselves give
-_GIVEN = frozenset(
+GIVEN = frozenset(
     [
         "none",
         "training",
@@ -74,6 +75,12 @@ def features_of(values: Mapping[str, FeatureValue], metrics: Mapping[str, str]) 
     return {name: value for name, value in known.items() if value is not None}
 
 
+def numbered(values: Mapping[str, FeatureValue]) -> dict[str, FeatureValue]:
+    """The values of a document with numbers in place of the words for what is not finite."""
+    floats = {name for name, feature in declared().items() if feature.dtype == "float"}
+    return {name: NOT_FINITE.get(str(v), v) if name in floats else v for name, v in values.items()}
+
+
 def _value(name: str, value: FeatureValue, metrics: Mapping[str, str]) -> FeatureValue:
     if not isinstance(value, str):
         return value
@@ -81,5 +88,5 @@ def _value(name: str, value: FeatureValue, metrics: Mapping[str, str]) -> Featur
         return metrics[value]
     if name.endswith(_COUNTED) and _NUMBERS.fullmatch(value):
         return value
-    known = vocabulary.patterns() | vocabulary.allowed("values") | WORDS | _GIVEN | roles.all_roles().keys()
+    known = vocabulary.patterns() | vocabulary.allowed("values") | WORDS | GIVEN | roles.all_roles().keys()
     return value if value in known or all(word in known for word in value.split(" ")) else None
