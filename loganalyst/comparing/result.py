@@ -263,6 +263,11 @@ class Comparison(Short):
     of an audit. `regressions` are told of two sets of runs, the old one and the new one, and what was `changed` in
     all of the new ones: key -> value before and after. Where runs have nothing to do with each other, all but `runs` is
     of the largest group that belongs together, and the others are `unrelated`.
+
+    >>> import loganalyst as la
+    >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1)
+    >>> found.runs.height, found.worse
+    (2, False)
     """
 
     runs: pl.DataFrame
@@ -282,6 +287,11 @@ class Comparison(Short):
 
     @property
     def worse(self) -> bool:
-        """Whether a metric of the new set is worse beyond noise, in any group."""
+        """Whether a metric of the new set is worse beyond noise, in any group.
+
+        >>> import loganalyst as la
+        >>> la.compare(["fixtures/runs/nan-lr"], jobs=1).worse  # only two sets of runs can be held against each other
+        False
+        """
         alone = [u.comparison for u in self.unrelated if u.comparison]
         return any(r.verdict == "worse" for r in self.regressions) or any(c.worse for c in alone)

@@ -107,6 +107,13 @@ class Excerpt(Short):
 class Diagnosis(Short):
     """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
     settle it where it is not sure (below 0.70), `rivals` what a run may have that seems healthy and is doubted.
+
+    >>> import loganalyst as la
+    >>> la.diagnose("fixtures/runs/nan-lr")
+    <Diagnosis of nan-lr: FAILED at step 660 of 3,000 after 5 min 30 s
+      diagnosis_complete, 93 % sure: Learning rate too high
+      93 % lr-too-high: Learning rate too high (train/loss, step 626)
+      read from fixtures/runs/nan-lr>
     """
 
     run: Run
@@ -144,19 +151,35 @@ class Diagnosis(Short):
         return prompt.diagnosis(self)
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/diagnosis/1)."""
+        """The JSON of the contract (schema loganalyst/diagnosis/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> json.loads(la.diagnose("fixtures/runs/nan-lr").to_json())["root_causes"][0]["id"]
+        'lr-too-high'
+        """
         from loganalyst.report import json
 
         return json.render(self, indent=indent)
 
     def to_markdown(self) -> str:
-        """The full report as Markdown."""
+        """The full report as Markdown.
+
+        >>> import loganalyst as la
+        >>> print(la.diagnose("fixtures/runs/nan-lr").to_markdown().splitlines()[0])
+        # nan-lr: Learning rate too high
+        """
         from loganalyst.report import markdown
 
         return markdown.render(self)
 
     def to_html(self) -> str:
-        """The report as one HTML file, with plots; it loads nothing."""
+        """The report as one HTML file, with plots; it loads nothing.
+
+        >>> import loganalyst as la
+        >>> la.diagnose("fixtures/runs/nan-lr").to_html()[:15]
+        '<!doctype html>'
+        """
         from loganalyst.report import html
 
         return html.render(self)

@@ -136,7 +136,18 @@ class InspectionFinding(Short):
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Short):
-    """Checkpoints looked at without the code that made them; findings the worst first."""
+    """Checkpoints looked at without the code that made them; findings the worst first.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import loganalyst as la, torch
+    >>> from safetensors.torch import save_file
+    >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+    >>> found = la.inspect(file)
+    >>> found.unusable, found.checkpoints[0].parameters
+    (False, 4)
+    """
 
     checkpoints: tuple[CheckpointScan, ...]
     changes: tuple[CheckpointChange, ...]
@@ -144,17 +155,48 @@ class Inspection(Short):
 
     @property
     def unusable(self) -> bool:
-        """Whether a tensor of a model or an optimiser is not finite."""
+        """Whether a tensor of a model or an optimiser is not finite.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+        >>> found = la.inspect(file)
+        >>> found.unusable
+        False
+        """
         return any(f.severity == "unusable" for f in self.findings)
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/inspection/1)."""
+        """The JSON of the contract (schema loganalyst/inspection/1).
+
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+        >>> json.loads(la.inspect(file).to_json())["schema"]
+        'loganalyst/inspection/1'
+        """
         from loganalyst.report import inspection
 
         return inspection.render_json(self, indent=indent)
 
     def plot(self, path: str | Path) -> None:
-        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files."""
+        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> (folder / "run").mkdir()
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, folder / "run/model.safetensors")
+        >>> la.inspect(folder / "run/model.safetensors").plot(folder / "tensors.png")
+        """
         from loganalyst.report import inspectionplot
 
         inspectionplot.save(self, Path(path))

@@ -75,6 +75,11 @@ class Replay(Short):
     without and with the experiments. `checkpoint` is what was replayed from (None: the training's own start) at `step`,
     `onset` where the logs show the fault; `notes` tell what was done otherwise than asked, `ended` why it ended (`why`
     in words), `learned` and `next_steps` what came of it. `inspection` is of the checkpoints without the user's code.
+
+    >>> import loganalyst as la
+    >>> found = la.replay("fixtures/runs/nan-lr")
+    >>> found.ended, found.why
+    ('no_entry', 'an entry (--entry module:function) is needed for experiments')
     """
 
     before: Diagnosis
@@ -95,19 +100,36 @@ class Replay(Short):
     inspection: Inspection | None = None
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/replay/1)."""
+        """The JSON of the contract (schema loganalyst/replay/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> json.loads(la.replay("fixtures/runs/nan-lr").to_json())["ended"]
+        'no_entry'
+        """
         from loganalyst.report import replay
 
         return replay.render_json(self, indent=indent)
 
     def to_markdown(self) -> str:
-        """The report as Markdown."""
+        """The report as Markdown.
+
+        >>> import loganalyst as la
+        >>> la.replay("fixtures/runs/nan-lr").to_markdown()[:2]
+        '# '
+        """
         from loganalyst.report import replaymarkdown
 
         return replaymarkdown.render(self)
 
     def plot(self, path: str | Path) -> None:
-        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run."""
+        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run.
+
+        >>> import loganalyst as la
+        >>> la.replay("fixtures/runs/nan-lr").plot("replay.png")
+        Traceback (most recent call last):
+        loganalyst.errors.LogAnalystError: fixtures/runs/nan-lr: no experiment to draw; an entry is needed: --entry
+        """
         from loganalyst.report import replayplot
 
         replayplot.save(self, Path(path))

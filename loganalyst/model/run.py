@@ -40,6 +40,10 @@ class Run(Tables):
     is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
     is not known. `inspection` is of its checkpoints, where somebody asked for it. Only an anonymous document
     has `roles` (of metrics whose names do not say them) and `given` (features that its tables no longer show).
+
+    >>> import loganalyst as la
+    >>> la.read_run("fixtures/runs/nan-lr").config.filter(key="optim.lr")["number"].item()
+    0.0258
     """
 
     id: str = ""
@@ -68,6 +72,11 @@ class Run(Tables):
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
         that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
+
+        >>> import loganalyst as la
+        >>> run = la.read_run("fixtures/runs/cuda-oom")
+        >>> run.block("slurm-48104.out", 27)["exception"]
+        'torch.OutOfMemoryError'
         """
         if file is None or line is None:
             return None

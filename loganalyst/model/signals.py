@@ -69,6 +69,11 @@ class ChangePoint:
     last (inclusive; None where it lasts to the end). `effect` is in units of the local noise (robust standard
     deviations; for `periodic` the period in points, for `nonfinite` the number of such points), `significance` in 0..1
     (1 = certain).
+
+    >>> import loganalyst as la
+    >>> change = la.signals.change_points([1.0, 0.9, 0.8, float("nan"), float("nan")], role="train_loss")[0]
+    >>> change.kind, change.index, change.effect
+    ('nonfinite', 3, 2.0)
     """
 
     index: int

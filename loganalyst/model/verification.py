@@ -80,6 +80,11 @@ class Truth:
 class Verification(Short):
     """Whether a fix helped: an old run against the one made after it. `checks` has one entry a cause of the old run,
     the likeliest first; `new_causes` are likely in the new run and were none of the old one's.
+
+    >>> import loganalyst as la
+    >>> found = la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate")
+    >>> found.outcome, found.checks[0].id
+    ('fixed', 'lr-too-high')
     """
 
     old: "Diagnosis"
@@ -90,7 +95,14 @@ class Verification(Short):
     lessons: tuple[Lesson, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/verification/1)."""
+        """The JSON of the contract (schema loganalyst/verification/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> found = la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate")
+        >>> json.loads(found.to_json())["outcome"]
+        'fixed'
+        """
         from loganalyst.report import verification
 
         return verification.render_json(self, indent=indent)
