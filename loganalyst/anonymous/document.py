@@ -14,6 +14,7 @@ from loganalyst.anonymous.clocks import without_dates
 from loganalyst.anonymous.names import Names
 from loganalyst.anonymous.rows import features_of
 from loganalyst.anonymous.tables import COLUMNS, anonymous, job
+from loganalyst.errors import LogAnalystError
 from loganalyst.features import roles
 from loganalyst.model import Diagnosis, Run, Source
 
@@ -25,7 +26,7 @@ _HOSTS = ("host", "hostname", "user", "username", "entity", "project", "author",
 
 
 def document(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The document as data that JSON can hold.
+    """The document as data that JSON can hold. Raises LogAnalystError for a run of more than 20 million points.
 
     >>> import loganalyst as la
     >>> found = document(la.diagnose("fixtures/runs/nan-lr"))
@@ -34,6 +35,11 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
     >>> [source["path"] for source in found["sources"]]
     ['file1', 'file2', 'file3']
     """
+    if diagnosis.run.points.height > frames.MAX_ROWS:
+        what = f"has {diagnosis.run.points.height:,} points"
+        raise LogAnalystError(
+            diagnosis.run.path, what, f"a document holds {frames.MAX_ROWS:,}: name one file of the run"
+        )
     run, names = diagnosis.run, Names(_identities(diagnosis.run))
     sources = [asdict(source) for source in anonymous_sources(run, names)]
     dated, first = _dated(run)

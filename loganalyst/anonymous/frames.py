@@ -17,21 +17,19 @@ Packed = dict[str, Any]
 
 def pack(rows: pl.DataFrame) -> Packed:
     """The frame as `rows` and its columns; times are microseconds after START."""
-    told = {name: _values(rows[name]) for name in rows.columns if rows[name].null_count() < rows.height}
-    alike = {
-        name: v[0] if all(_same(x, v[0]) for x in v) and not isinstance(v[0], list) else v for name, v in told.items()
-    }
-    return {"rows": rows.height, **alike}
+    told = (rows[name] for name in rows.columns if rows[name].null_count() < rows.height)
+    return {"rows": rows.height, **{column.name: _packed(column) for column in told}}
 
 
-def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and repr(a) == repr(b)  # 0.0 and -0.0 are two
-
-
-def _values(column: pl.Series) -> list[Any]:
+def _packed(column: pl.Series) -> Any:
+    """The values, or the one that all of them are."""
     if column.dtype == Time:
         column = column.dt.epoch("us") - int(START.timestamp()) * 1_000_000
-    return [plain(value) for value in column.to_list()]
+    alike = not column.dtype.is_nested() and column.n_unique() == 1 and (column[0] or not column.dtype.is_float())
+    if alike:  # 0.0 and -0.0 are two values that equal each other
+        return plain(column[0])
+    odd = column.dtype.is_nested() or (column.dtype.is_float() and not column.is_finite().all())
+    return [plain(value) for value in column.to_list()] if odd else column.to_list()
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ A word that is in the vocabulary stays, any other becomes `anona`, `anonb`, ...:
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from string import ascii_lowercase
 
@@ -26,14 +27,17 @@ class Names:
         self._hosts = _any_of(host for host in hosts if len(host) > 2)
         self._words: dict[str, str] = {}
         self._metrics: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._counts_of: Counter[str] = Counter()
         self._numbered: dict[tuple[str, str], str] = {}
 
     def metric(self, name: str) -> str:
         """The name of a metric, word by word; two metrics never get one name."""
         if name not in self._metrics:
             told = self.words(name)
-            while told in self._metrics.values():
+            while told in self._taken:
                 told += f"/{self._other(f'{name}/{told}')}"
+            self._taken.add(told)
             self._metrics[name] = told
         return self._metrics[name]
 
@@ -62,8 +66,8 @@ class Names:
     def counted(self, kind: str, name: str) -> str:
         """`file1`, `node2`: the first, second, ... of its kind."""
         if (kind, name) not in self._numbered:
-            before = sum(known == kind for known, _ in self._numbered)
-            self._numbered[kind, name] = f"{kind}{before + 1}"
+            self._counts_of[kind] += 1
+            self._numbered[kind, name] = f"{kind}{self._counts_of[kind]}"
         return self._numbered[kind, name]
 
     def _unit(self, units: list[str], i: int) -> str:
