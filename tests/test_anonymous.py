@@ -474,6 +474,15 @@ def test_a_broken_document_is_told_with_its_file(written: dict[str, Any], tmp_pa
         la.read_run(file)
 
 
+def test_only_a_file_may_be_a_document(tmp_path: Path) -> None:
+    """A pipe is not waited for; a folder, a link to nothing and an empty file are none."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+
+    assert not any(anonymous.is_document(tmp_path / name) for name in ("pipe", "empty", "link", "nothing", "."))
+
+
 def test_a_documents_own_text_is_not_read(written: dict[str, Any], tmp_path: Path) -> None:
     """Whoever wrote the document: no text of theirs, and no file that they name, gets into a report."""
     (tmp_path / "zqfile").write_text("zqsecret\n" * 100)

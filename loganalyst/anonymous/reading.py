@@ -46,6 +46,8 @@ class _Document(msgspec.Struct):
 
 def is_document(path: Path) -> bool:
     """Whether the file begins as a document of `loganalyst show --anonymous` does."""
+    if not path.is_file():  # a pipe would be waited for
+        return False
     try:
         with path.open("rb") as file:
             return _HEAD.match(file.read(200)) is not None
