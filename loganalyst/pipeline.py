@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst import diagnosis, features, rulefiles, settings, signals
+from loganalyst import anonymous, diagnosis, features, rulefiles, settings, signals
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
 from loganalyst.diagnosis import expected
@@ -68,7 +68,14 @@ def read_run(
     with rules of the user's own, of which the patterns in `text/` hold for the logs.
 
     Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
+
+    >>> import loganalyst as la
+    >>> run = la.read_run("fixtures/runs/nan-lr")
+    >>> run.status, run.points.height, round(run.points.filter(metric="train/loss")["value"].min(), 3)
+    ('failed', 2211, 0.764)
     """
+    if anonymous.is_document(Path(path)):
+        return anonymous.load(Path(path))
     with own.beside(rules):
         return ingest(Path(path), [Path(log) for log in logs], separate=separate)
 
@@ -86,6 +93,10 @@ def _catalogue(rules: tuple[Path, ...]) -> Catalogue:
 def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
     """A rule, of ours or of the folders `rules`, as the data of its file with the weights in force. Raises RuleError
     for an unknown id, naming the nearest.
+
+    >>> import loganalyst as la
+    >>> la.explain("lr-too-high")["label"]
+    'lr_too_high'
     """
     known = catalogue(tuple(rules)).rules
     if rule not in known:
@@ -163,6 +174,11 @@ def diagnose(
     searched with its code for what fixes change (`Fix.places`). With `checkpoints` the last ones of the run are looked
     into (`Run.inspection`), which takes as long as reading them; `watch` is told how many of how many are done. Raises
     SourceError or RuleError.
+
+    >>> import loganalyst as la
+    >>> found = la.diagnose("fixtures/runs/nan-lr", symptoms=["the loss is NaN"])
+    >>> found.status, found.causes[0].id, found.summary["told_symptoms"][0]["verdict"]
+    ('diagnosis_complete', 'lr-too-high', 'confirmed')
     """
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate, rules=(*settings.find(Path(run), config).rules, *rules))
@@ -305,7 +321,9 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
-    roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
+    roles = role_names.assign(
+        run.points["metric"].unique(maintain_order=True), {**run.roles, **corrected.corrections()}
+    )
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
     curves = meant(last_training(curves), role_names.all_roles())

@@ -3,19 +3,18 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
 from loganalyst.errors import StoreError, nearest
-from loganalyst.store import Store
+from loganalyst.store import Store, meanings
 from loganalyst.store.tables import ALL_TABLES
 
-BEGIN = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN")
-ROWS = 1000  # of a table that is drawn
-CONTROL = r"\p{Cc}"
+BEGIN = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN", "DESCRIBE")
+NAMED = 12  # names that an error lists
 # What a statement is made of, to its first sign of a construct that hides text in other ways than these
 _TOKEN = re.compile(
     r"(?P<string>'(?:[^']|'')*')|\"(?P<quoted>(?:[^\"]|\"\")*)\"|(?P<hidden>--|/\*|[\w&]'|[$`'\"#])"
@@ -26,17 +25,51 @@ _NO_TABLE = re.compile(r"relation '(.*?)' was not found")
 
 
 def ask(store: Store, sql: str) -> pl.DataFrame:
-    """The answer to one SELECT (or WITH, SHOW TABLES, EXPLAIN) over the tables of the store.
+    """The answer to one SELECT (or WITH, SHOW TABLES, DESCRIBE, EXPLAIN) over the tables of the store.
 
     Only the tables it names are opened, and of the big ones only the files of runs that a comparison of `run_id` with
-    fixed values leaves. Naming a judged table judges first what was not judged yet. Raises StoreError.
+    fixed values leaves. Naming a judged table judges first what was not judged yet. Raises StoreError for a statement
+    that does more than read these tables, and for an unknown table or column, with the nearest name.
+
+    >>> import tempfile
+    >>> from loganalyst import Store
+    >>> store = Store(tempfile.mkdtemp())
+    >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+    >>> ask(store, "SELECT count(*) AS n FROM points").item()
+    2211
+    >>> ask(store, "DESCRIBE gaps")["column"].to_list()
+    ['run_id', 'file', 'offset', 'bytes', 'why']
     """
     words = _words(sql)
+    if sql.split(maxsplit=1)[0].upper() == "DESCRIBE":
+        return _described(store, sql)
     frames = {name: store.table(name) if name in words else pl.LazyFrame() for name in ALL_TABLES}
     try:
         return pl.SQLContext(frames).execute(sql, eager=True)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _refused(str(error)) from None
+
+
+def _described(store: Store, sql: str) -> pl.DataFrame:
+    """`DESCRIBE`: the tables with meaning and rows. `DESCRIBE TABLE`: its columns with type, unit and meaning."""
+    named = sql.strip().rstrip(";").split()[1:]
+    if not named:
+        return pl.DataFrame(
+            [(name, store.rows(name), meanings.TABLES[name]) for name in ALL_TABLES],
+            schema={"table": pl.String, "rows": pl.Int64, "a row is": pl.String},
+            orient="row",
+        )
+    table = named[0].strip('"').lower()
+    if len(named) > 1:
+        raise _error(f"DESCRIBE with {len(named)} names", "DESCRIBE takes one table, or none to list them all")
+    if table not in ALL_TABLES:
+        raise _error(f"no table {table!r}", _known(table, ALL_TABLES, "DESCRIBE lists them: "))
+    return pl.DataFrame(meanings.columns(table), schema=list(meanings.Column._fields), orient="row")
+
+
+def _known(name: str, known: Collection[str], lead: str) -> str:
+    """The nearest of the known names; where none is near, the first of them."""
+    return nearest(name, known) or f"{lead}{', '.join([*known][:NAMED])}{' …' if len(known) > NAMED else ''}"
 
 
 def _words(sql: str) -> set[str]:
@@ -66,11 +99,11 @@ def _error(what: str, allowed: str) -> StoreError:
 def _refused(text: str) -> StoreError:
     """What polars says of a query, with the nearest name that there is."""
     if found := _NO_TABLE.search(text):
-        return _error(f"no table {found[1]!r}", nearest(found[1], ALL_TABLES) or f"there are {', '.join(ALL_TABLES)}")
+        return _error(f"no table {found[1]!r}", _known(found[1], ALL_TABLES, "DESCRIBE lists them: "))
     if found := _NO_COLUMN.search(text):
         known = re.findall(r'"(.*?)"', found[2])
-        return _error(f"no column {found[1]!r}", nearest(found[1], known) or f"there are {', '.join(known)}")
-    return _error(text.partition("\n")[0], "SHOW TABLES names the tables, SELECT * FROM … LIMIT 1 the columns")
+        return _error(f"no column {found[1]!r}", _known(found[1], known, "there are "))
+    return _error(text.partition("\n")[0], "DESCRIBE lists the tables, DESCRIBE TABLE the columns of one")
 
 
 def csv(rows: pl.DataFrame) -> str:
@@ -91,20 +124,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
-
-
-def drawn(rows: pl.DataFrame, width: int, *, ascii_only: bool) -> str:
-    """At most ROWS rows as a table that is `width` characters wide; signs that control a terminal are blanks."""
-    with pl.Config(
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=width,
-        fmt_str_lengths=width,
-        fmt_table_cell_list_len=-1,
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        tbl_formatting="ASCII_BORDERS_ONLY_CONDENSED" if ascii_only else "UTF8_BORDERS_ONLY",
-    ):
-        shown = rows.head(ROWS).with_columns(pl.col(pl.String).str.replace_all(CONTROL, " "))
-        more = f"{rows.height - ROWS:,} more rows; --format csv writes them all\n" if rows.height > ROWS else ""
-        return f"{shown}\n{more}"

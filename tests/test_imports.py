@@ -33,11 +33,12 @@ STEPS = {
         "settings",
         "sources",
     },  # reads what changed, and has it judged
+    "anonymous": {"__version__", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
     "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
     # many runs together, from their store
-    "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
+    "comparing": {"auditing", "baseline", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "rulefiles"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "features": {"errors", "model", "rulefiles", "threads"},

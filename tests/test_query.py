@@ -5,9 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.cells import cell_len
 
 from loganalyst import Store, query
 from loganalyst.errors import StoreError
+from loganalyst.report import grid
 from loganalyst.store.tables import ALL_TABLES, BIG, JUDGED
 
 LOSS = "step,loss\n0,1.5\n1,nan\n2,inf\n3,-inf\n"
@@ -120,7 +122,7 @@ def test_text_may_look_like_a_function(store: Store) -> None:
     [
         ("SELECT * FROM poins", "no table 'poins'; did you mean 'points'?"),
         ("SELECT nam FROM runs", "no column 'nam'; did you mean 'name'?"),
-        ("SELECT a FROM", "SHOW TABLES names the tables"),
+        ("SELECT a FROM", "DESCRIBE lists the tables"),
     ],
 )
 def test_errors_name_the_nearest(store: Store, sql: str, told: str) -> None:
@@ -148,11 +150,104 @@ def test_lists_are_text_in_csv() -> None:
     assert query.csv(rows) == 'a,b,c\n1.5; 2.0,,\n,x,"y,z"\n'
 
 
-def test_a_drawn_table_controls_no_terminal() -> None:
-    """Log text with escape sequences is shown, not obeyed; many rows are cut and counted."""
-    drawn = query.drawn(pl.DataFrame({"text": ["\x1b[31mred\n"] * 1001}), 60, ascii_only=True)
+HOSTILE = pl.DataFrame(
+    {
+        "run_id": ["ab12cd34ef56"] * 3,
+        "text": ["\x1b[31mred\x1b]0;title\x07\nnext\r\n" + "x" * 300, "损失函数" * 30, "ok\u202etxt"],
+        "value": [1.5, float("nan"), None],
+        "list": [[1, 2, 3] * 40, [], None],
+        **{f"column_{i}": [i] * 3 for i in range(12)},
+    }
+)
 
-    assert "\x1b" not in drawn
-    assert "[31mred" in drawn
-    assert drawn.endswith("1 more rows; --format csv writes them all\n")
-    assert drawn.isascii()
+
+@pytest.mark.parametrize("width", [20, 60, 80, 100, 200])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_drawn_table_fits_and_says_what_it_cut(width: int, ascii_only: bool) -> None:
+    """Whatever stands in cells: no line is wider than the screen, a row is a line, and the cuts are counted."""
+    drawn = grid.render(HOSTILE, width, ascii_only=ascii_only)
+    table, _, told = drawn.partition("\n\n")
+
+    assert max(map(cell_len, drawn.splitlines())) <= width
+    assert len(table.splitlines()) == 2 + HOSTILE.height
+    assert all(c.isprintable() for line in drawn.splitlines() for c in line)
+    assert " ".join(told.split()).endswith("--format csv, json or jsonl writes all of it.")
+    shown = table.splitlines()[0].split()
+    hidden = HOSTILE.width - len(shown)
+    assert (f"{hidden} columns (" in " ".join(told.split())) is (hidden > 1)
+
+
+def test_a_table_that_fits_is_whole() -> None:
+    """Numbers stand to the right, NULL and NaN have words, and no line says that something was cut."""
+    drawn = grid.render(pl.DataFrame({"a": ["x", None], "n": [1.5, float("nan")], "b": [True, None]}), 40)
+
+    assert (
+        drawn == "a     n  b\n────  ───  ────\n".replace("a     n", "a       n") + "x     1.5  true\nnull  NaN  null\n"
+    )
+
+
+def test_many_rows_are_cut_and_counted() -> None:
+    """A drawn table is for reading: the first thousand rows."""
+    drawn = grid.render(pl.DataFrame({"a": range(1001)}), 80)
+
+    assert drawn.endswith("\n\nLeft out: 1 row. --format csv, json or jsonl writes all of it.\n")
+    assert len(drawn.splitlines()) == 1004
+
+
+def test_one_row_that_does_not_fit_is_listed() -> None:
+    """A line a column: what `SELECT * FROM features` of one run gives."""
+    drawn = grid.render(HOSTILE.head(1), 60)
+
+    assert drawn.splitlines()[0].split() == ["run_id", "ab12cd34ef56"]
+    assert len(drawn.partition("\n\n")[0].splitlines()) == HOSTILE.width
+
+
+def test_describe_tells_every_table_and_column(store: Store) -> None:
+    """All tables with their rows; a table with type, unit and meaning of all its columns, those of features too."""
+    tables = query.ask(store, "DESCRIBE")
+    points = dict(tables.select("table", "rows").iter_rows())["points"]
+
+    assert tables["table"].to_list() == [*ALL_TABLES]
+    assert points == query.ask(store, "SELECT count(*) AS n FROM points").item()
+    assert all(tables["a row is"])
+    for name in ALL_TABLES:
+        found = query.ask(store, f"describe {name};")
+        assert found["column"].to_list() == getattr(store, name).collect_schema().names()
+        assert all(found["meaning"])
+        assert found.columns == ["column", "dtype", "unit", "meaning"]
+
+
+def test_describe_counts_nothing_that_is_not_known(tmp_path: Path) -> None:
+    """While a run waits to be judged, the rows of what is judged are not known; nothing is judged to count them."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/metrics.csv").write_text(LOSS)
+    store = Store(tmp_path / "store")
+    store.ingest([tmp_path / "run"])
+    rows = dict(query.ask(store, "DESCRIBE").select("table", "rows").iter_rows())
+
+    assert {rows[name] for name in JUDGED} == {None}
+    assert rows["points"] == 4
+    assert store.unjudged().height == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("DESCRIBE poins", "no table 'poins'; did you mean 'points'?"),
+        ("DESCRIBE points runs", "DESCRIBE takes one table"),
+        ("SELECT zzz FROM runs", "there are run_id, path, name"),
+        ("SELECT * FROM zzz", "DESCRIBE lists them: points,"),
+    ],
+)
+def test_describe_and_errors_lead_on(store: Store, sql: str, told: str) -> None:
+    """What is not known is told with what there is."""
+    with pytest.raises(StoreError) as refused:
+        query.ask(store, sql)
+
+    assert told in str(refused.value)
+
+
+def test_a_store_completes_its_tables(store: Store) -> None:
+    """`dir` and so the Tab key know the tables; the repr names them."""
+    assert {*ALL_TABLES} <= {*dir(store)}
+    assert all(name in repr(store) for name in ALL_TABLES)

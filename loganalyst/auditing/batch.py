@@ -18,12 +18,13 @@ from loganalyst.auditing.nodes import nodes
 from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
+from loganalyst.model.short import Short
 from loganalyst.store import Outcome, Store, dumped_jobs
 from loganalyst.store.workers import Workers
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Short):
     """What is known of the runs below some paths.
 
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
@@ -31,6 +32,11 @@ class Audit:
     not (`contrasts.COLUMNS`); `accounts` one row a node, user, partition or reason of the scheduler's jobs
     (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
     why reports could not be written.
+
+    >>> import loganalyst as la
+    >>> found = la.audit([], jobs=1)  # no run at all
+    >>> found.runs.height, found.groups.height, dict(found.counts)
+    (0, 0, {})
     """
 
     runs: pl.DataFrame
@@ -42,12 +48,22 @@ class Audit:
 
     @property
     def nodes(self) -> pl.DataFrame:
-        """The runs by node (`nodes.COLUMNS`), those that fail most surely first."""
+        """The runs by node (`nodes.COLUMNS`), those that fail most surely first.
+
+        >>> import loganalyst as la
+        >>> la.audit([], jobs=1).nodes.columns[:3]
+        ['node', 'runs', 'failed']
+        """
         return nodes(self.runs)
 
     @property
     def likely(self) -> bool:
-        """Whether a cause is likely in any run."""
+        """Whether a cause is likely in any run.
+
+        >>> import loganalyst as la
+        >>> la.audit([], jobs=1).likely
+        False
+        """
         return bool((self.runs["verdict"] == "likely").any())
 
 
@@ -72,6 +88,10 @@ def audit(
     takes too much memory costs itself only: its status is `unreadable`. The work is done by processes of this machine,
     by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. Raises StoreError where the store or the folder
     of reports cannot be used, LogAnalystError where a cluster cannot.
+
+    >>> import loganalyst as la
+    >>> la.audit(["fixtures/runs/nan-lr"], jobs=1).runs["issue"].item()
+    'Learning rate too high'
     """
     paths = list(paths)
     processes = processors() if slurm else jobs or processors()

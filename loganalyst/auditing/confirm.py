@@ -22,6 +22,12 @@ def confirm(
     `run` is a path, or the id (or its unique beginning) of a run in the store. What was confirmed before stays in the
     store, but the newest counts. Nothing is written into the run. Raises RuleError for a cause that does not exist,
     SourceError for a run that does not, StoreError.
+
+    >>> import tempfile
+    >>> import loganalyst as la
+    >>> truth = la.confirm("fixtures/runs/nan-lr", "lr-too-high", store=tempfile.mkdtemp(), note="halved it: no NaN")
+    >>> truth.cause, truth.label
+    ('lr-too-high', 'lr_too_high')
     """
     known = pipeline.catalogue(tuple(rules)).rules
     labels = {rule.label for rule in known.values()} | {HEALTHY}

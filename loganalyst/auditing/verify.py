@@ -40,6 +40,10 @@ def verify(
     A `store` remembers the outcome; a cause whose fixes failed three times there is lowered. `config` and `rules` are
     those of `diagnose`. Raises SourceError where a run cannot be read or `old` shows nothing that could be verified,
     RuleError, StoreError.
+
+    >>> import loganalyst as la
+    >>> la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate").checks[0].why
+    '...'
     """
     kept = store if isinstance(store, Store) or store is None else Store(store)  # which may say that it cannot be
     before = pipeline.diagnose(old, config=config, rules=rules)

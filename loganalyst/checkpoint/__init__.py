@@ -19,6 +19,15 @@ def inspect(*paths: str | Path, spectra: bool = False, watch: Watch | None = Non
     effective rank, on a GPU where there is one. Nothing of a file is run and none is written to; tensors are read in
     blocks, so a checkpoint may be far larger than memory. `watch` is told how many tensors of how many are done. Raises
     SourceError for what cannot be read safely; torch files need the extra `replay`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import loganalyst as la, torch
+    >>> from safetensors.torch import save_file
+    >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> save_file({"layer.weight": torch.full((2, 2), float("nan"))}, file)
+    >>> la.inspect(file).findings[0].kind
+    'nonfinite'
     """
     if not paths:
         raise SourceError("inspect", "no checkpoint is named", layouts.KNOWN)

@@ -28,7 +28,7 @@ def query(
     sql: Annotated[
         str,
         typer.Argument(
-            metavar="SQL", help="A SELECT, or SHOW TABLES. docs/store.md has the columns.", show_default=False
+            metavar="SQL", help="A SELECT; DESCRIBE lists the tables, DESCRIBE TABLE its columns.", show_default=False
         ),
     ],
     *,
@@ -42,6 +42,7 @@ def query(
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
+    from loganalyst.report import grid
     from loganalyst.store import Store
 
     if not store.is_dir():
@@ -52,7 +53,7 @@ def query(
     elif format_ is Layout.TABLE:
         stdout = screen()
         width = stdout["width"] if sys.stdout.isatty() and output is None else 1 << 15
-        text = asking.drawn(rows, width, ascii_only=stdout["ascii_only"] and output is None)
+        text = grid.render(rows, width, ascii_only=stdout["ascii_only"] and output is None)
     elif format_ is Layout.JSONL:
         text = "".join(f"{line}\n" for line in asking.json_lines(rows))
     else:

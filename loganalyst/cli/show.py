@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import ConfigFile, emit, layout, screen
+from loganalyst.cli.common import ConfigFile, Output, emit, layout, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -38,18 +38,30 @@ def show(
             "--plot", metavar="FILE", help="Draw the main curves, or those of --metric, into FILE (.png, .svg or .pdf)."
         ),
     ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Write curves and settings as JSON, without names, paths and text."),
+    ] = False,
+    output: Output = None,
     config: ConfigFile = None,
 ) -> None:
     """Show what was read of a run.
 
-    Its sources, metrics with their roles and why, config, gaps, and how far it could be judged.
+    Its sources, metrics with their roles and why, config, gaps, and how far it could be judged. With --anonymous it
+    writes what an issue about a wrong diagnosis needs (docs/anonymous.md); `diagnose FILE` judges that again.
     """
     from loganalyst import pipeline
     from loganalyst.report import show as report
 
     if format_ is FeatureFormat.JSON and not features:
         raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
+    if anonymous and (metric or features or plot):
+        raise typer.BadParameter("it is a document of its own; leave the other options out", param_hint="--anonymous")
     diagnosis = pipeline.diagnose(run, config=config)
+    if anonymous:
+        from loganalyst.anonymous import render
+
+        return emit(render(diagnosis), output)
     if plot is not None:
         from loganalyst.report.plot import save
 
@@ -60,6 +72,7 @@ def show(
         emit(_features(diagnosis, format_))
     if plot is None and not metric and not features:
         emit(report.render(diagnosis, **screen()))
+    return None
 
 
 def _features(diagnosis: "Diagnosis", format_: FeatureFormat) -> str:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import polars as pl
 
+from loganalyst.model.short import Short
+
 Scale = Literal["linear", "log", "choice"]
 Edge = Literal["low", "high"]
 UNRELATED = "unrelated"  # why a run is left out that has nothing to do with those that are compared
@@ -27,8 +29,8 @@ class Objective:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Importance:
+@dataclass(frozen=True, repr=False)
+class Importance(Short):
     """How much of the differences between runs one setting makes, alone (`main`) and with its interactions (`share`,
     with `low`..`high` its 90 % posterior interval). `q` is the false discovery rate at which it is told; `important`:
     that is at most 5 %. `profile` has its levels with the predicted objective, and a 90 % band, others at their best.
@@ -47,8 +49,8 @@ class Importance:
     profile: tuple[Mapping[str, float | str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Interaction:
+@dataclass(frozen=True, repr=False)
+class Interaction(Short):
     """Two settings of which the effect of one depends on the other; `best` tells the best level of the first at two
     levels of the second.
     """
@@ -60,8 +62,8 @@ class Interaction:
     best: tuple[Mapping[str, float | str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Region:
+@dataclass(frozen=True, repr=False)
+class Region(Short):
     """Where one setting is best: `levels` are those not shown to be worse than `best` (one-sided, 95 %). `edge`: the
     best lies at this end of what was tried. `free`: no level is shown to be worse.
     """
@@ -74,8 +76,8 @@ class Region:
     free: bool
 
 
-@dataclass(frozen=True)
-class Corner:
+@dataclass(frozen=True, repr=False)
+class Corner(Short):
     """Where runs diverge or fail: conditions of one or two settings, and the failures with and without them. `p` is
     the chance of so strong a contrast by accident, over all corners that were looked at.
     """
@@ -224,8 +226,8 @@ class Regression:
     verdict: Literal["worse", "better", "same", "unknown"]
 
 
-@dataclass(frozen=True)
-class Suggestion:
+@dataclass(frozen=True, repr=False)
+class Suggestion(Short):
     """A run to make next: the settings to change of the run `base` (a path), and what each outcome would mean."""
 
     kind: Literal["separate", "seeds", "extend", "explore", "scale"]
@@ -236,8 +238,8 @@ class Suggestion:
     outcomes: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Unrelated:
+@dataclass(frozen=True, repr=False)
+class Unrelated(Short):
     """Runs (ids, and the deepest `folder` that holds them) that have nothing to do with those that are compared. Of the
     settings and metrics that say what is trained: how many both have, and how many the set with fewer has; `scale`
     names the objectives of which all values differ by far. `comparison` is theirs alone; None where they are too few,
@@ -252,8 +254,8 @@ class Unrelated:
     comparison: "Comparison | None"
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Short):
     """What is to be learned from many runs together.
 
     `runs` has one row a run, the best first: id, path, status, whether it was unstable, its objective, its group of
@@ -261,6 +263,11 @@ class Comparison:
     of an audit. `regressions` are told of two sets of runs, the old one and the new one, and what was `changed` in
     all of the new ones: key -> value before and after. Where runs have nothing to do with each other, all but `runs` is
     of the largest group that belongs together, and the others are `unrelated`.
+
+    >>> import loganalyst as la
+    >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1)
+    >>> found.runs.height, found.worse
+    (2, False)
     """
 
     runs: pl.DataFrame
@@ -280,6 +287,11 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether a metric of the new set is worse beyond noise, in any group."""
+        """Whether a metric of the new set is worse beyond noise, in any group.
+
+        >>> import loganalyst as la
+        >>> la.compare(["fixtures/runs/nan-lr"], jobs=1).worse  # only two sets of runs can be held against each other
+        False
+        """
         alone = [u.comparison for u in self.unrelated if u.comparison]
         return any(r.verdict == "worse" for r in self.regressions) or any(c.worse for c in alone)

@@ -40,6 +40,11 @@ def compare(
     whether `min` or `max` of it is best, where its name does not say. The others are those of `audit`. Runs that have
     nothing to do with the largest group that belongs together are `unrelated`: they are compared by themselves. Raises
     SourceError for a metric that no run has, StoreError where the store cannot be used.
+
+    >>> import loganalyst as la
+    >>> found = la.compare(["fixtures/runs/nan-lr", "fixtures/runs/healthy-gpt-noisy"], jobs=1, metric="val/loss")
+    >>> found.objective.metric, found.objective.worse
+    ('val/loss', 'up')
     """
     with ExitStack() as stack:
         folder = Path(store or stack.enter_context(TemporaryDirectory(prefix="loganalyst-")))

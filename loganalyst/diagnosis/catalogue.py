@@ -22,6 +22,7 @@ T = TypeVar("T")
 NOT_RULES = (
     "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
     "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
+    "anonymous.yaml",
 )  # fmt: skip
 SCALES: tuple[Scale, ...] = get_args(Scale)
 

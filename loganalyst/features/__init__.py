@@ -37,6 +37,9 @@ def compute(context: Context) -> Features:
         values[name] = None if value != value else value  # noqa: PLR0124 (NaN is the value that differs from itself)
         if witness is not None:
             witnesses[name] = witness
+    for name, given in context.run.given.items():
+        if name in values and values[name] is None:
+            values[name] = given
     return Features(values, witnesses)
 
 

@@ -25,7 +25,7 @@ UP = 3  # folders above the run that a path may be relative to
 def compute(context: Context) -> Computed:
     """All of FEATURES; not known without a config, and of places on another machine nothing is said."""
     run = context.run
-    if not run.config.height:
+    if not run.config.height or run.given:  # of an anonymous run the disk is another one
         return {}
     rows = run.config.select("key", "value", "origin").rows()
     named = [(key, value, origin) for key, value, origin in rows if value and _names(key.lower(), value)]

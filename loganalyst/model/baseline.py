@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from loganalyst.model.short import Short
+
 Way = Literal["up", "down"]
 Direction = Literal["worse", "better", "above", "below"]
 
@@ -51,8 +53,8 @@ class Suspect:
     why: str
 
 
-@dataclass(frozen=True)
-class Baseline:
+@dataclass(frozen=True, repr=False)
+class Baseline(Short):
     """A run beside the one it is compared with: what was changed (what matters most first), which metrics part, the
     first first, and which stay `together`; the suspect, or why there is none.
     """

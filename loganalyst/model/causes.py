@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from loganalyst.model.short import Short
+
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Short):
     """One item asked. `holds` None = not known; `weight` is the log-likelihood ratio that counted (0 if none)."""
 
     id: str
@@ -33,8 +35,8 @@ class Place:
     value: str
 
 
-@dataclass(frozen=True)
-class Fix:
+@dataclass(frozen=True, repr=False)
+class Fix(Short):
     """One change to make, filled with this run's values. `places` are where what it changes is written, as far as
     config and code were given to search.
     """
@@ -46,8 +48,8 @@ class Fix:
     places: tuple[Place, ...] = ()
 
 
-@dataclass(frozen=True)
-class Decider:
+@dataclass(frozen=True, repr=False)
+class Decider(Short):
     """What would settle an answer that is not sure: `what` to log (a role or table), or what to change and, in `check`,
     to look at then; and the titles of the causes (of a healthy run: of the symptoms) it would tell apart.
     """
@@ -58,8 +60,8 @@ class Decider:
     check: str = ""
 
 
-@dataclass(frozen=True)
-class Cause:
+@dataclass(frozen=True, repr=False)
+class Cause(Short):
     """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
     log or of the scheduler, in a run that failed; such are named before all else that is true of the run. `family`:
     that of its rule, which part of training it is about.
@@ -93,9 +95,15 @@ class Cause:
     ended_run: bool = False
     family: str = ""
 
+    def _repr_html_(self) -> str:
+        """The cause as a notebook shows it."""
+        from loganalyst.report import prompt
 
-@dataclass(frozen=True)
-class QuickFix:
+        return prompt.cause(self)
+
+
+@dataclass(frozen=True, repr=False)
+class QuickFix(Short):
     """The first change to make for a cause. `impact` (0 to 1): how severe it is, times the share of the symptoms it
     explains; `confidence` that of the cause.
     """
@@ -108,8 +116,8 @@ class QuickFix:
     confidence: float
 
 
-@dataclass(frozen=True)
-class Symptom:
+@dataclass(frozen=True, repr=False)
+class Symptom(Short):
     """Something seen to be wrong, before any cause."""
 
     id: str
@@ -119,8 +127,8 @@ class Symptom:
     text: str
 
 
-@dataclass(frozen=True)
-class Told:
+@dataclass(frozen=True, repr=False)
+class Told(Short):
     """A symptom the user told, held against the logs: `seen` True (confirmed), False (contradicted: looked for and not
     there), None (what would show it is not logged, or the text was not understood). `symptoms` are the ids it was
     understood as, `evidence` the features they were judged by, with value and place.
@@ -134,8 +142,8 @@ class Told:
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
-@dataclass(frozen=True)
-class Note:
+@dataclass(frozen=True, repr=False)
+class Note(Short):
     """What is worth knowing of a run and is no fault, such as time asked for and not used, and what to do about it."""
 
     id: str
@@ -144,8 +152,8 @@ class Note:
     change: str
 
 
-@dataclass(frozen=True)
-class Rival:
+@dataclass(frozen=True, repr=False)
+class Rival(Short):
     """A cause that would look just like a run that seems healthy and is doubted: `why` it is doubted, the probability
     that is left for it, and what would `decide`.
     """
@@ -158,8 +166,8 @@ class Rival:
     decide: tuple[Decider, ...] = ()
 
 
-@dataclass(frozen=True)
-class RuledOut:
+@dataclass(frozen=True, repr=False)
+class RuledOut(Short):
     """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
     `rival` is True where a symptom it could cause is seen; `confidence` is what such a rival that is unlikely has left
     beside the others (0 for all others).

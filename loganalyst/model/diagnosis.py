@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import polars as pl
 
@@ -12,8 +12,12 @@ from loganalyst.model.baseline import Baseline
 from loganalyst.model.causes import Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
 from loganalyst.model.run import Run
+from loganalyst.model.short import Short
 from loganalyst.model.signals import Curve, Metric
 from loganalyst.model.tables import table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Status = Literal["diagnosis_complete", "cause_unknown", "healthy", "insufficient_data", "unreadable"]
 
@@ -52,8 +56,8 @@ class Onset:
         return (self.low, self.high) if self.low < self.high else (self.low - 0.5, self.low + 0.5)
 
 
-@dataclass(frozen=True)
-class TimelineEvent:
+@dataclass(frozen=True, repr=False)
+class TimelineEvent(Short):
     """One thing that happened, in causal order. Where a metric left its usual course, it did so within `low`..`high`
     (steps); `after` names the one that had done so before it, `lag` the steps between, `confidence` the probability of
     this order.
@@ -87,8 +91,8 @@ class SessionSummary:
     node: str | None = None
 
 
-@dataclass(frozen=True)
-class Excerpt:
+@dataclass(frozen=True, repr=False)
+class Excerpt(Short):
     """Lines of a log around the one that shows a cause: `lines` from line `first_line` on, `marked` that line's number
     (both from 1).
     """
@@ -99,10 +103,17 @@ class Excerpt:
     marked: int
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Short):
     """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
     settle it where it is not sure (below 0.70), `rivals` what a run may have that seems healthy and is doubted.
+
+    >>> import loganalyst as la
+    >>> la.diagnose("fixtures/runs/nan-lr")
+    <Diagnosis of nan-lr: FAILED at step 660 of 3,000 after 5 min 30 s
+      diagnosis_complete, 93 % sure: Learning rate too high
+      93 % lr-too-high: Learning rate too high (train/loss, step 626)
+      read from fixtures/runs/nan-lr>
     """
 
     run: Run
@@ -128,26 +139,74 @@ class Diagnosis:
     quick_fixes: tuple[QuickFix, ...] = ()
     rivals: tuple[Rival, ...] = ()
 
+    def __repr__(self) -> str:
+        from loganalyst.report import prompt
+
+        return prompt.lines(self)
+
+    def _repr_html_(self) -> str:
+        """The diagnosis as a notebook shows it."""
+        from loganalyst.report import prompt
+
+        return prompt.diagnosis(self)
+
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/diagnosis/1)."""
+        """The JSON of the contract (schema loganalyst/diagnosis/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> json.loads(la.diagnose("fixtures/runs/nan-lr").to_json())["root_causes"][0]["id"]
+        'lr-too-high'
+        """
         from loganalyst.report import json
 
         return json.render(self, indent=indent)
 
     def to_markdown(self) -> str:
-        """The full report as Markdown."""
+        """The full report as Markdown.
+
+        >>> import loganalyst as la
+        >>> print(la.diagnose("fixtures/runs/nan-lr").to_markdown().splitlines()[0])
+        # nan-lr: Learning rate too high
+        """
         from loganalyst.report import markdown
 
         return markdown.render(self)
 
     def to_html(self) -> str:
-        """The report as one HTML file, with plots; it loads nothing."""
+        """The report as one HTML file, with plots; it loads nothing.
+
+        >>> import loganalyst as la
+        >>> la.diagnose("fixtures/runs/nan-lr").to_html()[:15]
+        '<!doctype html>'
+        """
         from loganalyst.report import html
 
         return html.render(self)
 
-    def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None:
-        """Write a figure of the run, or of these metrics, to a .png, .svg or .pdf outside of the run."""
+    @overload
+    def plot(self, path: None = None, metrics: Sequence[str] = ()) -> "Figure": ...
+
+    @overload
+    def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None: ...
+
+    def plot(self, path: str | Path | None = None, metrics: Sequence[str] = ()) -> "Figure | None":
+        """Draw the curves that tell most, or these `metrics`, over their steps, with what was found on them.
+
+        Without `path` the matplotlib figure is returned: a notebook shows it, and pyplot knows nothing of it. With
+        `path` it is written there, as its suffix says (.png, .svg or .pdf), and nothing is returned.
+
+        Raises SourceError for a metric that the run does not have, LogAnalystError where there is no curve, for another
+        suffix, and for a path inside the run or one that cannot be written.
+
+        >>> import loganalyst as la
+        >>> figure = la.diagnose("fixtures/runs/nan-lr").plot(metrics=["train/loss"])
+        >>> [ax.get_title(loc="left") for ax in figure.axes]
+        ['train/loss']
+        """
         from loganalyst.report import plot
 
+        if path is None:
+            return plot.drawn(self, metrics)
         plot.save(self, Path(path), metrics)
+        return None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loganalyst.model.short import Short
+
 
 @dataclass(frozen=True)
 class Feature:
@@ -31,8 +33,8 @@ class Witness:
     node: str | None = None
 
 
-@dataclass(frozen=True)
-class Features:
+@dataclass(frozen=True, repr=False)
+class Features(Short):
     """One run's row: every declared feature (None = not known) and the witnesses of those that have one."""
 
     values: Mapping[str, FeatureValue]

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from loganalyst.model.short import Short
 
-@dataclass(frozen=True)
-class TensorStats:
+
+@dataclass(frozen=True, repr=False)
+class TensorStats(Short):
     """What the numbers of one stored tensor are. `min` to `norm` (L2) are of its finite values, None where it has none;
     `tiny` counts |x| below 1e-8, zeros among them (of Adam's second moment: below eps squared). `dead_rows` are all
     zeros: outputs that never change. The largest singular value and the effective rank (of the first axis against all
@@ -52,8 +54,8 @@ class ModuleShare:
     norm: float | None
 
 
-@dataclass(frozen=True)
-class OptimizerScan:
+@dataclass(frozen=True, repr=False)
+class OptimizerScan(Short):
     """The state of one optimiser. `blown_up` are second moments whose largest value is far above the other tensors';
     `eps_share` is the share of second moments v with sqrt(v) below eps, where eps, not the gradient, sets the step; of
     those that are not 0, for 0 is a parameter that never had a gradient.
@@ -67,8 +69,8 @@ class OptimizerScan:
     eps_share: float | None
 
 
-@dataclass(frozen=True)
-class CheckpointScan:
+@dataclass(frozen=True, repr=False)
+class CheckpointScan(Short):
     """One checkpoint: every tensor, and the model, optimisers and training state as a whole. Tied tensors (`tied` has
     them in groups) count once among the parameters. `rng` names the random generators whose state is saved; `unread`
     tells which parts would have needed code.
@@ -104,8 +106,8 @@ class TensorChange:
     cosine: float | None = None
 
 
-@dataclass(frozen=True)
-class CheckpointChange:
+@dataclass(frozen=True, repr=False)
+class CheckpointChange(Short):
     """From one checkpoint to the next one given; `median` is that of the tensors that changed."""
 
     old: Path
@@ -121,8 +123,8 @@ InspectionKind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class InspectionFinding:
+@dataclass(frozen=True, repr=False)
+class InspectionFinding(Short):
     """One thing that is wrong, or worth knowing, with the names of the tensors that show it."""
 
     kind: InspectionKind
@@ -132,9 +134,20 @@ class InspectionFinding:
     tensors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Inspection:
-    """Checkpoints looked at without the code that made them; findings the worst first."""
+@dataclass(frozen=True, repr=False)
+class Inspection(Short):
+    """Checkpoints looked at without the code that made them; findings the worst first.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import loganalyst as la, torch
+    >>> from safetensors.torch import save_file
+    >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+    >>> found = la.inspect(file)
+    >>> found.unusable, found.checkpoints[0].parameters
+    (False, 4)
+    """
 
     checkpoints: tuple[CheckpointScan, ...]
     changes: tuple[CheckpointChange, ...]
@@ -142,17 +155,48 @@ class Inspection:
 
     @property
     def unusable(self) -> bool:
-        """Whether a tensor of a model or an optimiser is not finite."""
+        """Whether a tensor of a model or an optimiser is not finite.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+        >>> found = la.inspect(file)
+        >>> found.unusable
+        False
+        """
         return any(f.severity == "unusable" for f in self.findings)
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/inspection/1)."""
+        """The JSON of the contract (schema loganalyst/inspection/1).
+
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> file = Path(tempfile.mkdtemp(), "model.safetensors")
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, file)
+        >>> json.loads(la.inspect(file).to_json())["schema"]
+        'loganalyst/inspection/1'
+        """
         from loganalyst.report import inspection
 
         return inspection.render_json(self, indent=indent)
 
     def plot(self, path: str | Path) -> None:
-        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files."""
+        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la, torch
+        >>> from safetensors.torch import save_file
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> (folder / "run").mkdir()
+        >>> save_file({"layer.weight": torch.ones(2, 2)}, folder / "run/model.safetensors")
+        >>> la.inspect(folder / "run/model.safetensors").plot(folder / "tensors.png")
+        """
         from loganalyst.report import inspectionplot
 
         inspectionplot.save(self, Path(path))

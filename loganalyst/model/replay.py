@@ -7,10 +7,11 @@ from typing import Literal
 
 from loganalyst.model.diagnosis import Diagnosis
 from loganalyst.model.inspection import Inspection
+from loganalyst.model.short import Short
 
 
-@dataclass(frozen=True)
-class Measured:
+@dataclass(frozen=True, repr=False)
+class Measured(Short):
     """One run of an experiment. `outcome` is one of those rules/replay.yaml names for it, or `inconclusive`; `text`
     says what was measured. `reproduced`: whether the unchanged replay shows the fault (None: not asked). `values` are
     named numbers or words, `series` named losses, a value a step from the training's step `start` (counted from 0) on.
@@ -24,8 +25,8 @@ class Measured:
     start: int = 0
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class Experiment(Short):
     """An experiment that was made: what it asks and what each outcome means, stated before; `outcome` is that on which
     most `runs` (one a seed) agree. `weights` are the log-likelihood ratios the outcome has for causes, by id: above 0
     it confirms a cause, below 0 it refutes it.
@@ -48,8 +49,8 @@ class Experiment:
 HypothesisVerdict = Literal["confirmed", "refuted", "open"]
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+@dataclass(frozen=True, repr=False)
+class Hypothesis(Short):
     """A cause before and after the experiments that bear on it; `open` where none of them decided, `under` the likelier
     cause whose consequence it is.
     """
@@ -68,12 +69,17 @@ class Hypothesis:
 ReplayEnd = Literal["decided", "all_tried", "three_refuted", "budget", "failed", "no_entry", "nothing_to_test"]
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, repr=False)
+class Replay(Short):
     """What a replay of a run found. `hypotheses` come in their new order; `before` and `after` are the diagnoses
     without and with the experiments. `checkpoint` is what was replayed from (None: the training's own start) at `step`,
     `onset` where the logs show the fault; `notes` tell what was done otherwise than asked, `ended` why it ended (`why`
     in words), `learned` and `next_steps` what came of it. `inspection` is of the checkpoints without the user's code.
+
+    >>> import loganalyst as la
+    >>> found = la.replay("fixtures/runs/nan-lr")
+    >>> found.ended, found.why
+    ('no_entry', 'an entry (--entry module:function) is needed for experiments')
     """
 
     before: Diagnosis
@@ -94,19 +100,36 @@ class Replay:
     inspection: Inspection | None = None
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/replay/1)."""
+        """The JSON of the contract (schema loganalyst/replay/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> json.loads(la.replay("fixtures/runs/nan-lr").to_json())["ended"]
+        'no_entry'
+        """
         from loganalyst.report import replay
 
         return replay.render_json(self, indent=indent)
 
     def to_markdown(self) -> str:
-        """The report as Markdown."""
+        """The report as Markdown.
+
+        >>> import loganalyst as la
+        >>> la.replay("fixtures/runs/nan-lr").to_markdown()[:2]
+        '# '
+        """
         from loganalyst.report import replaymarkdown
 
         return replaymarkdown.render(self)
 
     def plot(self, path: str | Path) -> None:
-        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run."""
+        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run.
+
+        >>> import loganalyst as la
+        >>> la.replay("fixtures/runs/nan-lr").plot("replay.png")
+        Traceback (most recent call last):
+        loganalyst.errors.LogAnalystError: fixtures/runs/nan-lr: no experiment to draw; an entry is needed: --entry
+        """
         from loganalyst.report import replayplot
 
         replayplot.save(self, Path(path))

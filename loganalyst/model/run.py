@@ -1,12 +1,14 @@
 """What was read of a run: its tables, and where they came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
+from loganalyst.model.features import FeatureValue
 from loganalyst.model.inspection import Inspection
 from loganalyst.model.tables import Tables
 
@@ -29,14 +31,19 @@ class Source:
     lines: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(Tables):
     """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
 
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
     is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
-    is not known. `inspection` is of its checkpoints, where somebody asked for it.
+    is not known. `inspection` is of its checkpoints, where somebody asked for it. Only an anonymous document
+    has `roles` (of metrics whose names do not say them) and `given` (features that its tables no longer show).
+
+    >>> import loganalyst as la
+    >>> la.read_run("fixtures/runs/nan-lr").config.filter(key="optim.lr")["number"].item()
+    0.0258
     """
 
     id: str = ""
@@ -53,10 +60,23 @@ class Run(Tables):
     ignored: tuple[str, ...] = ()
     job: str | None = None
     inspection: "Inspection | None" = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, FeatureValue] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it."""
+        from loganalyst.report import prompt
+
+        return prompt.run(self)
 
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
         that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
+
+        >>> import loganalyst as la
+        >>> run = la.read_run("fixtures/runs/cuda-oom")
+        >>> run.block("slurm-48104.out", 27)["exception"]
+        'torch.OutOfMemoryError'
         """
         if file is None or line is None:
             return None

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from loganalyst.model.short import Short
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -40,8 +42,8 @@ class Metric:
     nonfinite: int
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, repr=False)
+class Curve(Short):
     """One metric over the effective history of a run: arrays of equal length n, in order of `steps`.
 
     `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
@@ -67,6 +69,11 @@ class ChangePoint:
     last (inclusive; None where it lasts to the end). `effect` is in units of the local noise (robust standard
     deviations; for `periodic` the period in points, for `nonfinite` the number of such points), `significance` in 0..1
     (1 = certain).
+
+    >>> import loganalyst as la
+    >>> change = la.signals.change_points([1.0, 0.9, 0.8, float("nan"), float("nan")], role="train_loss")[0]
+    >>> change.kind, change.index, change.effect
+    ('nonfinite', 3, 2.0)
     """
 
     index: int

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from loganalyst.model.short import Short
+
 Time = pl.Datetime("us", "UTC")
 SHARED = 1 << 17  # rows of a column of one value that are kept
 
@@ -141,8 +143,8 @@ def _empty(name: str) -> Any:
     return field(default_factory=lambda: _blank(name))
 
 
-@dataclass(frozen=True)
-class Tables:
+@dataclass(frozen=True, repr=False)
+class Tables(Short):
     """One batch of what a reader found; every frame in the schema of its name. `session` counts from 0 per file."""
 
     points: pl.DataFrame = _empty("points")

@@ -7,6 +7,7 @@ from typing import Literal
 from loganalyst.model.baseline import Change
 from loganalyst.model.causes import Cause
 from loganalyst.model.diagnosis import Diagnosis
+from loganalyst.model.short import Short
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class SymptomCheck:
 VerifyOutcome = Literal["fixed", "partly", "not", "new_problem", "cannot_tell"]
 
 
-@dataclass(frozen=True)
-class CauseCheck:
+@dataclass(frozen=True, repr=False)
+class CauseCheck(Short):
     """What became of one cause. `applied` tells whether a change was seen that takes it back (`changes`; None: its fix
     is none that settings show, or they are not logged), `against` those changes of the same kind that do not.
     """
@@ -51,8 +52,8 @@ class CauseCheck:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Lesson:
+@dataclass(frozen=True, repr=False)
+class Lesson(Short):
     """What failed fixes of one cause teach: the cause is lowered from a confidence to another."""
 
     cause: str
@@ -75,10 +76,15 @@ class Truth:
     time: datetime
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Short):
     """Whether a fix helped: an old run against the one made after it. `checks` has one entry a cause of the old run,
     the likeliest first; `new_causes` are likely in the new run and were none of the old one's.
+
+    >>> import loganalyst as la
+    >>> found = la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate")
+    >>> found.outcome, found.checks[0].id
+    ('fixed', 'lr-too-high')
     """
 
     old: "Diagnosis"
@@ -89,7 +95,14 @@ class Verification:
     lessons: tuple[Lesson, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """The JSON of the contract (schema loganalyst/verification/1)."""
+        """The JSON of the contract (schema loganalyst/verification/1).
+
+        >>> import json
+        >>> import loganalyst as la
+        >>> found = la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate")
+        >>> json.loads(found.to_json())["outcome"]
+        'fixed'
+        """
         from loganalyst.report import verification
 
         return verification.render_json(self, indent=indent)

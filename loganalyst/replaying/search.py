@@ -50,6 +50,10 @@ def replay(
     `diagnose`. Nothing is written.
 
     Raises ReplayError where the entry or the checkpoint cannot be used, SourceError or RuleError as `diagnose` does.
+
+    >>> import loganalyst as la
+    >>> la.replay("fixtures/runs/nan-lr").notes[0]  # docs/replay.md has an entry, which makes experiments
+    'the run has no checkpoint that can be read: it is replayed from its start'
     """
     began = time.monotonic()
     name = None if entry is None else named(entry)

@@ -27,6 +27,17 @@ class ReplaySpec:
     numbers where the checkpoint has none.
 
     Raises ReplayError for what cannot be replayed.
+
+    >>> import loganalyst as la, torch
+    >>> model = torch.nn.Linear(4, 1)
+    >>> spec = la.ReplaySpec(
+    ...     model=model,
+    ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+    ...     loss=lambda model, batch: model(batch).square().mean(),
+    ...     batches=[torch.ones(8, 4)],
+    ... )
+    >>> spec.batch(3).shape
+    torch.Size([8, 4])
     """
 
     model: "torch.nn.Module"
@@ -62,7 +73,15 @@ class ReplaySpec:
             raise _fault("clip_norm", self.clip_norm, "None or a number above 0")
 
     def batch(self, index: int) -> Any:
-        """The batch number `index` of the training."""
+        """The batch number `index` of the training.
+
+        >>> import loganalyst as la, torch
+        >>> model = torch.nn.Linear(1, 1)
+        >>> optimizer = torch.optim.SGD(model.parameters())
+        >>> spec = la.ReplaySpec(model, optimizer, lambda model, batch: model(batch).sum(), batches=[10, 11, 12])
+        >>> spec.batch(4)
+        11
+        """
         return self.batches(index) if callable(self.batches) else self.batches[index % len(self.batches)]
 
 

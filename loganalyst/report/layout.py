@@ -18,6 +18,7 @@ LABEL = 11  # columns of a label such as "Evidence"
 _PLAIN = ["✓+", "✗x", "▲^", "–-", "—-", "×x", "≈~", "│|", '“"', '”"', "‘'", "’'"]
 ASCII = str.maketrans(
     dict(zip(BARS, "_.-~=+*#", strict=True))
+    | {"─": "-"}
     | {pair[0]: pair[1] for pair in _PLAIN}
     | {"→": "->", "·": " ", "\u00a0": " ", "…": "...", "≤": "<=", "≥": ">=", "±": "+-", "°": " deg"}
 )
@@ -76,9 +77,33 @@ def _cell(level: int) -> tuple[str, str]:
     return special[level] if level in special else (BARS[level], "")
 
 
+def cells(words: str) -> int:
+    """How many columns of a terminal the words take: a Chinese sign takes two."""
+    from rich.cells import cell_len
+
+    return len(words) if words.isascii() else cell_len(words)
+
+
+def cut(words: str, limit: int) -> str:
+    """The words in at most `limit` columns, with `…` where their end is left out."""
+    from rich.cells import set_cell_size
+
+    return words if cells(words) <= limit else f"{set_cell_size(words, limit - 1).rstrip()}…"
+
+
 def shortened(name: str, limit: int) -> str:
     """A long name with its middle left out: both ends tell metrics apart."""
-    return name if len(name) <= limit else name[: limit // 2 - 1] + "…" + name[len(name) - (limit - limit // 2) :]
+    if cells(name) <= limit:
+        return name
+    if cells(name) > len(name):
+        return cut(name, limit)
+    return name[: limit // 2 - 1] + "…" + name[len(name) - (limit - limit // 2) :]
+
+
+def padded(words: str, width: int) -> str:
+    """The words with blanks up to `width` columns, shortened where they take more."""
+    shown = shortened(words, width)
+    return shown + " " * (width - cells(shown))
 
 
 def curves(series: Sequence[Series], onset: str, width: int) -> "list[Text]":

@@ -4,6 +4,8 @@ Nothing is written but the file asked for, and none of the run's own folder; the
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +42,7 @@ SETTINGS: Any = {
     "axes.edgecolor": "0.4",
     "legend.frameon": False,
 }  # fmt: skip
+DOTS = 110  # an inch of a picture in a notebook
 UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 
 
@@ -49,10 +52,40 @@ def save(diagnosis: Diagnosis, path: Path, metrics: Sequence[str] = ()) -> None:
     Raises LogAnalystError where the file cannot be written or lies inside the run, SourceError for an unknown metric.
     """
     refuse_within(path, diagnosis.run.path, "run")
+    curves = _asked(diagnosis, metrics)
+    write(path, lambda figure: _fill(figure, diagnosis, curves))
+
+
+def drawn(diagnosis: Diagnosis, metrics: Sequence[str] = ()) -> "Figure":
+    """The figure that `save` would write, as an object that a notebook shows."""
+    import matplotlib as mpl
+
+    curves = _asked(diagnosis, metrics)
+    with mpl.rc_context(SETTINGS):
+        figure = _shown()(layout="constrained")
+        _fill(figure, diagnosis, curves)
+    return figure
+
+
+@cache
+def _shown() -> type["Figure"]:
+    """A figure with the picture that a notebook asks for: without pyplot, matplotlib gives it none."""
+    from matplotlib.figure import Figure
+
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:
+            picture = BytesIO()
+            self.savefig(picture, format="png", dpi=DOTS, facecolor="white")
+            return picture.getvalue()
+
+    return Shown
+
+
+def _asked(diagnosis: Diagnosis, metrics: Sequence[str]) -> list[Curve]:
     curves = [_named(diagnosis, m) for m in metrics] if metrics else chosen(diagnosis)
     if not curves:
         raise LogAnalystError(diagnosis.run.path, "no curve to draw", "a run with at least one logged metric is needed")
-    write(path, lambda figure: _fill(figure, diagnosis, curves))
+    return curves
 
 
 def refuse_within(path: Path, folder: Path, what: str) -> None:

@@ -10,7 +10,7 @@ from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
 from loganalyst.report import features
 from loganalyst.report.document import Document, document
-from loganalyst.report.layout import MAX_WIDTH, bars, printed, shortened, text, wrapped
+from loganalyst.report.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
 from loganalyst.report.series import chart
 from loganalyst.report.text import clean, count, number, size, span, step
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_CONFIG = 40
+MAX_TITLES = 4  # causes that one missing thing costs
+WITH_WHY = 80  # columns from which on the reason of a role has room
 LAST_COLUMN = 20  # room a table's last column has at least
 
 
@@ -28,7 +30,8 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, asci
     lines = wrapped(text((doc.name, "bold"), "   ", doc.headline), width)
     lines += _table([(row.label, row.text) for row in doc.facts], width)
     lines += _section("Sources", _table(_sources(diagnosis), width))
-    lines += _section("Metrics", _table(_metrics(diagnosis), width))
+    metrics = [row if width >= WITH_WHY else row[:-1] for row in _metrics(diagnosis)]
+    lines += _section("Metrics", _table(metrics, width, whole=False))
     lines += _section("Config", _table(_config(diagnosis.run.config), width))
     lines += _section("Not read", _table([(r.label, r.text) for r in doc.gaps], width))
     lines += _section("Coverage", _coverage(diagnosis, doc, width))
@@ -82,17 +85,20 @@ def _section(title: str, lines: "list[Text]") -> "list[Text]":
     return [text(), text((title, "bold")), *lines] if lines else []
 
 
-def _table(rows: Sequence[Sequence[str]], width: int) -> "list[Text]":
-    """Columns as wide as their widest cell; the widest give way until the last one, which wraps, has its room."""
+def _table(rows: Sequence[Sequence[str]], width: int, *, whole: bool = True) -> "list[Text]":
+    """Columns as wide as their widest cell; the widest give way until the last one has its room. That one wraps, or is
+    cut where it need not be `whole`.
+    """
     if not rows:
         return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    while sum(widths) + 2 * len(widths) + 2 > width - LAST_COLUMN:
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    while sum(widths) + 2 * len(widths) + 2 > width - min(LAST_COLUMN, max(cells(row[-1]) for row in rows)):
         widths[widths.index(max(widths))] -= 1
     lines: list[Text] = []
     for row in rows:
-        first = text("  " + "".join(f"{shortened(cell, w):{w}}  " for cell, w in zip(row, widths, strict=False)))
-        lines += wrapped(text(row[-1]), width, first, first.cell_len)
+        first = text("  " + "".join(f"{padded(cell, w)}  " for cell, w in zip(row, widths, strict=False)))
+        last = row[-1] if whole else cut(row[-1], max(width - first.cell_len, LAST_COLUMN))
+        lines += wrapped(text(last), width, first, first.cell_len)
     return lines
 
 
@@ -146,8 +152,14 @@ def _config(config: pl.DataFrame) -> list[Sequence[str]]:
 def _coverage(d: Diagnosis, doc: Document, width: int) -> "list[Text]":
     """How far the curves were looked at, and what cannot be judged."""
     looked = [f"{d.coverage[k]} {words}" for k, words in COVERAGE.items() if d.coverage.get(k)]
-    rows = [("curves", ", ".join(looked))] if looked else []
-    return _table([*rows, *((n.why, f"not judged: {', '.join(n.titles)}") for n in doc.not_judged)], width)
+    lines = _table([("curves", ", ".join(looked))], width) if looked else []
+    for n in doc.not_judged:
+        titles = [
+            *n.titles[:MAX_TITLES],
+            *([f"{len(n.titles) - MAX_TITLES} more"] if len(n.titles) > MAX_TITLES else []),
+        ]
+        lines += wrapped(text(f"{n.why}: ", (f"not judged: {', '.join(titles)}", "dim")), width, text("  - "), 4)
+    return lines
 
 
 COVERAGE = {"full": "looked at in full", "screened": "screened only", "skipped": "not judged by their shape"}

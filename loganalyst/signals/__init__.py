@@ -68,6 +68,13 @@ def change_points(
     back; `role`: a role name of rules/roles.yaml or a Role; `worse` ("up" or "down") overrides its direction of harm;
     `rate`: the learning rate at each of the n points, only to see it drop. Same result for a·values with a > 0.
     ValueError for an unknown role name or direction.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> noise = 0.01 * np.random.default_rng(0).normal(size=400)
+    >>> values = np.where(np.arange(400) < 250, 1.0, 2.0) + noise
+    >>> [(change.kind, change.index) for change in signals.change_points(values, role="train_loss")]
+    [('level_up', 250)]
     """
     towards = direction(role, worse)
     x = as_floats(values)
@@ -128,6 +135,11 @@ def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
 
     The first 40 curves (one of every role before a second of any) and those a quick screen marks get the full pipeline.
     `index` of a finding counts the finite points before it.
+
+    >>> import loganalyst as la
+    >>> findings, coverage = la.signals.find(la.diagnose("fixtures/runs/nan-lr").curves)
+    >>> coverage["full"], findings.filter(metric="train/loss", kind="nonfinite")["step"].to_list()
+    (8, [660])
     """
     judged = _by_turns([c for c in curves if c.role.judged and c.values.size])
     full = judged[:FULL] + [c for c in judged[FULL:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)]

@@ -24,6 +24,11 @@ class Convergence:
     `rate` is per run for the exponential (1/rate: its time constant in runs). `limit` is the value it tends to. `gain`
     is the fall that as many steps again would bring (value at t = 1 less value at t = 2). The errors are one standard
     error, from the fit's covariance with the residuals' autocorrelation. `explained`: share of the variance.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> signals.convergence(np.arange(100), np.ones(100)) is None  # it does not fall
+    True
     """
 
     kind: Literal["power", "exponential"]
@@ -52,6 +57,13 @@ class _Fit:
 def convergence(steps: ArrayLike, values: ArrayLike) -> Convergence | None:
     """Fit a curve where lower is better; None for fewer than 12 points after the first tenth of the run, and where the
     fitted part does not fall. Non-finite points are left out; never raises on numeric input.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> steps = np.arange(1, 1001)
+    >>> found = signals.convergence(steps, 2.0 + 5.0 * steps**-0.5)
+    >>> found.kind, round(found.limit, 1)
+    ('power', 2.0)
     """
     t, y = _window(as_floats(steps), as_floats(values))
     if y.size < FEWEST or np.ptp(y) == 0:

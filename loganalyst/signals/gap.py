@@ -22,6 +22,10 @@ class Gap:
     standard error. `final_ratio` is (val − train)/|train| of the last levels, `best_ratio` the same at the best step.
     `widening` is how far the gap (val − train) ended above its smallest, in units of the validation noise, and
     `onset_index` the position in the given validation array from which on it stays above that by more than its noise.
+
+    >>> from loganalyst import signals
+    >>> signals.gap([0, 1], [1.0, 0.9], [], []).best_step is None  # no validation: not tellable
+    True
     """
 
     best_step: int | None = None
@@ -39,7 +43,15 @@ class Gap:
 
 
 def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, val_values: ArrayLike) -> Gap:
-    """Compare a training and a validation loss; non-finite points are left out; never raises on numeric input."""
+    """Compare a training and a validation loss; non-finite points are left out; never raises on numeric input.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> steps = np.arange(100)
+    >>> found = signals.gap(steps, np.exp(-steps / 30), steps, np.abs(steps - 40) / 100 + 0.5)
+    >>> found.best_index
+    40
+    """
     ts, tv, _ = _finite(train_steps, train_values)
     vs, vv, where = _finite(val_steps, val_values)
     if vv.size < 2:

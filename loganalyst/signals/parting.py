@@ -34,6 +34,12 @@ class Parting:
     one of them is no finite number; `effect` the distance in standard errors. `final` is the point from which on they
     are apart to the end (None: they are together again), `final_sign` the sign there. `ours`, `theirs` are the levels
     at the end, `equal` the last point up to which all values are the same (None: fewer than 3 are).
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> steps = np.arange(100)
+    >>> signals.parting(steps, 2 - steps / 200, steps, np.ones(100)).sign
+    1
     """
 
     index: int
@@ -51,6 +57,13 @@ def parting(steps: ArrayLike, values: ArrayLike, other_steps: ArrayLike, other_v
 
     n and m steps that do not fall, values as many of any kind. None where they stay together, or where fewer than 5
     steps can be compared. The same for a·values of both with a > 0.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> steps, noise = np.arange(400), 0.01 * np.random.default_rng(0).normal(size=(2, 400))
+    >>> found = signals.parting(steps, 1 + noise[0] + (steps >= 200), steps, 1 + noise[1])
+    >>> found.sign, abs(found.index - 200) < 20
+    (1, True)
     """
     where, a, b = paired(as_floats(steps), as_floats(values), as_floats(other_steps), as_floats(other_values))
     if where.size < FEWEST:

@@ -33,6 +33,10 @@ class Schedule:
     its warm-up, `jump_ratio` the rate after the first of them against that before, `restarts` how often it climbs again
     after a decay (`kind` is then that of the first), `exhausted_step` the first step from which it stays below a
     thousandth of the peak while a tenth of the run or more remains.
+
+    >>> from loganalyst import signals
+    >>> signals.schedule(range(100), [0.01] * 100).kind
+    'constant'
     """
 
     peak: float | None = None
@@ -50,7 +54,15 @@ class Schedule:
 
 
 def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
-    """Describe a learning rate logged at `steps` (any order kept). Non-finite points are left out; never raises."""
+    """Describe a learning rate logged at `steps` (any order kept). Non-finite points are left out; never raises.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> steps = np.arange(1000)
+    >>> found = signals.schedule(steps, 0.1 * np.minimum(steps / 100, 1))
+    >>> found.kind, round(found.peak, 3)
+    ('warmup_constant', 0.1)
+    """
     t, v = as_floats(steps), as_floats(values)
     t, v = t[: v.size], v[: t.size]
     keep = np.isfinite(v) & np.isfinite(t)

@@ -47,6 +47,10 @@ class Shape:
     - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value over its local median
       (positive curves only).
     - `recovered`: after the largest excursion the curve is back at its trend within 3 % of the points (None: none).
+
+    >>> from loganalyst import signals
+    >>> signals.shape([]).best is None
+    True
     """
 
     n: int
@@ -77,7 +81,14 @@ class Shape:
 
 
 def shape(values: ArrayLike) -> Shape:
-    """Describe `values` (any length, NaN and ±Inf allowed); never raises on numeric input."""
+    """Describe `values` (any length, NaN and ±Inf allowed); never raises on numeric input.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> found = signals.shape(np.linspace(1, 0.1, 200))
+    >>> found.best, found.best_index
+    (0.1, 199)
+    """
     v = as_floats(values)
     where = np.flatnonzero(np.isfinite(v))
     bad = v.size - where.size

@@ -53,6 +53,14 @@ class Store:
     """The store in folder `path`, made on first use. Tables are properties that give polars LazyFrames.
 
     Raises StoreError where the folder cannot be made or holds something else.
+
+    >>> import tempfile
+    >>> import loganalyst as la
+    >>> store = la.Store(tempfile.mkdtemp())
+    >>> store.ingest(["fixtures/runs/nan-lr"])
+    {'...nan-lr': 'read'}
+    >>> store.points.filter(metric="train/loss").collect().height
+    661
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -71,8 +79,20 @@ class Store:
             return self.table(name)
         raise AttributeError(f"a store has no table {name!r}; it has {', '.join(ALL_TABLES)}")
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ALL_TABLES]
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}; tables {', '.join(ALL_TABLES)})"
+
     def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
-        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
+        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> list(la.Store(tempfile.mkdtemp()).ingest(["no/such/run", "fixtures/runs/nan-lr"]).values())
+        ['...no such file or directory; ...', 'read']
+        """
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
 
     def readings(
@@ -88,6 +108,11 @@ class Store:
         written down every few seconds, and when the iterator is closed. `workers` do it in place of our processes.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> [outcome.what for outcome in la.Store(tempfile.mkdtemp()).readings(["fixtures/runs/nan-lr"])]
+        ['read']
         """
         with self._writing() as state:
             batch: list[Done] = []
@@ -132,6 +157,13 @@ class Store:
         """Judge the runs (of `ids`; None: all) that were read and not judged since; run id -> "judged", or why not.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> list(store.diagnose().values()), list(store.diagnose().values())
+        (['judged'], [])
         """
         return {o.run: o.why or o.what for o in self.judgings(ids, processes)}
 
@@ -145,6 +177,13 @@ class Store:
     ) -> Iterator[Outcome]:
         """As `diagnose`, run by run as they are done, each within `limits` (None: in this process, without any);
         `workers` as in `readings`.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> [outcome.what for outcome in store.judgings()]
+        ['judged']
         """
         wanted = None if ids is None else set(ids)
         if not self.unjudged(wanted).height:
@@ -173,13 +212,28 @@ class Store:
             self._folder.append(JUDGED, {name: [done.rows[name] for done in batch] for name in JUDGED})
 
     def unjudged(self, ids: set[str] | None = None) -> pl.DataFrame:
-        """`run_id` and `written` (the stamp of its reading) of each run, of `ids`, that was not judged since."""
+        """`run_id` and `written` (the stamp of its reading) of each run, of `ids`, that was not judged since.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.unjudged().height
+        1
+        """
         found = self._folder.unjudged(judged.version())
         return found if ids is None else found.filter(pl.col("run_id").is_in(list(ids)))
 
     def table(self, name: str) -> pl.LazyFrame:
         """One table over all runs. A judged one (features, feature_sources, findings, diagnoses) judges first what was
         not judged yet; where the store cannot be written just now, what is there is given.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.table("diagnoses").collect()["label"].item()
+        'lr_too_high'
         """
         if name in JUDGED:
             with suppress(StoreError):
@@ -187,8 +241,33 @@ class Store:
                     pass
         return self._folder.scan(name)
 
+    def rows(self, name: str) -> int | None:
+        """How many rows a table has; None for a judged one while runs wait to be judged: nothing is judged to count.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.rows("points"), store.rows("diagnoses")
+        (2211, None)
+        """
+        if name in JUDGED and self.unjudged().height:
+            return None
+        if name in BIG:  # told with each run: no file of a run is opened
+            return int(self._folder.scan("runs").select(pl.col(name).sum()).collect().item() or 0)
+        return int(self._folder.scan(name).select(pl.len()).collect().item())
+
     def run(self, run_id: str) -> Run:
-        """One run, as `read_run` of its path gives it. Raises StoreError for an id the store does not have."""
+        """One run, as `read_run` of its path gives it. Raises StoreError for an id the store does not have.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> id_, path = store.find("fixtures/runs/nan-lr")
+        >>> store.run(id_).points.height
+        2211
+        """
         if found := runrows.load(self._folder, [run_id]):
             return found[0]
         known = self.runs.select("run_id").collect()["run_id"].to_list()
@@ -198,6 +277,12 @@ class Store:
         """Id and path of a run that is named by its path, or by the id of a run in the store or how only it begins.
 
         Raises SourceError for a path without a run, StoreError where neither is known.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> id_, path = la.Store(tempfile.mkdtemp()).find("fixtures/runs/nan-lr")
+        >>> len(id_), path.endswith("nan-lr")
+        (12, True)
         """
         if os.path.lexists(run):
             root = discover(Path(run)).root
@@ -212,12 +297,26 @@ class Store:
         """Add rows to a table of what cannot be made again (`truths`, `verifications`), in its columns.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+
+        >>> import tempfile
+        >>> import loganalyst as la, polars as pl
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> columns = dict.fromkeys(store.truths.collect_schema()) | {"run_id": "3f9a1c02b7de", "label": "lr_too_high"}
+        >>> store.keep("truths", pl.DataFrame(columns))
+        >>> store.truths.collect()["label"].item()
+        'lr_too_high'
         """
         with self._writing():
             self._folder.append([name], {name: [rows.select(schema(name).names()).cast(schema(name))]})
 
     def run_file(self, name: str, run_id: str) -> Path:
-        """Where a big table of one run lies: no folder is scanned to open it."""
+        """Where a big table of one run lies: no folder is scanned to open it.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> la.Store(tempfile.mkdtemp()).run_file("points", "3f9a1c02b7de").as_posix()
+        '...runs/3f/run_id=3f9a1c02b7de/points.parquet'
+        """
         return self._folder.run_file(name, run_id)
 
     @contextmanager

@@ -23,10 +23,30 @@ def test_show_tells_what_was_read(failed):
         "  train/loss  train_loss     2,465   2.32 → NaN (1 not finite)  rules/roles.yaml: train_loss",
         "  optim.lr  0.003  config.yaml",
         "  events.out.tfevents.1 from byte 80,000  record checksum is wrong (1.2 kB)",
-        "  curves                            2 looked at in full, 1 not judged by their shape",
-        "  validation loss is not logged     not judged: Overfitting, Data leakage",
+        "  curves  2 looked at in full, 1 not judged by their shape",
+        "  - validation loss is not logged: not judged: Overfitting, Data leakage",
     ):
         assert line in lines
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 80, 108])
+def test_show_fits_any_width(failed, width):
+    """No line is wider, a metric is one line, and its name is readable where its reason has no room."""
+    lines = show.render(failed, width=width).splitlines()
+    at = lines.index("Metrics")
+
+    assert max(map(cell_len, lines)) <= width
+    assert len(lines[at + 2 : lines.index("", at)]) == len(failed.metrics)
+    assert any(line.startswith("  train/loss ") for line in lines[at:]) or width == 40
+
+
+def test_show_names_a_few_causes_that_one_thing_costs(failed):
+    """Thirty causes that need a job log are counted, not listed."""
+    one = failed.unknown[0]
+    many = tuple(replace(one, id=str(i), title=f"Cause {i}") for i in range(30))
+    text = show.render(replace(failed, unknown=many), width=100)
+
+    assert f"- {one.why}: not judged: Cause 0, Cause 1, Cause 2, Cause 3, 26 more" in text
 
 
 def test_show_metric_tells_its_values(failed):

@@ -1,0 +1,88 @@
+"""Tables as JSON: a column of one value once, of none not at all; all digits; times since the first of the run."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from loganalyst.model import SCHEMAS, Time, table
+
+START = datetime(2000, 1, 1, tzinfo=UTC)  # the first time of every run that is read back
+NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+MAX_ROWS = 20_000_000  # of one table
+Packed = dict[str, Any]
+
+
+def pack(rows: pl.DataFrame) -> Packed:
+    """The frame as `rows` and its columns; times are microseconds after START."""
+    told = (rows[name] for name in rows.columns if rows[name].null_count() < rows.height)
+    return {"rows": rows.height, **{column.name: _packed(column) for column in told}}
+
+
+def _packed(column: pl.Series) -> Any:
+    """The values, or the one that all of them are."""
+    if column.dtype == Time:
+        column = column.dt.epoch("us") - int(START.timestamp()) * 1_000_000
+    alike = not column.dtype.is_nested() and column.n_unique() == 1 and (column[0] or not column.dtype.is_float())
+    if alike:  # 0.0 and -0.0 are two values that equal each other
+        return plain(column[0])
+    odd = column.dtype.is_nested() or (column.dtype.is_float() and not column.is_finite().all())
+    return [plain(value) for value in column.to_list()] if odd else column.to_list()
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: NaN and infinities as words."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def unpack(name: str, packed: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame of table `name`. Raises ValueError, TypeError or polars' errors for what is none."""
+    rows = packed["rows"]
+    if not isinstance(rows, int) or isinstance(rows, bool) or not 0 <= rows <= MAX_ROWS:
+        raise ValueError(f"{name}: rows is no number from 0 to {MAX_ROWS:,}")
+    columns = {key: _column(name, key, value, rows) for key, value in packed.items() if key != "rows"}
+    return table(name, columns) if rows else table(name)
+
+
+def _column(name: str, key: str, value: Any, rows: int) -> pl.Series:
+    dtype = SCHEMAS[name][key]
+    values = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and len(values) != rows:
+        raise ValueError(f"{name}: {key} has {len(values):,} values of {rows:,}")
+    if dtype == Time:
+        column = pl.Series(key, values, dtype=pl.Int64, strict=True) + int(START.timestamp()) * 1_000_000
+    elif dtype in (pl.Float64, pl.List(pl.Float64)):
+        column = pl.Series(key, _numbers(values), dtype=dtype, strict=True)
+    else:
+        column = pl.Series(key, values, dtype=dtype, strict=True)
+    return (column if isinstance(value, list) else column.new_from_index(0, rows)).cast(dtype)
+
+
+def _numbers(values: list[Any]) -> list[Any]:
+    """The values with words for what is no finite number in their place."""
+    return [NOT_FINITE[v] if isinstance(v, str) else _numbers(v) if isinstance(v, list) else _float(v) for v in values]
+
+
+def _float(value: Any) -> Any:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def since_start(rows: pl.DataFrame, first: datetime) -> pl.DataFrame:
+    """The frame with its times moved so that `first` is START."""
+    return rows.with_columns(pl.col(Time) - (first - START))
+
+
+def first_time(frames: Sequence[pl.DataFrame]) -> datetime | None:
+    """The earliest time in any of the frames."""
+    columns = (frame[name] for frame in frames for name, dtype in frame.schema.items() if dtype == Time)
+    times = [t for column in columns if isinstance(t := column.min(), datetime)]
+    return min(times, default=None)
+
+
+def microseconds(time: datetime | None, first: datetime | None) -> int | None:
+    """A time as it is packed, where `first` is at START."""
+    return None if time is None or first is None else (time - first) // timedelta(microseconds=1)

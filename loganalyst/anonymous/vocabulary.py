@@ -1,0 +1,86 @@
+"""What may be written of a run's texts: words of `rules/anonymous.yaml` and roles, ids of our patterns and rules."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from loganalyst import rulefiles
+
+LISTS = (
+    "words", "numbered", "settings", "values", "captures", "exceptions", "blocks", "job_states", "job_reasons",
+    "operations", "formats", "patterns", "gaps",
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")  # in a regular expression of a role: `loss`, `grad`
+
+
+@cache
+def _file() -> rulefiles.RuleFile:
+    file = rulefiles.load(rulefiles.rules_dir() / "anonymous.yaml")
+    file.check_keys((), LISTS)
+    return file
+
+
+@cache
+def allowed(name: str) -> frozenset[str]:
+    """One of LISTS."""
+    return frozenset(map(str, _file().data[name]))
+
+
+@cache
+def gaps() -> tuple[str, ...]:
+    """The beginnings of reasons for gaps, the longest first."""
+    return tuple(sorted(allowed("gaps"), key=len, reverse=True))
+
+
+@cache
+def words() -> frozenset[str]:
+    """The words that names of metrics may keep, in lower case: those listed, and those that roles look for."""
+    roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
+    texts = [*_strings(roles["words"]), *_strings(roles["sets"])]
+    texts += [pattern for role in roles["roles"].values() for pattern in _strings(role.get("any", ()))]
+    told = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
+    return allowed("words") | allowed("numbered") | told
+
+
+def _strings(tree: Any) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _strings(str(key))
+            yield from _strings(value)
+    elif isinstance(tree, (list, tuple)):
+        for value in tree:
+            yield from _strings(value)
+
+
+@cache
+def languages() -> tuple[re.Pattern[str], ...]:
+    """Words of names in other languages that roles read."""
+    roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
+    return tuple(re.compile(pattern) for pattern in roles["languages"])
+
+
+@cache
+def patterns() -> frozenset[str]:
+    """Ids, labels and parts of our patterns of log lines, and of what is told by the wording of an error."""
+    listed = [p for file in rulefiles.load_all(rulefiles.rules_dir() / "text") for p in file.data["patterns"]]
+    listed += rulefiles.load(rulefiles.rules_dir() / "wording.yaml").data["families"]
+    told = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
+    return allowed("patterns") | told
+
+
+@cache
+def rules() -> frozenset[str]:
+    """Ids of our rules, and of symptoms."""
+    found = {path.stem for path in rulefiles.yaml_files(rulefiles.rules_dir()) if path.parent != rulefiles.rules_dir()}
+    symptoms = rulefiles.load(rulefiles.rules_dir() / "symptoms.yaml").data
+    return frozenset(found | {*_strings(list(symptoms))} | {s.get("id", "") for s in _mappings(symptoms)})
+
+
+def _mappings(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+    for value in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _mappings(value)
