@@ -75,7 +75,7 @@ def audit(
     options: dict[str, Any] = {"jobs": jobs, "seconds": seconds, "scheduler": scheduler, "slurm": slurm, "full": full}
     bar = Bar()
     try:
-        found = batch(paths, store, **options, reports=reports, watch=bar.outcome)
+        found = batch(paths, store, **options, reports=reports, writes=[output], watch=bar.outcome)
     finally:
         bar.clear()
     for fault in found.faults:

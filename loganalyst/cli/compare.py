@@ -83,6 +83,7 @@ def compare(
             goal=None if goal is None else goal.value,
             jobs=jobs,
             seconds=seconds,
+            writes=[output, plot],
             watch=bar.outcome,
         )
     finally:
@@ -91,7 +92,7 @@ def compare(
     if plot is not None:
         from loganalyst.report import comparisonplot
 
-        comparisonplot.save(found, plot, paths)
+        comparisonplot.save(found, plot)
     raise typer.Exit(USAGE if not found.runs.height else FOUND if found.worse and not exit_zero else NOTHING)
 
 

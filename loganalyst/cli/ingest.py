@@ -2,15 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from loganalyst.cli.app import app
 from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
-
-if TYPE_CHECKING:
-    pass
 
 
 @app.command()
@@ -33,7 +30,8 @@ def ingest(
     counts = {"read": 0, "unchanged": 0, "failed": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
-    for outcome in Store(store).readings(paths, processes):
+    kept = Store(store)
+    for outcome in kept.readings(kept.below(paths), processes):
         counts[outcome.what] += 1
         points += outcome.points
         if outcome.what == "read":

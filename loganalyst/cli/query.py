@@ -42,7 +42,10 @@ def query(
 
     if not store.is_dir():
         raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` makes one")
-    rows = asking.ask(Store(store), sql)
+    kept = Store(store)
+    if output is not None:
+        kept.refuse([output])
+    rows = asking.ask(kept, sql)
     if format_ is Layout.CSV:
         text = asking.csv(rows)
     elif format_ is Layout.TABLE:

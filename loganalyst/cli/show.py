@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import ConfigFile, emit, layout, screen
+from loganalyst.cli.common import ConfigFile, emit, layout, refuse, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -49,6 +49,7 @@ def show(
 
     if format_ is FeatureFormat.JSON and not features:
         raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
+    refuse([plot], [run])
     diagnosis = pipeline.diagnose(run, config=config)
     if plot is not None:
         from loganalyst.report.plot import save
