@@ -7,6 +7,7 @@ holds several runs is no run: a report may stand beside them.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Read", "check", "named", "of_run"]
 
-LEVELS = 3  # folders above a target that are looked at for the signs of a logger
+LEVELS = 4  # folders above a target that are looked at for the signs of a logger
 WRITTEN_BY_TRAININGS = (".wandb", ".ckpt", ".pt", ".pth", ".safetensors", ".distcp", ".db", ".sqlite", ".sqlite3")
 Identity = tuple[int, int]  # device and inode: the same for all names of a file
 
@@ -65,6 +66,8 @@ def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: b
             found = found or [Found((), root=Path(path))]
         for run in found or [Found((), root=Path(path))]:
             yield Read(str(run.root), tuple(map(str, (*run.files, *run.checkpoints, *logs))))
+        if above := _marked_above(os.path.realpath(path), [Read(str(path))]):  # of a checkpoint's run, too
+            yield Read(above)
 
 
 def of_run(run: "Run") -> Read:
@@ -114,10 +117,8 @@ def _refuse_marked(target: _Target, runs: Sequence[Read]) -> None:
     name = os.path.basename(target.real).lower()
     if target.file and target.file.st_size and ("tfevents" in name or name.endswith(WRITTEN_BY_TRAININGS)):
         raise LogAnalystError(target.path, "is, by its name, a file that a training wrote", "take another name")
-    folder = Path(target.real).parent
-    for above in [folder, *folder.parents][:LEVELS]:
-        if _marked(above, runs):
-            raise _inside(target.path, Read(str(above)))
+    if above := _marked_above(target.real, runs):
+        raise _inside(target.path, Read(above))
 
 
 def _every_file(run: Read) -> Iterator[str]:
@@ -150,6 +151,12 @@ def _file(root: str) -> str:
     from loganalyst.sources import address
 
     return str(address.split(Path(root))[0])
+
+
+def _marked_above(real: str, runs: Sequence[Read]) -> str:
+    """The nearest folder above a path that a logger marked as a run, of the first LEVELS that exist; empty: none."""
+    there = (str(folder) for folder in Path(real).parents if folder.is_dir())
+    return next((folder for folder in islice(there, LEVELS) if _marked(Path(folder), runs)), "")
 
 
 def _marked(folder: Path, runs: Sequence[Read]) -> bool:

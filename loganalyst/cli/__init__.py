@@ -61,6 +61,8 @@ def _answered(arguments: Sequence[str] | None) -> int:
     try:
         code = int(app(arguments, prog_name="loganalyst", standalone_mode=False) or NOTHING)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # what newer typers make of Ctrl-C
+            raise KeyboardInterrupt
     except ReaderGoneError:
         code = NOTHING
     except LogAnalystError as error:

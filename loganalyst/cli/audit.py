@@ -96,7 +96,9 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
             + "\n"
         )
     if format_ is AuditFormat.CSV:
-        return found.runs.write_csv()
+        from loganalyst.report import csv
+
+        return csv.render(found.runs)
     if format_ is AuditFormat.HTML:
         from loganalyst.report import auditpage
 

@@ -18,6 +18,7 @@ from loganalyst.writing import write_whole
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 LONGEST_COMPLAINT = 600  # characters of a line on stderr: what was found may be a whole file
+PATH = 4096  # characters of a path that are shown
 SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
 
 ConfigFile = Annotated[

@@ -102,7 +102,9 @@ def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: b
     if format_ is CompareFormat.JSON:
         return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
     if format_ is CompareFormat.CSV:
-        return found.runs.write_csv()
+        from loganalyst.report import csv
+
+        return csv.render(found.runs)
     if format_ is CompareFormat.HTML:
         from loganalyst.report import comparisonpage
 

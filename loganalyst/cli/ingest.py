@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
+from loganalyst.cli.common import NOTHING, PATH, USAGE, StoreDir, complain, emit
 
 
 @app.command()
@@ -25,6 +25,7 @@ def ingest(
     Of files that only grew, what was appended is read. Exits with 2 if a PATH could not be read.
     """
     from loganalyst.progress import Bar
+    from loganalyst.report.text import clean
     from loganalyst.store import Store
 
     counts = {"read": 0, "unchanged": 0, "failed": 0}
@@ -36,7 +37,7 @@ def ingest(
         points += outcome.points
         if outcome.what == "read":
             bar.clear()
-            emit(f"{outcome.path}: {outcome.points:,} points\n")
+            emit(f"{clean(outcome.path, PATH)}: {outcome.points:,} points\n")
         elif outcome.what == "failed":
             bar.clear()
             complain(outcome.why, USAGE)

@@ -38,6 +38,7 @@ def query(
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
+    from loganalyst.report import csv
     from loganalyst.store import Store
 
     if not store.is_dir():
@@ -47,7 +48,7 @@ def query(
         kept.refuse([output])
     rows = asking.ask(kept, sql)
     if format_ is Layout.CSV:
-        text = asking.csv(rows)
+        text = csv.render(rows)
     elif format_ is Layout.TABLE:
         stdout = screen()
         width = stdout["width"] if sys.stdout.isatty() and output is None else 1 << 15
