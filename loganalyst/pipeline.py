@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst import anonymous, diagnosis, features, rulefiles, settings, signals
+from loganalyst import anonymous, diagnosis, features, guard, rulefiles, settings, signals
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
 from loganalyst.diagnosis import expected
@@ -43,6 +43,7 @@ from loganalyst.sources.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
 from loganalyst.sources.log import own
 from loganalyst.sources.written import places as written
+from loganalyst.writing import write_new
 
 __all__ = [
     "band",
@@ -109,16 +110,16 @@ def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
 
 def new_rule(rule: str, family: str = "own", folder: Path = Path()) -> Path:
     """Write a sound rule to start from into `folder`/`family`/ and say where. Raises RuleError for an id that is taken
-    or no plain name, and for a file that exists or cannot be written.
+    or no plain name, and for a file that exists; LogAnalystError where it lies inside a run or cannot be written.
     """
     text = skeleton(rule, family)
     if rule in catalogue().rules:
         raise RuleError(rule, "is a rule of ours", f"`loganalyst rules explain {rule}` shows it; take another id")
     path = folder / family / f"{rule}.yaml"
+    guard.check([path])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        write_new(path, text, "-o takes a folder")
     except FileExistsError:
         raise RuleError(path, "exists already", "it is not written over; take another id or remove it") from None
     except OSError as error:

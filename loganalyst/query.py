@@ -15,6 +15,7 @@ from loganalyst.store.tables import ALL_TABLES
 
 BEGIN = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN", "DESCRIBE")
 NAMED = 12  # names that an error lists
+_ESCAPED_BY_NOBODY = re.compile(r"[\x7f-\x9f]")  # what JSON leaves as it is and a terminal obeys, such as \x9b31m
 # What a statement is made of, to its first sign of a construct that hides text in other ways than these
 _TOKEN = re.compile(
     r"(?P<string>'(?:[^']|'')*')|\"(?P<quoted>(?:[^\"]|\"\")*)\"|(?P<hidden>--|/\*|[\w&]'|[$`'\"#])"
@@ -106,16 +107,11 @@ def _refused(text: str) -> StoreError:
     return _error(text.partition("\n")[0], "DESCRIBE lists the tables, DESCRIBE TABLE the columns of one")
 
 
-def csv(rows: pl.DataFrame) -> str:
-    """With a header; NULL is empty, lists are their values separated by ``; ``."""
-    lists = [name for name, dtype in rows.schema.items() if isinstance(dtype, pl.List)]
-    return rows.with_columns(pl.col(lists).list.eval(pl.element().cast(pl.String)).list.join("; ")).write_csv()
-
-
 def json_lines(rows: pl.DataFrame) -> Iterator[str]:
     """An object a row; NaN and infinities are the strings "NaN", "Infinity" and "-Infinity"."""
     for row in rows.iter_rows(named=True):
-        yield json.dumps({name: _plain(value) for name, value in row.items()}, allow_nan=False, ensure_ascii=False)
+        text = json.dumps({name: _plain(value) for name, value in row.items()}, allow_nan=False, ensure_ascii=False)
+        yield _ESCAPED_BY_NOBODY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:

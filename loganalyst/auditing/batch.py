@@ -19,7 +19,7 @@ from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
 from loganalyst.model.short import Short
-from loganalyst.store import Outcome, Store, dumped_jobs
+from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.workers import Workers
 
 
@@ -68,13 +68,14 @@ class Audit(Short):
 
 
 def audit(
-    paths: Iterable[str | Path],
+    paths: Iterable[str | Path] | Below,
     store: str | Path | None = None,
     *,
     jobs: int | None = None,
     seconds: float = SECONDS,
     full: bool = False,
     reports: str | Path | None = None,
+    writes: Iterable[str | Path | None] = (),
     watch: Callable[[Outcome, int | None], None] | None = None,
     scheduler: str | None = None,
     slurm: bool = False,
@@ -86,24 +87,28 @@ def audit(
     each run with a fault, where it has no current one; `Audit.runs` then tells its path in a column `report`. `watch`
     is told each outcome, and how many there will be where that is known. A run that cannot be read, takes too long, or
     takes too much memory costs itself only: its status is `unreadable`. The work is done by processes of this machine,
-    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. Raises StoreError where the store or the folder
-    of reports cannot be used, LogAnalystError where a cluster cannot.
+    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. `writes` are files that the caller is going to
+    write. Raises StoreError where the store or the folder of reports cannot be used, LogAnalystError where a cluster
+    cannot, and where something that is to be written lies in a run.
 
     >>> import loganalyst as la
     >>> la.audit(["fixtures/runs/nan-lr"], jobs=1).runs["issue"].item()
     'Learning rate too high'
     """
-    paths = list(paths)
+    below = paths if isinstance(paths, Below) else Below(paths)
+    writes = list(writes)
+    below.refuse([store, reports, *writes])
     processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
         met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
-        for outcome in kept.readings(paths, processes, limits, full=full, workers=workers):
+        for outcome in kept.readings(below, processes, limits, full=full, workers=workers):
             met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             counts[outcome.what] += 1
             if watch:
                 watch(outcome, None)
+        kept.refuse([reports, *writes])  # job logs that were joined are known by now
         wanted = {id_ for id_, failure in met.items() if failure is None}
         if total := kept.unjudged(wanted).height:
             for outcome in kept.judgings(wanted, processes, limits, workers=workers):
@@ -121,7 +126,7 @@ def audit(
             runs = linked(runs, Path(reports))
         config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
         jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
-        accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(paths)]))
+        accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(below.paths)]))
         return Audit(runs, groups(runs, config), contrasts(runs, config), accounted, counts, tuple(faults))
 
 

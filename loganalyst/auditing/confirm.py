@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst import pipeline
+from loganalyst import guard, pipeline
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Truth
 from loganalyst.store import Store
@@ -38,6 +38,7 @@ def confirm(
         )
     kept = store if isinstance(store, Store) else Store(store)
     id_, path = kept.find(run)
+    guard.check([kept.path], [guard.Read(path)])
     label = known[cause].label if cause in known else HEALTHY if cause == NONE else cause
     truth = Truth(id_, path, cause if cause in known else None, label, note, datetime.now(UTC))
     columns = {

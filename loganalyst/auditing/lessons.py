@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
+from loganalyst import guard
 from loganalyst.baseline import FailedFixes, kinds
 from loganalyst.model import CauseCheck, Diagnosis, Lesson, Run, Verification
 from loganalyst.pipeline import lowered
@@ -19,6 +20,7 @@ def learned(found: Verification, store: Store) -> Verification:
     """Record the outcome in the store, and lower the causes of the new run whose fixes failed in its lineage."""
     past = store.verifications.collect()
     line = lineage(found.old.run, past)
+    guard.check([store.path], map(guard.of_run, (found.old.run, found.new.run)))
     store.keep("verifications", _rows(found, line))
     failed = _failed(store.verifications.filter(lineage=line).collect())
     return _lowered(found, failed, kinds().failed)

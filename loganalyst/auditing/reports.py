@@ -13,6 +13,7 @@ from loganalyst.limits import Limits
 from loganalyst.store import Outcome, Store, judged, runrows
 from loganalyst.store.tables import Folder
 from loganalyst.store.workers import each
+from loganalyst.writing import write_whole
 
 __all__ = ["linked", "write"]
 
@@ -88,17 +89,15 @@ def _report(task: Task) -> Outcome:
     """Judge the run again, with what the store has of it, and write its report whole or not at all."""
     from loganalyst import pipeline
 
-    half = task.file.with_name(f".{task.file.name}-{os.getpid()}")
     try:
         run = runrows.whole(Folder(task.run.folder), task.run.run_id, task.run.small)
-        half.write_text(pipeline.diagnose(run).to_html() + task.mark, encoding="utf-8", errors="replace")
-        half.replace(task.file)
+        if task.file.is_symlink():  # what it leads to is none of our reports
+            task.file.unlink()
+        write_whole(task.file, pipeline.diagnose(run).to_html() + task.mark, "--reports takes a folder")
     except (LogAnalystError, OSError) as error:
         return _died(task, str(error))
     except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
         return _died(task, f"{type(error).__name__}: {error}")
-    finally:
-        half.unlink(missing_ok=True)
     return Outcome(task.run.path, "reported", run=task.run.run_id)
 
 

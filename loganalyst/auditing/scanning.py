@@ -17,6 +17,7 @@ from loganalyst.auditing.batch import Audit, audit
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS
 from loganalyst.store import Store, lock
+from loganalyst.writing import is_stream, write_whole
 
 SCHEMA_ID = "loganalyst/scan/1"
 TOLD = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says")
@@ -47,17 +48,21 @@ def scan(
     *,
     jobs: int | None = None,
     seconds: float = SECONDS,
+    writes: Sequence[str | Path | None] = (),
 ) -> Scan:
     """Read what changed at or below `paths`, and put the findings that were not told before into the `sink`, as JSON.
 
     A finding is a likely cause of a run, at its line of a file where it has one, or a node that fails more than chance.
     What is about to be told is written down before, and that it was told afterwards. Where a scan was killed between
     the two the sink decides; what it does not know of is told again, with `again` true. Raises StoreError where another
-    scan of this store goes on, or the store cannot be used; and what the sink raises.
+    scan of this store goes on, or the store cannot be used; LogAnalystError where it, or one of the files `writes` that
+    are to be written, lies in a run; and what the sink raises.
     """
     kept = Store(store)
+    below = kept.below(paths, writes)
+    kept.make()
     with _alone(kept.path):
-        found = audit(paths, store, jobs=jobs, seconds=seconds)
+        found = audit(below, store, jobs=jobs, seconds=seconds, writes=writes)
         findings = _findings(found)
         before = dict(kept.reported.select("finding", "state").collect().iter_rows())
         known = {id_ for id_, state in before.items() if state == "told"}
@@ -134,17 +139,29 @@ class File:
         self.path = path
 
     def add(self, lines: Sequence[str]) -> None:
-        """All lines, and that they last; what a killed scan left of a line is cut off. Raises OSError."""
-        with self.path.open("ab") as file:
-            os.truncate(self.path, _whole(self.path))
-            file.write("".join(f"{line}\n" for line in lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        """All lines, and that they last, or none; what a killed scan left of a line is cut off. Raises OSError, and
+        LogAnalystError for a device.
+        """
+        text = "".join(f"{line}\n" for line in lines)
+        if is_stream(self.path):
+            write_whole(self.path, text)
+            return
+        with self.path.open("ab", buffering=0) as file:
+            end = _whole(self.path)
+            os.truncate(file.fileno(), end)
+            try:
+                rest = memoryview(text.encode())
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except BaseException:
+                os.truncate(file.fileno(), end)
+                raise
 
     def told(self, ids: set[str]) -> set[str]:
         """Those of the findings `ids` that stand in the file. Raises OSError."""
         found = set[str]()
-        if self.path.exists():
+        if self.path.exists() and not is_stream(self.path):
             with self.path.open("rb") as file:
                 found = {id_ for line in file if line.endswith(b"\n") and (id_ := _told(line))}
         return found & ids

@@ -1,12 +1,14 @@
 """The command line: parse, one call of the API, render. Reports go to stdout, everything else to stderr.
 
-Exit codes: 0 nothing found, 1 a cause is likely, 2 usage or nothing readable, 3 an internal error.
+Exit codes: 0 nothing found, 1 a cause is likely, 2 usage, nothing readable or an output that cannot be written, 3 an
+internal error, 130 interrupted.
 A command is a file beside this one, found by scanning. Only typer and the standard library are imported at the top:
 `loganalyst --help` must be quick.
 """
 
 import atexit
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,7 +20,8 @@ from typing import Any, NoReturn
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import INTERNAL, INTERRUPTED, USAGE, complain
+from loganalyst.cli.common import INTERNAL, INTERRUPTED, NOTHING, USAGE, complain
+from loganalyst.cli.streams import ReaderGoneError, guarded, reopen_closed
 from loganalyst.errors import LogAnalystError
 
 __all__ = ["app", "main", "program"]
@@ -32,11 +35,13 @@ USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherev
 
 def program() -> NoReturn:
     """`main` as a process of its own, which ends at once: to take all modules down would take a fifth of a second."""
+    reopen_closed()
     code = 0
     try:
         main()
     except SystemExit as done:
         code = int(done.code or 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
     atexit._run_exitfuncs()  # as Python does when it ends; no other way to ask for it
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # nobody reads it any more
@@ -46,20 +51,32 @@ def program() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
+    with guarded():
+        code = _answered(arguments)
+    sys.exit(code)
+
+
+def _answered(arguments: Sequence[str] | None) -> int:
+    """The exit code of a command; whatever ends it is told."""
     try:
-        code = app(arguments, prog_name="loganalyst", standalone_mode=False)
+        code = int(app(arguments, prog_name="loganalyst", standalone_mode=False) or NOTHING)
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # what newer typers make of Ctrl-C
+            raise KeyboardInterrupt
+    except ReaderGoneError:
+        code = NOTHING
     except LogAnalystError as error:
         code = complain(str(error), USAGE)
     except USAGE_ERROR as error:
         error.show()
         code = USAGE
     except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
-    except SystemExit:
-        raise
+        code = complain("interrupted", INTERRUPTED)
+    except SystemExit as stop:
+        code = int(stop.code or NOTHING)
     except BaseException as error:  # the one place that turns a bug into an exit code; polars' panics are no Exception
         if os.environ.get("LOGANALYST_DEBUG"):
             traceback.print_exc()
         text = f"{type(error).__name__}: {error}"
         code = complain(f"internal error: {text}; LOGANALYST_DEBUG=1 shows the traceback", INTERNAL)
-    sys.exit(code)
+    return code

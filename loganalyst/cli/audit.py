@@ -79,7 +79,7 @@ def audit(
     options: dict[str, Any] = {"jobs": jobs, "seconds": seconds, "scheduler": scheduler, "slurm": slurm, "full": full}
     bar = Bar()
     try:
-        found = batch(paths, store, **options, reports=reports, watch=bar.outcome)
+        found = batch(paths, store, **options, reports=reports, writes=[output], watch=bar.outcome)
     finally:
         bar.clear()
     for fault in found.faults:
@@ -100,7 +100,9 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
             + "\n"
         )
     if format_ is AuditFormat.CSV:
-        return found.runs.write_csv()
+        from loganalyst.report import csv
+
+        return csv.render(found.runs)
     if format_ is AuditFormat.HTML:
         from loganalyst.report import auditpage
 

@@ -4,18 +4,21 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
+from loganalyst.cli.streams import ReaderGoneError
 from loganalyst.errors import LogAnalystError
+from loganalyst.writing import write_whole
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 LONGEST_COMPLAINT = 600  # characters of a line on stderr: what was found may be a whole file
+PATH = 4096  # characters of a path that are shown
 SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
 
 ConfigFile = Annotated[
@@ -94,13 +97,19 @@ def encoded(text: str, stream: TextIO) -> str:
 def emit(text: str, output: Path | None = None) -> None:
     """Write a report to `output` or stdout. A reader of stdout that has gone away is no error."""
     if output is not None:
-        try:
-            output.write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise LogAnalystError(output, f"cannot be written ({error.strerror})", "-o takes a file") from None
+        write_whole(output, text)
         return
-    try:
+    with suppress(ReaderGoneError):
         sys.stdout.write(encoded(text, sys.stdout))
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the exit from complaining once more
+
+
+def refuse(targets: Iterable[Path | None], paths: Iterable[Path], **options: Any) -> None:
+    """Raise LogAnalystError where one of the files to write belongs to what `paths` name; with the `options` of
+    `guard.named`. Where nothing is to be written, nothing is looked at.
+    """
+    targets = [target for target in targets if target is not None]
+    if targets:
+        from loganalyst import guard
+
+        guard.check(targets, guard.named(paths, **options))

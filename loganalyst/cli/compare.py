@@ -88,6 +88,7 @@ def compare(
             goal=None if goal is None else goal.value,
             jobs=jobs,
             seconds=seconds,
+            writes=[output, plot],
             watch=bar.outcome,
         )
     finally:
@@ -96,7 +97,7 @@ def compare(
     if plot is not None:
         from loganalyst.report import comparisonplot
 
-        comparisonplot.save(found, plot, paths)
+        comparisonplot.save(found, plot)
     raise typer.Exit(USAGE if not found.runs.height else FOUND if found.worse and not exit_zero else NOTHING)
 
 
@@ -106,7 +107,9 @@ def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: b
     if format_ is CompareFormat.JSON:
         return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
     if format_ is CompareFormat.CSV:
-        return found.runs.write_csv()
+        from loganalyst.report import csv
+
+        return csv.render(found.runs)
     if format_ is CompareFormat.HTML:
         from loganalyst.report import comparisonpage
 

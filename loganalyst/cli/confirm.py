@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import RulesDirs, StoreDir, emit
+from loganalyst.cli.common import PATH, RulesDirs, StoreDir, emit
 
 
 @command(
@@ -31,6 +31,7 @@ def confirm(
     The store is made if need be. The newest word counts. Nothing is written into the run.
     """
     from loganalyst.auditing.confirm import confirm as confirmed
+    from loganalyst.report.text import clean
 
     truth = confirmed(run, cause, store=store, note=note, rules=rules)
-    emit(f"{truth.path}: {truth.cause or truth.label} ({truth.label}), by your word\n")
+    emit(f"{clean(truth.path, PATH)}: {truth.cause or truth.label} ({truth.label}), by your word\n")

@@ -20,6 +20,7 @@ from loganalyst.cli.common import (
     complain,
     emit,
     layout,
+    refuse,
     screen,
     within,
 )
@@ -87,6 +88,9 @@ def diagnose(
         lost = "; ".join(case.missing)
         raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
     format_ = format_ or Format(case.format or Format.TERMINAL)
+    with within(case.seconds):
+        inputs = (baseline, config, context, *case.config, *case.code)
+        refuse([output], [*paths, *filter(None, inputs)], separate=separate)
     other = pipeline.read_run(baseline) if baseline else None
     options = {"config": config, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
     with within(case.seconds):

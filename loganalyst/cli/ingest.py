@@ -2,15 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
-
-if TYPE_CHECKING:
-    pass
+from loganalyst.cli.common import NOTHING, PATH, USAGE, StoreDir, complain, emit
 
 
 @command("A store of runs", "loganalyst ingest experiments/ --store store/")
@@ -29,17 +26,19 @@ def ingest(
     PATH could not be read.
     """
     from loganalyst.progress import Bar
+    from loganalyst.report.text import clean
     from loganalyst.store import Store
 
     counts = {"read": 0, "unchanged": 0, "failed": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
-    for outcome in Store(store).readings(paths, processes):
+    kept = Store(store)
+    for outcome in kept.readings(kept.below(paths), processes):
         counts[outcome.what] += 1
         points += outcome.points
         if outcome.what == "read":
             bar.clear()
-            emit(f"{outcome.path}: {outcome.points:,} points\n")
+            emit(f"{clean(outcome.path, PATH)}: {outcome.points:,} points\n")
         elif outcome.what == "failed":
             bar.clear()
             complain(outcome.why, USAGE)

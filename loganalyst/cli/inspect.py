@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, Output, emit, layout, screen
+from loganalyst.cli.common import FOUND, NOTHING, Output, emit, layout, refuse, screen
 
 
 class InspectFormat(StrEnum):
@@ -45,6 +45,7 @@ def inspect(
     from loganalyst.progress import Bar
     from loganalyst.report import inspection
 
+    refuse([output, plot], files)
     bar = Bar()
     try:
         found = inspected(*files, spectra=spectra, watch=partial(bar.tell, "inspecting"))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
+from loganalyst.cli.streams import StreamError
 from loganalyst.errors import LogAnalystError, how_to_install
 
 
@@ -26,4 +27,12 @@ def mcp(
         raise LogAnalystError("loganalyst mcp", "needs the package mcp", how_to_install("mcp"))
     from loganalyst.mcp.server import serve
 
-    serve(store)
+    fault: OSError | None = None
+    try:
+        serve(store)
+    except* BrokenPipeError:
+        pass  # the client has gone
+    except* OSError as faults:
+        fault = next((error for error in faults.exceptions if isinstance(error, OSError)), OSError())
+    if fault is not None:
+        raise StreamError("stdout", f"cannot be written ({fault.strerror})", "the client hears no more")

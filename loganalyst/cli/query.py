@@ -42,14 +42,17 @@ def query(
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
-    from loganalyst.report import grid
+    from loganalyst.report import csv, grid
     from loganalyst.store import Store
 
     if not store.is_dir():
         raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` makes one")
-    rows = asking.ask(Store(store), sql)
+    kept = Store(store)
+    if output is not None:
+        kept.refuse([output])
+    rows = asking.ask(kept, sql)
     if format_ is Layout.CSV:
-        text = asking.csv(rows)
+        text = csv.render(rows)
     elif format_ is Layout.TABLE:
         stdout = screen()
         width = stdout["width"] if sys.stdout.isatty() and output is None else 1 << 15

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, screen
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, refuse, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Replay
@@ -83,6 +83,7 @@ def replay(
     """
     from loganalyst.replaying.search import replay as replayed
 
+    refuse([output, plot], [run, *([checkpoint] if checkpoint else [])])
     found = replayed(
         run,
         entry,

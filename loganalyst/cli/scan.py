@@ -11,6 +11,7 @@ import typer
 
 from loganalyst.cli.app import command
 from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain, folders, layout
+from loganalyst.cli.streams import ReaderGoneError, StreamError
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import SECONDS
 
@@ -26,8 +27,11 @@ class _Stdout:
 
     def add(self, lines: Sequence[str]) -> None:
         """All in one go."""
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+        try:
+            sys.stdout.write("".join(f"{line}\n" for line in lines))
+            sys.stdout.flush()
+        except ReaderGoneError as error:
+            raise StreamError(error.where, error.what, "the next scan tells its findings again") from None
 
     def told(self, ids: set[str]) -> set[str]:
         """None is known of."""
@@ -61,15 +65,16 @@ def scan(
     from loganalyst.auditing.scanning import scan as find
 
     began = time.monotonic()
+    sink = File(output) if output else _Stdout()
     try:
-        found = find(paths, store, File(output) if output else _Stdout(), jobs=jobs, seconds=seconds)
+        found = find(paths, store, sink, jobs=jobs, seconds=seconds, writes=[output, prometheus])
         if prometheus:
             from loganalyst.report import prometheus as metrics
 
             told = metrics.render(found.audit.runs, found.audit.counts, len(found.new), time.monotonic() - began)
             metrics.save(told, prometheus)
     except OSError as error:
-        where = error.filename or output or prometheus or "stdout"
+        where = error.filename or output
         raise LogAnalystError(where, f"cannot be written ({error.strerror})", "a file of yours is needed") from None
     for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
         complain(run["why"] or f"{run['path']}: could not be read", USAGE)

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import emit
+from loganalyst.cli.common import emit, refuse
 from loganalyst.errors import LogAnalystError, nearest
+from loganalyst.writing import write_new
 
 
 @command("What it knows", "loganalyst script", "loganalyst script gradient_norms -o gradient_norms.py")
@@ -36,16 +37,11 @@ def script(
         return
     if name not in found:
         raise LogAnalystError(name, "no such script", nearest(name, found) or f"there are {', '.join(found)}")
-    if output is not None:
-        _claim(output)
-    emit(found[name], output)
-
-
-def _claim(output: Path) -> None:
-    """Make the file, so that nothing that exists is ever written over."""
+    if output is None:
+        emit(found[name])
+        return
+    refuse([output], [])
     try:
-        output.touch(exist_ok=False)
+        write_new(output, found[name])
     except FileExistsError:
         raise LogAnalystError(output, "exists already", "a script never replaces a file") from None
-    except OSError as error:
-        raise LogAnalystError(output, f"cannot be written ({error.strerror})", "-o takes a file") from None

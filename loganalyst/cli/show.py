@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import ConfigFile, Output, emit, layout, screen
+from loganalyst.cli.common import ConfigFile, Output, emit, layout, refuse, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -57,6 +57,7 @@ def show(
         raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
     if anonymous and (metric or features or plot):
         raise typer.BadParameter("it is a document of its own; leave the other options out", param_hint="--anonymous")
+    refuse([plot, output], [run])
     diagnosis = pipeline.diagnose(run, config=config)
     if anonymous:
         from loganalyst.anonymous import render

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, screen
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, refuse, screen
 
 
 class VerifyFormat(StrEnum):
@@ -39,6 +39,7 @@ def verify(
     from loganalyst.auditing.verify import verify as verified
     from loganalyst.report import verification
 
+    refuse([output, store], [old, new])
     found = verified(old, new, store=store, config=config, rules=rules)
     if format_ is VerifyFormat.JSON:
         text = verification.render_json(found) + "\n"

@@ -32,6 +32,7 @@ def compare(
     jobs: int | None = None,
     seconds: float = SECONDS,
     full: bool = False,
+    writes: Sequence[str | Path | None] = (),
     watch: Callable[[Outcome, int | None], None] | None = None,
 ) -> Comparison:
     """Compare every run at or below `paths`; of two paths the second one's runs are also held against the first one's.
@@ -48,7 +49,7 @@ def compare(
     """
     with ExitStack() as stack:
         folder = Path(store or stack.enter_context(TemporaryDirectory(prefix="loganalyst-")))
-        found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, watch=watch)
+        found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, writes=writes, watch=watch)
         runs = logged(found.runs, Store(folder))
         asked = _Asked(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)

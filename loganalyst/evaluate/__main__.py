@@ -23,6 +23,7 @@ from loganalyst.evaluate.figures import figures
 from loganalyst.evaluate.fitting import Fitting
 from loganalyst.evaluate.labelled import Labelled, labelled
 from loganalyst.store import Store
+from loganalyst.writing import write_whole
 
 
 def main() -> None:
@@ -60,7 +61,7 @@ def _tell(runs: Labelled, seen: pl.DataFrame | None, asked: argparse.Namespace) 
         shown.plot(told, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
-        asked.fit.write_text(weightsfile.text(weights, runs, asked.places), encoding="utf-8")
+        write_whole(asked.fit, weightsfile.text(weights, runs, asked.places), "--fit takes a file")
 
 
 if __name__ == "__main__":

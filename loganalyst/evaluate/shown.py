@@ -1,10 +1,13 @@
 """The figures as a table for the terminal, and the reliability diagram."""
 
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from loganalyst.writing import write_whole
 
 SHARES = {
     "first": "first answer right",
@@ -75,4 +78,6 @@ def plot(figures: Mapping[str, Any], path: Path) -> None:
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="stated confidence", ylabel="share that was right", aspect="equal")
     error, answers = figures["calibration_error"]["value"], figures["judged"]
     axes.set_title(f"calibration error {error:.3f}, {answers} answers", size=10)
-    figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], metadata={"Software": None} if path.suffix == ".png" else None)
+    write_whole(path, drawn.getvalue(), "--plot takes a file")

@@ -10,13 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.report.panels import COLOURS
-from loganalyst.report.plot import FORMATS, SETTINGS, UNDATED
+from loganalyst.report.plot import check, write
 from loganalyst.report.text import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from loganalyst.comparing.result import Comparison, Importance, ScalingFit
 
@@ -31,34 +33,26 @@ Floats = NDArray[np.float64]
 Panel = Callable[["Axes"], None]
 
 
-def save(found: "Comparison", path: Path, runs: Sequence[Path] = ()) -> None:
+def save(found: "Comparison", path: Path) -> None:
     """Write the figure in the format of its suffix. Raises LogAnalystError where the file cannot be written or lies
-    inside one of the folders `runs`, or there is nothing to draw.
+    inside one of the runs, or there is nothing to draw.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise LogAnalystError(path, f"unknown picture format {path.suffix!r}", f"allowed are {', '.join(FORMATS)}")
-    if any(path.resolve().is_relative_to(run.resolve()) for run in runs):
-        raise LogAnalystError(path, "lies among the runs", "--plot takes a file elsewhere; runs are never written to")
+    check(path, map(guard.Read, found.runs["path"]))
     panels = [*effects(found), *laws(found)]
     if not panels:
         raise LogAnalystError(path, "there is nothing to draw", "runs that differ in settings and log an objective")
-    with mpl.rc_context(SETTINGS):
-        columns = min(COLUMNS, -(-len(panels) // -(-len(panels) // COLUMNS)))
-        rows = -(-len(panels) // columns)
-        figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows + 0.3), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False)
-        for ax, draw in zip(axes.flat, panels, strict=False):
-            draw(ax)
-        for ax in list(axes.flat)[len(panels) :]:
-            ax.set_axis_off()
-        try:
-            figure.savefig(path, dpi=150, metadata=UNDATED[suffix])
-        except OSError as error:
-            raise LogAnalystError(path, f"cannot be written ({error.strerror})", "--plot takes a file") from None
+    write(path, lambda figure: _fill(figure, panels))
+
+
+def _fill(figure: "Figure", panels: Sequence[Panel]) -> None:
+    columns = min(COLUMNS, -(-len(panels) // -(-len(panels) // COLUMNS)))
+    rows = -(-len(panels) // columns)
+    figure.set_size_inches(WIDTH * columns, HEIGHT * rows + 0.3)
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for ax, draw in zip(axes, panels, strict=False):
+        draw(ax)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
 
 
 def effects(found: "Comparison") -> tuple[Panel, ...]:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import CheckpointScan, Inspection, TensorStats
 from loganalyst.report.panels import COLOURS
-from loganalyst.report.plot import refuse_within, write
+from loganalyst.report.plot import check, write
 from loganalyst.report.text import clean, count
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def save(found: Inspection, path: Path) -> None:
     """Write the figure in the format of the file's suffix. Raises LogAnalystError where there is nothing to draw, and
     where the file cannot be written or lies in a folder that was read.
     """
-    for scan in found.checkpoints:
-        refuse_within(path, scan.path, "checkpoint")
+    check(path, [guard.Read(str(scan.path), what="checkpoint") for scan in found.checkpoints])
     names = _by_kind(list(dict.fromkeys(t.name for scan in found.checkpoints for t in scan.tensors if _drawn(t))))
     if not names:
         raise LogAnalystError(found.checkpoints[0].path, "no tensor to draw", "one that holds fractions is needed")

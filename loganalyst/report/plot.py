@@ -3,7 +3,7 @@
 Nothing is written but the file asked for, and none of the run's own folder; the same diagnosis gives the same bytes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from loganalyst import guard
 from loganalyst.errors import LogAnalystError, SourceError, nearest
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.document import document, shown_curves
 from loganalyst.report.panels import COLOURS, MARKS, draw, legend, steps_short
 from loganalyst.report.scale import FEWEST, aligned
 from loganalyst.report.text import clean, percent
+from loganalyst.writing import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +53,7 @@ def save(diagnosis: Diagnosis, path: Path, metrics: Sequence[str] = ()) -> None:
 
     Raises LogAnalystError where the file cannot be written or lies inside the run, SourceError for an unknown metric.
     """
-    refuse_within(path, diagnosis.run.path, "run")
+    check(path, [guard.of_run(diagnosis.run)])
     curves = _asked(diagnosis, metrics)
     write(path, lambda figure: _fill(figure, diagnosis, curves))
 
@@ -88,14 +90,11 @@ def _asked(diagnosis: Diagnosis, metrics: Sequence[str]) -> list[Curve]:
     return curves
 
 
-def refuse_within(path: Path, folder: Path, what: str) -> None:
-    """Raise LogAnalystError for a format that is not known, and for a file inside of what was read."""
+def check(path: Path, read: Iterable[guard.Read]) -> None:
+    """Raise LogAnalystError for a picture's format that is not known, and for a file inside of what was read."""
     if path.suffix.lower() not in FORMATS:
         raise LogAnalystError(path, f"unknown picture format {path.suffix!r}", f"allowed are {', '.join(FORMATS)}")
-    if path.resolve().is_relative_to(folder.resolve()):
-        raise LogAnalystError(
-            path, f"lies inside the {what}", f"--plot takes a file elsewhere; {what}s are never written to"
-        )
+    guard.check([path], read)
 
 
 def write(path: Path, fill: Callable[["Figure"], None]) -> None:
@@ -103,13 +102,12 @@ def write(path: Path, fill: Callable[["Figure"], None]) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    suffix, drawn = path.suffix.lower(), BytesIO()
     with mpl.rc_context(SETTINGS):
         figure = Figure(layout="constrained")
         fill(figure)
-        try:
-            figure.savefig(path, dpi=150, metadata=UNDATED[path.suffix.lower()])
-        except OSError as error:
-            raise LogAnalystError(path, f"cannot be written ({error.strerror})", "--plot takes a file") from None
+        figure.savefig(drawn, format=suffix[1:], dpi=150, metadata=UNDATED[suffix])
+    write_whole(path, drawn.getvalue(), "--plot takes a file")
 
 
 def chosen(d: Diagnosis) -> list[Curve]:

@@ -1,12 +1,13 @@
 """An audit as metrics of the node exporter's textfile collector (Prometheus text format 0.0.4)."""
 
-import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
+
+from loganalyst.report.text import clean
+from loganalyst.writing import write_whole
 
 PREFIX = "loganalyst"
 
@@ -36,24 +37,19 @@ def render(runs: pl.DataFrame, counts: Mapping[str, int], new: int, seconds: flo
 
 def _family(name: str, meaning: str, samples: Sequence[tuple[Mapping[str, str], float]]) -> str:
     lines = [f"# HELP {PREFIX}_{name} {meaning}", f"# TYPE {PREFIX}_{name} gauge"]
-    for labels, value in samples:
+    by_labels = dict[str, float]()
+    for labels, value in samples:  # names that look the same count together: a series may be told only once
         told = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        by_labels[told] = by_labels.get(told, 0) + value
+    for told, value in by_labels.items():
         lines.append(f"{PREFIX}_{name}{{{told}}} {value}" if told else f"{PREFIX}_{name} {value}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return clean(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def save(text: str, path: Path) -> None:
-    """Put it in its place whole: the collector never sees half a file. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)  # the collector is another user
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Put it in its place whole: the collector never sees half a file. Raises LogAnalystError."""
+    write_whole(path, text, "--prometheus takes a file", mode=0o644)  # the collector is another user

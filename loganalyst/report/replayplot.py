@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Experiment, Replay
 from loganalyst.report.panels import COLOURS
-from loganalyst.report.plot import WIDTH, literal, refuse_within, write
+from loganalyst.report.plot import WIDTH, check, literal, write
 from loganalyst.report.replay import headline
 from loganalyst.report.text import clean
 
@@ -26,7 +27,8 @@ def save(found: Replay, path: Path) -> None:
     """Write the figure in the format of its suffix. Raises LogAnalystError where there is nothing to draw, the file
     cannot be written or lies inside the run.
     """
-    refuse_within(path, found.before.run.path, "run")
+    read = [guard.of_run(found.before.run)]
+    check(path, [*read, *([guard.Read(str(found.checkpoint), what="checkpoint")] if found.checkpoint else [])])
     drawn = _shown(found.experiments)
     if not drawn:
         raise LogAnalystError(found.before.run.path, "no experiment to draw", "an entry is needed: --entry")

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from loganalyst.errors import StoreError, nearest
+from loganalyst import guard
+from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.limits import Limits
 from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
@@ -23,13 +24,14 @@ from loganalyst.sources.discover import discover
 from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.part import BIG
 from loganalyst.store import changes, judged, lock, reading, runrows
+from loganalyst.store.changes import Below
 from loganalyst.store.judged import Judged
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
 from loganalyst.store.workers import NotStartedError, Ready, Workers, each
 
-__all__ = ["Outcome", "Store", "dumped_jobs"]
+__all__ = ["Below", "Outcome", "Store", "dumped_jobs"]
 
 RUNS = 1000  # runs read, or
 SECONDS = 5.0  # seconds gone by, before what was read is written down
@@ -50,9 +52,9 @@ class Outcome(NamedTuple):
 
 
 class Store:
-    """The store in folder `path`, made on first use. Tables are properties that give polars LazyFrames.
+    """The store in folder `path`, made when it is first written. Tables are properties that give polars LazyFrames.
 
-    Raises StoreError where the folder cannot be made or holds something else.
+    Raises StoreError where the folder holds something else; where it lies in a run, once it is to be written.
 
     >>> import tempfile
     >>> import loganalyst as la
@@ -68,8 +70,7 @@ class Store:
         self._folder = Folder(self.path)
         self._network = False
         with _told(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            names = {file.name for file in self.path.iterdir()}
+            names = {file.name for file in self.path.iterdir()} if os.path.lexists(self.path) else set()
             self._network = lock.on_network(self.path)
         if names and not names & {"state.sqlite", "lock.sqlite", "lock", "scan-lock"}:
             raise StoreError(self.path, "is no store: it holds other files", "an empty or a new folder is needed")
@@ -93,11 +94,19 @@ class Store:
         >>> list(la.Store(tempfile.mkdtemp()).ingest(["no/such/run", "fixtures/runs/nan-lr"]).values())
         ['...no such file or directory; ...', 'read']
         """
-        return {o.path: o.why or o.what for o in self.readings(paths, processes)}
+        return {o.path: o.why or o.what for o in self.readings(self.below(paths), processes)}
+
+    def below(self, paths: Iterable[str | Path], writes: Iterable[str | Path | None] = ()) -> Below:
+        """The runs at or below `paths`, to be read. Raises LogAnalystError where the store, or one of the files and
+        folders `writes` that are to be written too, belongs to one of them or lies in any run.
+        """
+        found = Below(paths)
+        found.refuse([self.path, *writes])
+        return found
 
     def readings(
         self,
-        paths: Iterable[str | Path],
+        below: Below,
         processes: int = 1,
         limits: Limits | None = None,
         *,
@@ -118,7 +127,7 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state, full), processes, _died, limits, workers=workers):
+                for done in each(_read, self._work(below, state, full), processes, _died, limits, workers=workers):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -128,9 +137,9 @@ class Store:
             finally:
                 self._keep(batch, state)
 
-    def _work(self, paths: Iterable[str | Path], state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
+    def _work(self, below: Below, state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        for found in changes.runs(paths, state, full=full):
+        for found in changes.runs(below, state, full=full):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
@@ -309,6 +318,20 @@ class Store:
         with self._writing():
             self._folder.append([name], {name: [rows.select(schema(name).names()).cast(schema(name))]})
 
+    def refuse(self, targets: Iterable[str | Path | None]) -> None:
+        """Raise LogAnalystError where a file to be written belongs to a run of the store, or lies in any run."""
+        wanted = [Path(target) for target in targets if target is not None]
+        guard.check(wanted, self._of_same_names([target.name for target in wanted]))
+
+    def _of_same_names(self, names: Sequence[str]) -> Iterator[guard.Read]:
+        """The runs of the store, of their files those that lie elsewhere (joined logs) or have one of these names."""
+        path = pl.col("path").str
+        alike = pl.any_horizontal([path.starts_with("/"), *map(path.ends_with, names)])
+        files = self.sources.filter(alike).group_by("run_id").agg("path").collect()
+        runs = self.runs.select("run_id", root="path").collect().join(files, on="run_id", how="left")
+        for root, found in runs.select("root", "path").iter_rows():
+            yield guard.Read(root, tuple(os.path.join(root, file) for file in found or ()))
+
     def run_file(self, name: str, run_id: str) -> Path:
         """Where a big table of one run lies: no folder is scanned to open it.
 
@@ -319,9 +342,19 @@ class Store:
         """
         return self._folder.run_file(name, run_id)
 
+    def make(self) -> None:
+        """Make the folder where there is none. Raises StoreError where it lies in a run, or cannot be made."""
+        try:
+            guard.check([self.path])
+        except LogAnalystError as error:
+            raise StoreError(error.where, error.what, error.allowed) from None
+        with _told(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+
     @contextmanager
     def _writing(self, patience: float | None = None) -> Iterator[State]:
         """Be the one who writes. What others left half done is removed."""
+        self.make()
         with (
             _told(self.path),
             lock.writing(self.path, PATIENCE if patience is None else patience),

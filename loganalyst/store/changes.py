@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from loganalyst import __version__
+from loganalyst import __version__, guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.sources.assemble import id_of
 from loganalyst.sources.discover import Found, Listed, discover, listed
@@ -38,15 +38,31 @@ class Settled(NamedTuple):
     why: str | None
 
 
-def runs(paths: Iterable[str | Path], state: State, *, full: bool) -> Iterator[Changed | Settled]:
-    """Every run at or below `paths` once; logs that may belong to others last, for each is a run of its own only where
-    no other takes it. `full`: unchanged ones are to be read too.
+class Below:
+    """The runs at or below some `paths` by their ids, each once, as one walk finds them: `met`, and the `logs` that may
+    belong to others. `failed` are the paths that could not be walked.
     """
-    real, failed = RealPaths(), list[Settled]()
-    met, logs = dict[str, Listed](), dict[str, Listed]()
-    for run in (run for path in paths for run in _below(path, failed)):
-        (logs if run.log else met).setdefault(id_of(real.of(run.root, real=run.real)), run)
-    yield from failed
+
+    def __init__(self, paths: Iterable[str | Path]) -> None:
+        self.paths = list(paths)
+        self.real, self.failed = RealPaths(), list[Settled]()
+        self.met, self.logs = dict[str, Listed](), dict[str, Listed]()
+        for run in (run for path in self.paths for run in _below(path, self.failed)):
+            kind = self.logs if run.log else self.met
+            kind.setdefault(id_of(self.real.of(run.root, real=run.real)), run)
+
+    def refuse(self, targets: Iterable[str | Path | None]) -> None:
+        """Raise LogAnalystError where a file or folder to be written belongs to one of these runs, or to any."""
+        runs = (*self.met.values(), *self.logs.values())
+        guard.check(targets, (guard.Read(run.root, (*run.files, *run.checkpoints)) for run in runs))
+
+
+def runs(below: Below, state: State, *, full: bool) -> Iterator[Changed | Settled]:
+    """Every run `below`; logs that may belong to others last, for each is a run of its own only where no other takes
+    it. `full`: unchanged ones are to be read too.
+    """
+    real, met, logs = below.real, below.met, below.logs
+    yield from below.failed
     before = {} if full else state.remembered([*met, *logs])
     look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real)
     yield from (look.at(id_, run, before.get(id_)) for id_, run in met.items())

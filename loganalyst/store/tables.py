@@ -9,10 +9,8 @@ says which rows of the tables that were read count for it; that in its newest ro
 were judged. These two are written last, so that a batch is seen whole or not at all, and readers need no lock.
 """
 
-import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from time import time_ns
@@ -21,8 +19,8 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.part import BIG
+from loganalyst.writing import move, sync
 
-SYNCED_AT_ONCE = 16
 SEGMENTS = 32  # more than this many segments of a table since its last full one are compacted into one
 FULL = 16 << 20  # bytes from which on a segment is left as it is: what a batch costs does not grow with the store
 
@@ -240,31 +238,6 @@ class Folder:
 
 def _joined(name: str, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema(name)), *frames], how="diagonal")
-
-
-def move(file: Path, to: Path) -> None:
-    """Put a synced file in its place; that it lasts takes `sync` of the folder."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    file.replace(to)
-
-
-def sync(paths: Iterable[Path]) -> None:
-    """Make the content of files last, and renames in folders (where the system can: not on Windows). All at once, for
-    a disk takes little longer for many than for one.
-    """
-    with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        list(pool.map(_sync, paths))
-
-
-def _sync(path: Path) -> None:
-    folder = path.is_dir()
-    if folder and not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _last(segment: Path) -> int:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -216,12 +217,16 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Processes started in here have `ENVIRONMENT`."""
+    """Processes started in here have `ENVIRONMENT`, and leave Ctrl-C to this one, which ends them."""
     before = dict(os.environ)
     os.environ.update(ENVIRONMENT)
+    masks = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
     try:
         yield
     finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for name in ENVIRONMENT:
             os.environ.pop(name)
             if name in before:

@@ -108,20 +108,23 @@ def test_the_metric_can_be_named(sets, capsys):
 
 
 def test_a_figure_shows_what_matters(sets, capsys, tmp_path):
-    """The same comparison gives the same bytes; none is written among the runs."""
+    """The same comparison gives the same bytes; none is written into a run, but beside the runs."""
     for name in ("a.svg", "b.svg"):
         code, screen, _ = compared(capsys, sets, sets / "sweep", "--plot", tmp_path / name)
-    among, _, why = compared(capsys, sets, sets / "sweep", "--plot", sets / "sweep/x.png")
+    inner = min(path for path in (sets / "sweep").iterdir() if path.is_dir())
+    inside, _, why = compared(capsys, sets, sets / "sweep", "--plot", inner / "x.png")
+    beside, _, _ = compared(capsys, sets, sets / "sweep", "--plot", sets / "sweep/x.png")
     unknown, _, what = compared(capsys, sets, sets / "sweep", "--plot", tmp_path / "x.bmp")
 
     assert code == 0
     assert "What makes the differences, of 2 settings in 9 runs" in screen
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "<svg" in (tmp_path / "a.svg").read_text()
-    assert (among, unknown) == (2, 2)
-    assert "lies among the runs" in why
+    assert (inside, beside, unknown) == (2, 0, 2)
+    assert f"lies inside the run {inner}" in why
     assert "allowed are .png, .svg, .pdf" in what
-    assert not (sets / "sweep/x.png").exists()
+    assert not (inner / "x.png").exists()
+    (sets / "sweep/x.png").unlink()
 
 
 def test_names_of_runs_and_settings_stay_text(sets, capsys):
