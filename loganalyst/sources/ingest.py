@@ -7,7 +7,9 @@ from types import ModuleType
 
 from polars.exceptions import PanicException
 
+from loganalyst import opening
 from loganalyst.model import Run, Tables, table
+from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources import abreast, address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
@@ -32,13 +34,18 @@ def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> 
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
-    parts = abreast.parts(files, lambda file, source: part(file, source, spool), __name__, own.here().folders)
+    with opening.within(found.bounds(named)):
+        parts = abreast.parts(
+            files, lambda file, source: part(file, source, spool), __name__, own.here().folders, opening.here()
+        )
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
-def stripe(files: Sequence[abreast.Named], rules: Sequence[Path]) -> Iterator[Part]:
-    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold, too."""
-    with own.beside(rules):
+def stripe(files: Sequence[abreast.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
+    the `bounds`.
+    """
+    with own.beside(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 
@@ -66,7 +73,8 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
         rows.take([_gap(source, f"cannot be read ({error.strerror})")])
-        return rows.part(source, format_ if rows.some else None, size, again=True)
+        again = not isinstance(error, OutsideError)  # a link that leads out stays one until it is another
+        return rows.part(source, format_ if rows.some else None, size, again=again)
     except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
         return rows.part(source, format_ if rows.some else None, size)
@@ -80,7 +88,7 @@ def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
 
 
 def _head(file: Path) -> bytes:
-    with file.open("rb") as handle:
+    with opened(file) as handle:
         return handle.read(HEAD)
 
 

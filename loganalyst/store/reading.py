@@ -18,6 +18,7 @@ from uuid import uuid4
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from loganalyst import opening
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import address
@@ -85,7 +86,7 @@ def read(task: Task) -> Done:
     note = task.note
     try:
         spool = Spool(task.folder)
-        with own.beside(task.rules):
+        with own.beside(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
@@ -148,7 +149,7 @@ def _file(root: Path, source: str) -> Path:
 def _hash(file: Path, start: int, end: int) -> str:
     """Of bytes `start` (at least 0) to `end`; empty where they cannot be read."""
     try:
-        with address.split(file)[0].open("rb") as handle:
+        with opening.opened(address.split(file)[0]) as handle:
             handle.seek(max(start, 0))
             return blake2b(handle.read(end - max(start, 0)), digest_size=8).hexdigest()
     except OSError:
