@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+OURS = "ours"  # the origin of what rests on our own catalogue alone
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 
@@ -62,7 +63,8 @@ class Decider:
 class Cause:
     """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
     log or of the scheduler, in a run that failed; such are named before all else that is true of the run. `family`:
-    that of its rule, which part of training it is about.
+    that of its rule, which part of training it is about. `origin`: OURS, or the file of a rule, or of a pattern of log
+    lines, that is not ours.
     """
 
     id: str
@@ -92,6 +94,7 @@ class Cause:
     decide: tuple[Decider, ...] = ()
     ended_run: bool = False
     family: str = ""
+    origin: str = OURS
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,7 @@ class Note:
     title: str
     text: str
     change: str
+    origin: str = OURS
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,23 @@ class Source:
 
 
 @dataclass(frozen=True)
+class SettingsFile:
+    """A loganalyst.yaml or a folder of rules, and `what` of it is obeyed, or why it is not."""
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True)
 class Run(Tables):
     """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
 
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
     is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
-    is not known. `inspection` is of its checkpoints, where somebody asked for it.
+    is not known. `inspection` is of its checkpoints, where somebody asked for it. `settings` is the loganalyst.yaml
+    that holds for it (empty: none), `settings_inside` whether that came with the run, `settings_ignored` are those that
+    are not obeyed.
     """
 
     id: str = ""
@@ -53,6 +63,9 @@ class Run(Tables):
     ignored: tuple[str, ...] = ()
     job: str | None = None
     inspection: "Inspection | None" = None
+    settings: str = ""
+    settings_inside: bool = False
+    settings_ignored: tuple[str, ...] = ()
 
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
         """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception

@@ -1,7 +1,7 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -22,8 +22,16 @@ from loganalyst.sources.spool import Spool
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
-def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> Run:
+def ingest(
+    path: Path,
+    logs: Sequence[Path] = (),
+    *,
+    separate: bool = False,
+    rules: Callable[[Path], Sequence[Path]] = lambda _: (),
+) -> Run:
     """Read the run at `path`, with job `logs` that belong to it and, unless `separate`, those that are found to.
+
+    `rules` gives the folders with rules of the user's own that hold for a run, by its root.
 
     Raises SourceError where nothing could be read.
     """
@@ -34,7 +42,7 @@ def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> 
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
-    with opening.within(found.bounds(named)):
+    with own.beside(rules(found.root)), opening.within(found.bounds(named)):
         parts = abreast.parts(
             files, lambda file, source: part(file, source, spool), __name__, own.here().folders, opening.here()
         )

@@ -71,9 +71,14 @@ class Store:
             return self.table(name)
         raise AttributeError(f"a store has no table {name!r}; it has {', '.join(ALL_TABLES)}")
 
-    def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
-        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
-        return {o.path: o.why or o.what for o in self.readings(paths, processes)}
+    def ingest(
+        self, paths: Iterable[str | Path], processes: int = 1, *, trust_run_settings: bool = False
+    ) -> dict[str, str]:
+        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not.
+        `trust_run_settings`: a loganalyst.yaml that lies in a run, or between it and `paths`, is obeyed too.
+        """
+        found = self.readings(paths, processes, trust_run_settings=trust_run_settings)
+        return {o.path: o.why or o.what for o in found}
 
     def readings(
         self,
@@ -82,6 +87,7 @@ class Store:
         limits: Limits | None = None,
         *,
         full: bool = False,
+        trust_run_settings: bool = False,
         workers: Workers | None = None,
     ) -> Iterator[Outcome]:
         """As `ingest`, run by run as they are done, each within `limits`; `full`: unchanged ones too. What was read is
@@ -93,7 +99,8 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state, full), processes, _died, limits, workers=workers):
+                work = self._work(paths, state, full=full, trusted=trust_run_settings)
+                for done in each(_read, work, processes, _died, limits, workers=workers):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -103,13 +110,15 @@ class Store:
             finally:
                 self._keep(batch, state)
 
-    def _work(self, paths: Iterable[str | Path], state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
+    def _work(
+        self, paths: Iterable[str | Path], state: State, *, full: bool, trusted: bool
+    ) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        for found in changes.runs(paths, state, full=full):
+        for found in changes.runs(paths, state, full=full, trusted=trusted):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
-                yield Task(found.found, found.note, found.known, places, folder, found.rules)
+                yield Task(found.found, found.note, found.known, places, folder, found.rules, found.chosen)
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 

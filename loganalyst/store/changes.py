@@ -9,25 +9,29 @@ from typing import NamedTuple
 
 from loganalyst import __version__
 from loganalyst.errors import LogAnalystError
+from loganalyst.settings import Chosen
 from loganalyst.sources.assemble import id_of
 from loganalyst.sources.discover import Found, Listed, discover, listed
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.realpath import RealPaths
-from loganalyst.store import reading
+from loganalyst.store import corrections, reading
 from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
+
+SEVERAL = 2  # runs below a folder: to know that it holds runs, no more need be known
 
 
 @dataclass(frozen=True)
 class Changed:
     """A run to read: its files with those joined to it, what to remember of it, what is `known` of it, and the folders
-    with `rules` of the user's own.
+    with `rules` of the user's own, and which settings were `chosen` for it.
     """
 
     found: Found
     note: Note
     known: Known | None
     rules: tuple[Path, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 class Settled(NamedTuple):
@@ -38,17 +42,27 @@ class Settled(NamedTuple):
     why: str | None
 
 
-def runs(paths: Iterable[str | Path], state: State, *, full: bool) -> Iterator[Changed | Settled]:
+def runs(
+    paths: Iterable[str | Path], state: State, *, full: bool, trusted: bool = False
+) -> Iterator[Changed | Settled]:
     """Every run at or below `paths` once; logs that may belong to others last, for each is a run of its own only where
-    no other takes it. `full`: unchanged ones are to be read too.
+    no other takes it. `full`: unchanged ones are to be read too; `trusted`: settings that lie in runs are obeyed.
     """
     real, failed = RealPaths(), list[Settled]()
     met, logs = dict[str, Listed](), dict[str, Listed]()
-    for run in (run for path in paths for run in _below(path, failed)):
-        (logs if run.log else met).setdefault(id_of(real.of(run.root, real=run.real)), run)
+    named = dict[str, list[str]]()
+    for path in paths:
+        roots = named.setdefault(place := os.path.realpath(path), [])
+        for run in _below(path, failed):
+            root = real.of(run.root, real=run.real)
+            if root == place or len(roots) < SEVERAL:
+                roots.append(root)
+            (logs if run.log else met).setdefault(id_of(root), run)
     yield from failed
     before = {} if full else state.remembered([*met, *logs])
-    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real)
+    nearest = Nearest(corrections.folders(named), trusted=trusted)
+    del named
+    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real, nearest)
     yield from (look.at(id_, run, before.get(id_)) for id_, run in met.items())
     for id_, log in logs.items():
         if not (look.taken and look.taken.issuperset(_files(log, real))):
@@ -80,9 +94,9 @@ class _Look:
     remember anew of what lies near runs that are unchanged.
     """
 
-    def __init__(self, joiner: Joiner, state: State, real: RealPaths) -> None:
+    def __init__(self, joiner: Joiner, state: State, real: RealPaths, nearest: Nearest) -> None:
         self._joiner, self._state, self._real, self._now = joiner, state, real, time.time()
-        self._nearest = Nearest()
+        self._nearest = nearest
         self.taken = set[str]()
         self.moved: dict[str, Joined] = {}
 
@@ -97,7 +111,8 @@ class _Look:
             self.moved[id_] = note.joined
             return self._settled(id_, run, note.joined, before)
         self.taken.update(note.joined.files)
-        return Changed(found, note, self._state.known(id_, note.version) if before else None, corrected.rules)
+        known = self._state.known(id_, note.version) if before else None
+        return Changed(found, note, known, corrected.rules, corrected.chosen)
 
     def _near(self, run: Listed, jobs: Iterable[str]) -> str:
         return "" if run.alone else self._joiner.near(self._real.of(run.root, real=run.real), jobs)

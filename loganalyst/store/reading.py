@@ -21,6 +21,7 @@ from polars.io.plugins import register_io_source
 from loganalyst import opening
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
+from loganalyst.settings import Chosen
 from loganalyst.sources import address
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
@@ -37,7 +38,7 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 @dataclass(frozen=True)
 class Task:
     """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    a folder to write to and beside, and the folders with rules of the user's own.
+    a folder to write to and beside, the folders with rules of the user's own, and the settings `chosen` for it.
     """
 
     found: Found
@@ -46,6 +47,7 @@ class Task:
     written: Mapping[str, Path]
     folder: Path
     rules: tuple[Path, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ def read(task: Task) -> Done:
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
     heights = {name: sum(p.height(name) for p in parts) for name in BIG}
-    rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
+    chosen, inside, ignored = task.chosen
+    corrected = replace(run.run, settings=chosen, settings_inside=inside, settings_ignored=ignored)
+    rows = {name: frame for name, frame in runrows.rows(corrected, heights).items() if frame.height}
     return Done(task, _noted(note, run, task.known, files), files, rows, heights["points"])
 
 
