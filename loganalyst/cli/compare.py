@@ -16,6 +16,7 @@ from loganalyst.cli.common import (
     KeptStore,
     Output,
     Seconds,
+    TrustRuns,
     emit,
     folders,
     layout,
@@ -58,6 +59,7 @@ def compare(
     store: KeptStore = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
+    trust_run_settings: TrustRuns = False,
     format_: Annotated[CompareFormat, layout(CompareFormat, "it is")] = CompareFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
@@ -83,6 +85,7 @@ def compare(
             goal=None if goal is None else goal.value,
             jobs=jobs,
             seconds=seconds,
+            trust_run_settings=trust_run_settings,
             watch=bar.outcome,
         )
     finally:

@@ -17,6 +17,7 @@ from loganalyst.cli.common import (
     ExitZero,
     Output,
     RulesDirs,
+    TrustRuns,
     complain,
     emit,
     layout,
@@ -63,6 +64,7 @@ def diagnose(
     ] = False,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
+    trust_run_settings: TrustRuns = False,
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[Format | None, layout(Format, "the report is")] = None,
     output: Output = None,
@@ -81,8 +83,9 @@ def diagnose(
         lost = "; ".join(case.missing)
         raise typer.BadParameter(f"nothing to read{': ' if lost else ''}{lost}", param_hint="PATH")
     format_ = format_ or Format(case.format or Format.TERMINAL)
-    other = pipeline.read_run(baseline) if baseline else None
-    options = {"config": config, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
+    trusted: dict[str, Any] = {"config": config, "trust_run_settings": trust_run_settings}
+    other = pipeline.read_run(baseline, **trusted) if baseline else None
+    options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
     with within(case.seconds):
         found = _diagnosed(paths, checkpoints=checkpoints, separate=separate, **options)
     unread = [d for d in found if d.status == "unreadable"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import NOTHING, USAGE, StoreDir, complain, emit
+from loganalyst.cli.common import NOTHING, USAGE, StoreDir, TrustRuns, complain, emit
 
 if TYPE_CHECKING:
     pass
@@ -22,6 +22,7 @@ def ingest(
     *,
     store: StoreDir,
     processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
+    trust_run_settings: TrustRuns = False,
 ) -> None:
     """Read every run that changed into a store, which is made if need be.
 
@@ -33,7 +34,7 @@ def ingest(
     counts = {"read": 0, "unchanged": 0, "failed": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
-    for outcome in Store(store).readings(paths, processes):
+    for outcome in Store(store).readings(paths, processes, trust_run_settings=trust_run_settings):
         counts[outcome.what] += 1
         points += outcome.points
         if outcome.what == "read":

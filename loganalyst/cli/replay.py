@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, screen
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    ConfigFile,
+    ExitZero,
+    Output,
+    RulesDirs,
+    TrustRuns,
+    emit,
+    layout,
+    screen,
+)
 
 if TYPE_CHECKING:
     from loganalyst.model import Replay
@@ -64,6 +75,7 @@ def replay(
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
+    trust_run_settings: TrustRuns = False,
     format_: Annotated[ReplayFormat, layout(ReplayFormat, "the answer is")] = ReplayFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
@@ -89,6 +101,7 @@ def replay(
         memory=None if memory is None else int(memory * 1e9),
         config=config,
         rules=rules,
+        trust_run_settings=trust_run_settings,
     )
     if plot is not None:
         found.plot(plot)

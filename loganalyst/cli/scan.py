@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain, folders, layout
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, folders, layout
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import SECONDS
 
@@ -50,6 +50,7 @@ def scan(
     ] = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
+    trust_run_settings: TrustRuns = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
 ) -> None:
     """Tell only what is new since the last time, a line of JSON each; for cron.
@@ -61,11 +62,12 @@ def scan(
 
     began = time.monotonic()
     try:
-        found = find(paths, store, File(output) if output else _Stdout(), jobs=jobs, seconds=seconds)
+        sink = File(output) if output else _Stdout()
+        found = find(paths, store, sink, jobs=jobs, seconds=seconds, trust_run_settings=trust_run_settings)
         if prometheus:
             from loganalyst.report import prometheus as metrics
 
-            told = metrics.render(found.audit.runs, found.audit.counts, len(found.new), time.monotonic() - began)
+            told = metrics.render(found.audit.runs, found.audit.counts, len(found.findings), time.monotonic() - began)
             metrics.save(told, prometheus)
     except OSError as error:
         where = error.filename or output or prometheus or "stdout"
@@ -73,4 +75,4 @@ def scan(
     for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
         complain(run["why"] or f"{run['path']}: could not be read", USAGE)
     read = (found.audit.runs["status"] != "unreadable").any()
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.new else NOTHING if read else USAGE)
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.findings else NOTHING if read else USAGE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import ConfigFile, emit, layout, screen
+from loganalyst.cli.common import ConfigFile, TrustRuns, emit, layout, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -39,6 +39,7 @@ def show(
         ),
     ] = None,
     config: ConfigFile = None,
+    trust_run_settings: TrustRuns = False,
 ) -> None:
     """Show what was read of a run.
 
@@ -49,7 +50,7 @@ def show(
 
     if format_ is FeatureFormat.JSON and not features:
         raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
-    diagnosis = pipeline.diagnose(run, config=config)
+    diagnosis = pipeline.diagnose(run, config=config, trust_run_settings=trust_run_settings)
     if plot is not None:
         from loganalyst.report.plot import save
 

@@ -32,6 +32,7 @@ def compare(
     jobs: int | None = None,
     seconds: float = SECONDS,
     full: bool = False,
+    trust_run_settings: bool = False,
     watch: Callable[[Outcome, int | None], None] | None = None,
 ) -> Comparison:
     """Compare every run at or below `paths`; of two paths the second one's runs are also held against the first one's.
@@ -43,7 +44,8 @@ def compare(
     """
     with ExitStack() as stack:
         folder = Path(store or stack.enter_context(TemporaryDirectory(prefix="loganalyst-")))
-        found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, watch=watch)
+        trusted = trust_run_settings
+        found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, watch=watch, trust_run_settings=trusted)
         runs = logged(found.runs, Store(folder))
         asked = _Asked(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)

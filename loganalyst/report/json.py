@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Cause, Diagnosis
-from loganalyst.report import beside
+from loganalyst.report import beside, trust
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
@@ -43,6 +43,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "summary": d.summary,
         "baseline": beside.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
+        **trust.data(d),
         "analysis_artifacts": {"files": files, **_artifacts(d)},
     }
     return {key: plain(value) for key, value in whole.items()}
@@ -88,6 +89,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
         "ended_run": c.ended_run,
+        "origin": c.origin,
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }
