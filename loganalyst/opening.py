@@ -18,6 +18,7 @@ from pathlib import Path
 LEADS_OUT = "a link that leads out of what was named"
 NOT_REGULAR = "is no regular file"
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class OutsideError(OSError):
@@ -117,18 +118,34 @@ def beside(file: Path, name: str) -> Path | None:
 
 def descriptor(path: str | Path) -> int:
     """The file's descriptor, for whoever closes it; errors as of `opened`."""
-    file = os.open(path, _FLAGS)
+    allowed = _bounds.get()
+    file = os.open(path, _FLAGS) if allowed is None else _guarded(path, allowed)
     try:
         if not stat.S_ISREG(mode := os.fstat(file).st_mode):
             code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
             raise OSError(code, os.strerror(code) if code == errno.EISDIR else NOT_REGULAR, str(path))
-        allowed = _bounds.get()
-        if allowed is not None and not (allowed.hold(real := _real(file, path)) or real.startswith(tuple(_temporary))):
+        if allowed is not None and not _held(_real(file, path), allowed):
             raise OutsideError(path)
     except BaseException:
         os.close(file)
         raise
     return file
+
+
+def _guarded(path: str | Path, allowed: Bounds) -> int:
+    """The file, of which a link that leads out is not even opened."""
+    try:
+        return os.open(path, _FLAGS | _NO_LINK)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK):  # the second is FreeBSD's word for a link
+            raise
+    if not _held(real := os.path.realpath(path), allowed):
+        raise OutsideError(path)
+    return os.open(real, _FLAGS | _NO_LINK)
+
+
+def _held(real: str, allowed: Bounds) -> bool:
+    return allowed.hold(real) or real.startswith(tuple(_temporary))
 
 
 def _real(file: int, path: str | Path) -> str:

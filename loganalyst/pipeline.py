@@ -354,8 +354,12 @@ def _obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tup
     for folder in (*corrected.rules, *rules):
         own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
         patterns = len(own.origins(own.of([folder])))
-        said.append((str(folder), f"{own_rules} rules and {patterns} patterns of log lines"))
+        said.append((str(folder), f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"))
     return tuple(SettingsFile(file, what) for file, what in said)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _marked(causes: Sequence[Cause], run: Run, corrected: Settings, rules: Sequence[Path]) -> tuple[Cause, ...]:
