@@ -6,6 +6,16 @@ from difflib import get_close_matches
 __all__ = ["LogAnalystError", "ReplayError", "RuleError", "SourceError", "StoreError", "nearest"]
 
 
+# of findings that hold no word of the file
+_OUR_WORDS = (
+    "is no folder",
+    "is too large",
+    "larger than",
+    "nested too",
+    "not a regular",
+    "rules names",
+    "no literals",
+)
 _GUESS = "did you mean"  # opens a hint that names what may stand in the file
 
 
@@ -36,7 +46,8 @@ class RuleError(LogAnalystError):
         >>> str(RuleError("r/x.yaml:3", "status is 's3cret'", "preview, stable or deprecated").unquoted())
         'r/x.yaml:3: is not valid; preview, stable or deprecated'
         """
-        return RuleError(self.where, "is not valid", "" if self.allowed.startswith(_GUESS) else self.allowed)
+        what = self.what if self.what.startswith(_OUR_WORDS) else "is not valid"
+        return RuleError(self.where, what, "" if self.allowed.startswith(_GUESS) else self.allowed)
 
 
 class StoreError(LogAnalystError):

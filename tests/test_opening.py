@@ -26,8 +26,7 @@ SECRET = "hunter2-nobody-may-read-this"
 # Functions of the standard library and of others that open a file by its path
 OPENERS = {
     "open", "read_bytes", "read_text", "read_csv", "read_parquet", "read_json", "read_ndjson", "read_ipc", "scan_csv",
-    "scan_parquet", "scan_ndjson", "scan_ipc", "connect", "ZipFile", "mmap", "memmap", "fromfile", "copyfile", "copy",
-    "copy2", "fdopen",
+    "scan_parquet", "scan_ndjson", "scan_ipc", "connect", "ZipFile", "mmap", "memmap", "fromfile", "fdopen",
 }  # fmt: skip
 # What opens files of ours, or a path that `opening.checked` let through before: file, function, why
 ELSEWHERE = {
@@ -35,6 +34,8 @@ ELSEWHERE = {
     ("sources/compressed.py", "_written"): "writes what it unpacks",
     ("sources/log/wrapped.py", "unwrapped"): "writes what it unwraps",
     ("sources/mlflowdb.py", "_store"): "writes a copy; sqlite opens what was checked",
+    ("sources/log/spool.py", "_columns"): "parses bytes",
+    ("sources/mlflow.py", "_at_once"): "parses bytes",
     ("sources/parquet.py", "_scan"): "polars opens what was checked",
     ("sources/rows/csvplain.py", "_frame"): "parses bytes",
     ("sources/spool.py", "slices"): "files of ours",
@@ -52,7 +53,7 @@ def openings(file: Path) -> set[str]:
             for node in ast.walk(outer):
                 if isinstance(node, ast.Call):
                     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                    if name in OPENERS:
+                    if name in OPENERS or name.startswith("copyfile"):
                         found.add(outer.name)
     return found
 

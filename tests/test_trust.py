@@ -23,7 +23,7 @@ status: stable
 since: 0.1.0
 family: own
 severity: critical
-prior: 0.5
+prior: 0.9
 applies_when: train_loss_points > 0
 symptoms: [evil-symptom]
 summary: The toolchain is out of date.
@@ -33,7 +33,7 @@ evidence:
     kind: direct
     group: a
     ask: train_loss_points > 0
-    weight: {if_true: 8.0, if_false: -8.0}
+    weight: {if_true: 7.0, if_false: -1.0}
     basis: judged
     says: "known vulnerability confirmed"
     says_if_false: "none"
@@ -108,7 +108,7 @@ def test_a_rule_that_came_with_a_run_says_nothing(evil: Path, form: str) -> None
 
     assert "Outdated loganalyst" not in told.out + told.err
     assert "curl" not in told.out
-    assert "/evil/loganalyst.yaml" in told.out.replace("\n             ", "").replace("\n           ", "")
+    assert "/evil/loganalyst.yaml" in "".join(told.out.split())
     assert told.code == 0
 
 
@@ -117,7 +117,7 @@ def test_a_rule_that_is_trusted_is_marked(evil: Path, form: str) -> None:
     """Its file stands beside the cause, and the settings that name it are named."""
     command, *options = FORMS[form]
     told = called(command, evil, *options, "--trust-run-settings")
-    whole = " ".join(told.out.split()).replace("evil/ loganalyst", "evil/loganalyst")
+    whole = "".join(told.out.split())
 
     assert "Outdated loganalyst" in told.out
     assert "evil/r/own/zz-evil.yaml" in whole
@@ -173,7 +173,7 @@ def test_accepted_alarms_are_named_with_their_file(tmp_path: Path, form: str) ->
     (run / "loganalyst.yaml").rename(tmp_path / "runs" / "loganalyst.yaml")
     told = called(command, run, *options)
     assert told.code == 0
-    assert f"lr-too-high: known, says {tmp_path}/runs/loganalyst.yaml" in " ".join(told.out.split()).replace("\\/", "/")
+    assert f"lr-too-high:known,says{tmp_path}/runs/loganalyst.yaml" in "".join(told.out.split())
 
 
 def test_a_scan_tells_whose_word_it_was(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_links_out_of_a_folder_of_rules_are_not_read(tmp_path: Path, name: str) 
     told = called("diagnose", run, "--format", "json")
 
     assert SECRET not in told.out + told.err
-    assert "outside" not in told.out + told.err
+    assert str(secret.parent) not in told.out + told.err
     assert place not in rulefiles.yaml_files(tmp_path / "home" / "r")
     (tmp_path / "home" / "r" / "again.yaml").symlink_to("own/zz-evil.yaml")
     assert tmp_path / "home" / "r" / "again.yaml" in rulefiles.yaml_files(tmp_path / "home" / "r")

@@ -67,7 +67,6 @@ def render(diagnoses: Sequence[Diagnosis], root: Path, *, top: int = 5) -> str:
                 "executionSuccessful": all(d.status != "unreadable" for d in diagnoses),
                 "toolExecutionNotifications": told,
                 "toolConfigurationNotifications": faults + notes,
-                "properties": {**trust.data(*diagnoses), "accepted": accepted},
             }
         ],
         "originalUriBaseIds": {BASE: {"uri": f"{_uri(os.path.abspath(root))}/"}},
