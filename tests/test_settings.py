@@ -12,6 +12,7 @@ from loganalyst.settings import Ignore, Settings, find
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "loganalyst.yaml").write_text(text)
+    (folder / "run").mkdir(exist_ok=True)
     return folder
 
 

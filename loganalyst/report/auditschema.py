@@ -57,10 +57,6 @@ def schema() -> Json:
 def _run() -> Json:
     return object_(
         ("report", "origin", "accepted", "settings_obeyed", "settings_ignored"),  # younger than the schema
-        origin=or_null(ORIGIN),
-        accepted=listed(TEXT, "Causes that settings accept: rule, reason, and the file that says so."),
-        settings_obeyed=listed(TEXT, "`FILE: what`, as of a diagnosis."),
-        settings_ignored=listed(TEXT, "Files that came with the run and are not obeyed."),
         run_id=MAYBE,
         path=TEXT,
         name=TEXT,
@@ -79,6 +75,10 @@ def _run() -> Json:
         started=or_null(TIME),
         ended=or_null(TIME),
         points=or_null(INTEGER),
+        origin=or_null(ORIGIN),
+        accepted=listed(TEXT, "Causes that settings accept: rule, reason, and the file that says so."),
+        settings_obeyed=listed(TEXT, "`FILE: what`, as of a diagnosis."),
+        settings_ignored=listed(TEXT, "Files that came with the run and are not obeyed."),
         report={**MAYBE, "description": "The path of its HTML report (--reports); null: none was due."},
     )
 
