@@ -384,7 +384,11 @@ def _pattern_faults(corrected: Settings, rules: Sequence[Path]) -> tuple[str, ..
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
-    roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
+    names = run.points["metric"].unique(maintain_order=True)
+    try:
+        roles = role_names.assign(names, corrected.corrections())
+    except RuleError as error:
+        raise (error.unquoted() if run.settings_inside else error) from None
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
     curves = meant(last_training(curves), role_names.all_roles())
