@@ -42,7 +42,7 @@ Python API refuse a target before anything is analysed, with exit code 2, where 
 
 ```text
 $ loganalyst diagnose runs/17 -o runs/17/report.md
-loganalyst: runs/17/report.md: lies inside the run /data/runs/17; nothing is written there; allowed is a place outside: …
+loganalyst: runs/17/report.md: lies inside the run /data/runs/17; nothing is written there; allowed is …
 ```
 
 Allowed are files beside a run, also in the folder of many runs (`audit runs/ -o runs/report.html`) and beside a run

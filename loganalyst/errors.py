@@ -6,6 +6,19 @@ from difflib import get_close_matches
 __all__ = ["LogAnalystError", "ReplayError", "RuleError", "SourceError", "StoreError", "how_to_install", "nearest"]
 
 
+# of findings that hold no word of the file
+_OUR_WORDS = (
+    "is no folder",
+    "is too large",
+    "larger than",
+    "nested too",
+    "not a regular",
+    "rules names",
+    "no literals",
+)
+_GUESS = "did you mean"  # opens a hint that names what may stand in the file
+
+
 class LogAnalystError(Exception):
     """Base of all errors this package raises on purpose.
 
@@ -27,6 +40,15 @@ class SourceError(LogAnalystError):
 class RuleError(LogAnalystError):
     """A rule, pattern, role or settings file is not valid."""
 
+    def unquoted(self) -> "RuleError":
+        """The same without a word of the file: where it is wrong, and what is allowed. For files that came with a run.
+
+        >>> str(RuleError("r/x.yaml:3", "status is 's3cret'", "preview, stable or deprecated").unquoted())
+        'r/x.yaml:3: is not valid; preview, stable or deprecated'
+        """
+        what = self.what if self.what.startswith(_OUR_WORDS) else "is not valid"
+        return RuleError(self.where, what, "" if self.allowed.startswith(_GUESS) else self.allowed)
+
 
 class StoreError(LogAnalystError):
     """The store cannot be read or written."""
@@ -39,7 +61,7 @@ class ReplayError(LogAnalystError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """``did you mean 'x'?`` for the known name closest to `name`, or an empty string."""
     close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
+    return f"{_GUESS} {close[0]!r}?" if close else ""
 
 
 def how_to_install(extra: str) -> str:

@@ -36,7 +36,19 @@ from loganalyst.features.curves import metrics as named_metrics
 from loganalyst.features.meanings import meant
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
-from loganalyst.model import Cause, Curve, Diagnosis, Evidence, Expectation, Metric, Role, Run, SessionSummary
+from loganalyst.model import (
+    OURS,
+    Cause,
+    Curve,
+    Diagnosis,
+    Evidence,
+    Expectation,
+    Metric,
+    Role,
+    Run,
+    SessionSummary,
+    SettingsFile,
+)
 from loganalyst.settings import Settings
 from loganalyst.sources.config import read as settings_of
 from loganalyst.sources.excerpt import excerpts
@@ -62,33 +74,51 @@ __all__ = [
 
 
 def read_run(
-    path: str | Path, logs: Sequence[str | Path] = (), *, separate: bool = False, rules: Sequence[Path] = ()
+    path: str | Path,
+    logs: Sequence[str | Path] = (),
+    *,
+    separate: bool = False,
+    config: Path | None = None,
+    rules: Sequence[Path] = (),
+    trust_run_settings: bool = False,
 ) -> Run:
     """Read the run at `path` (a directory, one file or a job log), with job `logs` that belong to it. Job logs near a
     directory that are surely of its job are read too (`Run.basis` says why), unless `separate`. `rules` are folders
-    with rules of the user's own, of which the patterns in `text/` hold for the logs.
+    with rules of the user's own, of which the patterns in `text/` hold for the logs, as do those that the settings name
+    (`config`, `trust_run_settings`: see `diagnose`).
 
-    Raises SourceError where the path is missing, holds several runs, or nothing in it could be read.
+    Raises SourceError where the path is missing, holds several runs, or nothing in it could be read, RuleError where
+    the settings are not valid.
 
     >>> import loganalyst as la
     >>> run = la.read_run("fixtures/runs/nan-lr")
     >>> run.status, run.points.height, round(run.points.filter(metric="train/loss")["value"].min(), 3)
     ('failed', 2211, 0.764)
     """
-    if anonymous.is_document(Path(path)):
-        return anonymous.load(Path(path))
-    with own.beside(rules):
-        return ingest(Path(path), [Path(log) for log in logs], separate=separate)
+    path, chosen = Path(path), settings.Chosen()
+    if anonymous.is_document(path):
+        return anonymous.load(path)
+
+    def own_rules(root: Path) -> Sequence[Path]:
+        nonlocal chosen
+        chosen = settings.choose(root, config, named=path, trusted=trust_run_settings)
+        return (*chosen.read().rules, *rules)
+
+    run = ingest(path, [Path(log) for log in logs], separate=separate, rules=own_rules)
+    return replace(run, settings=chosen.file, settings_inside=chosen.inside, settings_ignored=chosen.ignored)
 
 
-def catalogue(rules: tuple[Path, ...] = ()) -> Catalogue:
-    """The checked rules: the package's own and those in the user's folders `rules`; `problems` names their faults."""
-    return _catalogue(rules)
+def catalogue(rules: tuple[Path, ...] = (), unquoted: tuple[Path, ...] = ()) -> Catalogue:
+    """The checked rules: the package's own and those in the user's folders `unquoted` and `rules`. `problems` names
+    their faults, which quote nothing of the files in `unquoted`.
+    """
+    return _catalogue(rules, unquoted)
 
 
 @cache
-def _catalogue(rules: tuple[Path, ...]) -> Catalogue:
-    return load_catalogue(features.declared(), (rulefiles.rules_dir(), *rules))
+def _catalogue(rules: tuple[Path, ...], unquoted: tuple[Path, ...]) -> Catalogue:
+    folders = (rulefiles.rules_dir(), *unquoted, *rules)
+    return load_catalogue(features.declared(), folders, unquoted=unquoted)
 
 
 def explain(rule: str, rules: Sequence[Path] = ()) -> dict[str, Any]:
@@ -163,18 +193,19 @@ def diagnose(
     symptoms: Sequence[str] = (),
     baseline: str | Path | Run | Diagnosis | None = None,
     case: Case | None = None,
+    trust_run_settings: bool = False,
     checkpoints: bool = False,
     watch: Callable[[int, int], object] | None = None,
 ) -> Diagnosis:
     """Say what happened to one run and why.
 
     `run` is a path or what `read_run` returned, `logs` job logs that belong to it (`separate`: no others are looked
-    for), `config` a loganalyst.yaml (else the nearest at or above the run), `rules` folders with rules of the user's
-    own, `symptoms` what the user saw, to be checked against the logs (`summary["told_symptoms"]`), `baseline` a run to
-    compare it with (`Diagnosis.baseline`), `case` what a context file names: its config is read with the run's, and
-    searched with its code for what fixes change (`Fix.places`). With `checkpoints` the last ones of the run are looked
-    into (`Run.inspection`), which takes as long as reading them; `watch` is told how many of how many are done. Raises
-    SourceError or RuleError.
+    for), `config` a loganalyst.yaml (else the nearest above the run, and one in it only if `trust_run_settings`),
+    `rules` folders with rules of the user's own, `symptoms` what the user saw, to be checked against the logs
+    (`summary["told_symptoms"]`), `baseline` a run to compare it with (`Diagnosis.baseline`), `case` what a context file
+    names: its config is read with the run's, and searched with its code for what fixes change (`Fix.places`). With
+    `checkpoints` the last ones of the run are looked into (`Run.inspection`), which takes as long as reading them;
+    `watch` is told how many of how many are done. Raises SourceError or RuleError.
 
     >>> import loganalyst as la
     >>> found = la.diagnose("fixtures/runs/nan-lr", symptoms=["the loss is NaN"])
@@ -182,16 +213,18 @@ def diagnose(
     ('diagnosis_complete', 'lr-too-high', 'confirmed')
     """
     if not isinstance(run, Run):
-        run = read_run(run, logs, separate=separate, rules=(*settings.find(Path(run), config).rules, *rules))
+        run = read_run(run, logs, separate=separate, config=config, rules=rules, trust_run_settings=trust_run_settings)
     if checkpoints:
         from loganalyst.checkpoint import ofrun
 
         run = replace(run, inspection=ofrun.look(run, watch))
-    found = _diagnosis(run, settings.find(run.path, config), rules, symptoms, case or Case())
+    found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case())
     if baseline is None:
         return found
     if not isinstance(baseline, Diagnosis):
-        baseline = diagnose(baseline, separate=separate, config=config, rules=rules)
+        baseline = diagnose(
+            baseline, separate=separate, config=config, rules=rules, trust_run_settings=trust_run_settings
+        )
     return replace(found, baseline=compare(found, baseline, signals.parting))
 
 
@@ -204,11 +237,10 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     findings, coverage = signals.find(curves)
     context = Context(run, curves, findings, signals)
     row = features.compute(context)
-    folders = (*corrected.rules, *rules)
-    known = catalogue(folders)
+    known = catalogue(tuple(rules), corrected.rules)
     judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))
     recommendation, notes = recommended(judged.status, run.status, judged.notes)
-    kept, ignored = _ignored(cited(judged.causes, places), run, corrected)
+    kept, ignored = _ignored(cited(_marked(judged.causes, run, corrected, rules), places), run, corrected)
     return Diagnosis(
         run=run,
         status=judged.status if kept or not ignored else "healthy",  # all that was found is accepted
@@ -231,7 +263,12 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
             **summarise(run, curves),
             "recommendation": recommendation,
             "told_symptoms": [asdict(told) for told in judged.told],
-            "faults": (*known.problems, *pattern_faults(folders), *_unknown_ignores(corrected, known), *missing),
+            "faults": (
+                *known.problems,
+                *_pattern_faults(corrected, rules),
+                *_unknown_ignores(corrected, known, run),
+                *missing,
+            ),
         },
         features=row,
         findings=findings,
@@ -242,6 +279,8 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
         rivals=judged.rivals,
         quick_fixes=quick_fixes(kept, judged.symptoms),
         excerpts=excerpts(run, [(c.file, c.line) for c in kept]),
+        settings_obeyed=_obeyed(corrected, known, rules),
+        settings_ignored=tuple(SettingsFile(file, settings.NOT_OBEYED) for file in run.settings_ignored),
     )
 
 
@@ -255,11 +294,11 @@ def rejudged(
     """The diagnosis with what was measured beside the logs (by rule id, such as by a replay), and every rule as it is
     judged then, the likeliest first; with the rules that judged `found`.
     """
-    corrected = settings.find(found.run.path, config)
-    known = catalogue((*corrected.rules, *rules))
+    corrected = _corrections(found.run, config)
+    known = catalogue(tuple(rules), corrected.rules)
     told = [told["text"] for told in found.summary.get("told_symptoms", ())]
     judged = diagnosis.diagnose(known, found.features, told, measured)
-    kept, ignored = _ignored(judged.causes, found.run, corrected)
+    kept, ignored = _ignored(_marked(judged.causes, found.run, corrected, rules), found.run, corrected)
     again = replace(
         found,
         status=judged.status if kept or not ignored else "healthy",
@@ -280,7 +319,7 @@ def expectations(
     old: Diagnosis, new: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
 ) -> dict[str, tuple[Expectation, ...]]:
     """What the fixes of each cause of `old` (by id) promise, held against `new`; with the rules that judged `old`."""
-    known = catalogue((*settings.find(old.run.path, config).rules, *rules))
+    known = catalogue(tuple(rules), _corrections(old.run, config).rules)
     return {c.id: expected.expectations(known, c.id, old.features.values, new.features) for c in old.causes}
 
 
@@ -288,7 +327,7 @@ def symptom_answers(
     run: Diagnosis, *, config: Path | None = None, rules: Sequence[Path] = ()
 ) -> Mapping[str, bool | None]:
     """Every symptom by id: seen, looked for and not seen, or not known (None)."""
-    known = catalogue((*settings.find(run.run.path, config).rules, *rules))
+    known = catalogue(tuple(rules), _corrections(run.run, config).rules)
     return expected.symptoms(known, run.features)
 
 
@@ -321,10 +360,52 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
         return [unreadable(run, error), *(d for log in logs for d in _diagnosed(log, (), options))]
 
 
+def _corrections(run: Run, config: Path | None) -> Settings:
+    """The settings that hold for a run: those it was read with, else the file `config`. Raises RuleError."""
+    return settings.Chosen(str(config)).read() if config else settings.Chosen(run.settings, run.settings_inside).read()
+
+
+def _obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tuple[SettingsFile, ...]:
+    """Every file and folder of the user's that has a say: of a folder how many rules and patterns of log lines."""
+    said = [(str(corrected.path), corrected.what())] if corrected.path else []
+    for folder in (*corrected.rules, *rules):
+        own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
+        patterns = len(own.origins(own.of([folder])))
+        said.append((str(folder), f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"))
+    return tuple(SettingsFile(file, what) for file, what in said)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _marked(causes: Sequence[Cause], run: Run, corrected: Settings, rules: Sequence[Path]) -> tuple[Cause, ...]:
+    """The causes, with the file of a pattern that is not ours and claimed a line that shows one, as its `origin`."""
+    foreign = own.origins(own.of((*corrected.rules, *rules)))
+    if not foreign:
+        return tuple(causes)
+    lines = run.lines.filter(pl.col("pattern").is_in(list(foreign))).select("file", "line", "pattern").iter_rows()
+    files = {(file, line): foreign[pattern] for file, line, pattern in lines}
+    return tuple(replace(c, origin=_origin(c, files)) for c in causes)
+
+
+def _origin(cause: Cause, files: Mapping[tuple[str | None, int | None], str]) -> str:
+    """That of its rule, if this is not ours; else the file of a pattern that shows it."""
+    shows = [(cause.file, cause.line), *((e.file, e.line) for e in cause.evidence if e.holds)]
+    return next((files[place] for place in shows if place in files and cause.origin == OURS), cause.origin)
+
+
+def _pattern_faults(corrected: Settings, rules: Sequence[Path]) -> tuple[str, ...]:
+    """As `pattern_faults`; those in folders that settings name quote nothing."""
+    return (*(str(fault.unquoted()) for fault in own.faults(own.of(corrected.rules))), *pattern_faults(rules))
+
+
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
-    roles = role_names.assign(
-        run.points["metric"].unique(maintain_order=True), {**run.roles, **corrected.corrections()}
-    )
+    names = run.points["metric"].unique(maintain_order=True)
+    try:
+        roles = role_names.assign(names, {**run.roles, **corrected.corrections()})
+    except RuleError as error:
+        raise (error.unquoted() if run.settings_inside else error) from None
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
     curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
     curves = meant(last_training(curves), role_names.all_roles())
@@ -365,7 +446,9 @@ def _ignored(causes: tuple[Cause, ...], run: Run, corrected: Settings) -> tuple[
     today = date.today()
     path = str(run.path)
     accepted = {
-        i.rule: f"{i.rule}: {i.reason or 'accepted'}" + (f" (until {i.until})" if i.until else "")
+        i.rule: f"{i.rule}: {i.reason or 'accepted'}"
+        + (f" (until {i.until})" if i.until else "")
+        + f", says {corrected.path}"
         for i in corrected.ignore
         if (i.until is None or today <= i.until) and (fnmatchcase(path, i.runs) or fnmatchcase(run.name, i.runs))
     }
@@ -373,10 +456,12 @@ def _ignored(causes: tuple[Cause, ...], run: Run, corrected: Settings) -> tuple[
     return kept, tuple(accepted[c.id] for c in causes if c.id in accepted)
 
 
-def _unknown_ignores(corrected: Settings, known: Catalogue) -> Iterator[str]:
+def _unknown_ignores(corrected: Settings, known: Catalogue, run: Run) -> Iterator[str]:
     """What `ignore` names that is no rule: most likely misspelt."""
     for entry in corrected.ignore:
-        if entry.rule not in known.rules:
+        if entry.rule not in known.rules and run.settings_inside:
+            yield f"{corrected.path}: ignore names what is no rule"
+        elif entry.rule not in known.rules:
             hint = nearest(entry.rule, known.rules) or "`loganalyst rules list` names them all"
             yield f"{corrected.path}: ignore names {entry.rule!r}, which is no rule; {hint}"
 

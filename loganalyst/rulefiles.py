@@ -1,6 +1,8 @@
 """Finds and safely loads the YAML under `rules/` (and the user's own): line numbers kept, duplicate keys refused."""
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -14,6 +16,10 @@ from loganalyst.errors import RuleError, nearest
 Keys = tuple[str | int, ...]
 LARGEST = 2_000_000  # bytes; rules and corrections are written by people
 DEEPEST = 40  # levels of nesting
+MOST_ENTRIES = 5_000  # files and folders in a folder of rules
+MOST_BYTES = 20_000_000  # of the YAML in it
+DEEPEST_FOLDER = 8
+_BOUNDS = f"at most {MOST_ENTRIES:,} entries, {MOST_BYTES // 1_000_000} MB of YAML, {DEEPEST_FOLDER} levels of folders"
 _TOO_DEEP = ("nested too deeply", f"at most {DEEPEST} levels")
 _TEXT = "tag:yaml.org,2002:str"
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where there is one: 8x
@@ -68,7 +74,8 @@ def digest(places: Iterable[Path]) -> str:
     for place in places:
         for file in [place] if place.is_file() else yaml_files(place):
             found.update(file.relative_to(place).as_posix().encode() + b"\0")
-            found.update(file.read_bytes() + b"\0" if file.is_file() else b"")
+            with suppress(OSError), file.open("rb") as content:
+                found.update(content.read(LARGEST + 1) + b"\0")
     return found.hexdigest()
 
 
@@ -79,9 +86,38 @@ def rules_dir() -> Path:
     return next((p for p in (package / "rules", package.parent / "rules") if p.is_dir()), package / "rules")
 
 
-def yaml_files(folder: Path) -> list[Path]:
-    """All `*.yaml` below `folder`, sorted by path."""
-    return sorted(folder.rglob("*.yaml"))
+def origin(file: str | Path) -> str:
+    """The file, of a rule or pattern that is not ours; empty for one of our catalogue."""
+    return "" if Path(file).is_relative_to(rules_dir()) else str(file)
+
+
+def yaml_files(folder: Path, within: str = "") -> list[Path]:
+    """All `*.yaml` in a folder of rules (or in the folder `within` it), sorted by path; none through a link that leads
+    out of the folder of rules, or to a folder.
+
+    Raises RuleError for more than MOST_ENTRIES entries or MOST_BYTES, or below DEEPEST_FOLDER: these are no rules.
+    """
+    home, start = os.path.join(os.path.realpath(folder), ""), os.path.join(folder, within) if within else str(folder)
+    found, inner, seen, size = list[Path](), [(start, 0)], 0, 0
+    if not os.path.join(os.path.realpath(start), "").startswith(home):
+        return []
+    for place, depth in inner:
+        with suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                seen += 1
+                if entry.is_dir(follow_symlinks=False):
+                    inner.append((entry.path, depth + 1))
+                elif entry.name.endswith(".yaml") and _inside(entry, home):
+                    size += entry.stat().st_size
+                    found.append(Path(entry.path))
+                if seen > MOST_ENTRIES or size > MOST_BYTES or depth > DEEPEST_FOLDER:
+                    raise RuleError(folder, "is too large for a folder of rules", _BOUNDS)
+    return sorted(found)
+
+
+def _inside(entry: "os.DirEntry[str]", home: str) -> bool:
+    """Whether it is a file below the folder `home`, and no link out of it."""
+    return entry.is_file() and (not entry.is_symlink() or os.path.realpath(entry.path).startswith(home))
 
 
 def load(path: Path) -> RuleFile:

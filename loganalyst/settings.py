@@ -1,18 +1,24 @@
-"""`loganalyst.yaml`: the user's corrections, at or above a run. Read only, never written."""
+"""`loganalyst.yaml`: the user's corrections. Read only, never written.
+
+A run may come from anywhere, and so may a file of settings in it: `Finder` says which files are the user's.
+"""
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.rulefiles import RuleFile, load
 
 NAME = "loganalyst.yaml"
-_KEYS = ("roles", "loss_terms", "direction", "ignore", "rules")
+NOT_OBEYED = "not obeyed, for it came with the run; --trust-run-settings obeys it, --config FILE a copy of yours"
+_SWITCH = "trust_run_settings"
+_KEYS = ("roles", "loss_terms", "direction", "ignore", "rules", _SWITCH)
+_NOUNS = ("role", "weight of a loss term", "direction", "accepted cause", "folder of rules")
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Ignore:
 @dataclass(frozen=True)
 class Settings:
     """Corrections of one run. `roles` glob -> role, `loss_terms` glob -> weight, `direction` glob -> up | down (harm),
-    `rules` folders with the user's own rules.
+    `rules` folders with the user's own rules, `trusts` whether settings that lie in runs are obeyed as well.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -37,26 +43,114 @@ class Settings:
     ignore: tuple[Ignore, ...] = ()
     rules: tuple[Path, ...] = ()
     path: Path | None = None
+    trusts: bool = False
 
     def corrections(self) -> dict[str, str]:
         """Globs to role names, the loss terms included."""
         return {**dict.fromkeys(self.loss_terms, "loss_component"), **self.roles}
 
+    def what(self) -> str:
+        """What the file says, counted: `2 roles, 1 accepted cause`."""
+        counts = map(len, (self.roles, self.loss_terms, self.direction, self.ignore, self.rules))
+        said = [f"{n} {_plural(noun, n)}" for noun, n in zip(_NOUNS, counts, strict=True) if n]
+        return ", ".join(said + (["settings in runs are obeyed"] if self.trusts else [])) or "says nothing"
 
-def find(run: Path, named: Path | None = None) -> Settings:
-    """The settings that hold for `run`: the file `named`, else the nearest one at or above it, else none.
 
-    Raises SourceError for a named file that is missing, RuleError for one that is not valid.
+def _plural(noun: str, n: int) -> str:
+    first, of, rest = noun.partition(" of ")
+    return noun if n == 1 else f"{first}s{of}{rest}"
+
+
+class Chosen(NamedTuple):
+    """The settings of one run: the `file` that is obeyed (empty: none), whether it lies `inside` of what was named, and
+    the files that were found and are not obeyed.
     """
-    if named is not None:
-        if not os.path.isfile(named):
-            raise SourceError(named, "no such file", "--config takes a loganalyst.yaml")
-        return parse(load(named))
-    start = Path(os.path.realpath(run))  # unlike resolve(), does not raise for a circle of links
-    for folder in [start, *start.parents]:
-        if os.path.isfile(folder / NAME):
-            return parse(load(folder / NAME))
-    return Settings()
+
+    file: str = ""
+    inside: bool = False
+    ignored: tuple[str, ...] = ()
+
+    def read(self) -> Settings:
+        """What the file says. Raises RuleError, which quotes nothing of a file that may be another's."""
+        if not self.file:
+            return Settings()
+        try:
+            return parse(load(Path(self.file)))
+        except RuleError as error:
+            raise (error.unquoted() if self.inside or os.path.islink(self.file) else error) from None
+
+
+class Finder:
+    """Finds the settings of many runs: of those at or above the folders `named`, which are the user's, the nearest at
+    or above a run; of all, if they are `trusted` or the user's own file says so. Every folder is looked into once.
+    """
+
+    def __init__(self, named: Iterable[str], *, trusted: bool = False) -> None:
+        self._ours = {above for folder in named for above in _upwards(folder)}
+        self._trusted = trusted
+        self._files: dict[str, tuple[str, ...]] = {}
+        self._trusts: dict[str, bool] = {"": False}
+
+    def of(self, run: str, *, alone: bool = False) -> Chosen:
+        """Those of the run at this real path; `alone`: it is a file."""
+        found = self._at_or_above(os.path.dirname(run))
+        if not alone and os.path.isfile(own := os.path.join(run, NAME)):
+            found = (own, *found)
+        ours = next((file for file in found if os.path.dirname(file) in self._ours), "")
+        others = tuple(file for file in found if os.path.dirname(file) not in self._ours)
+        if others and (self._trusted or self._says_so(ours)):
+            return Chosen(found[0], inside=found[0] in others)
+        return Chosen(ours, ignored=others)
+
+    def _says_so(self, file: str) -> bool:
+        """Whether a file of the user's own trusts those that came with runs."""
+        if file not in self._trusts:
+            try:
+                self._trusts[file] = parse(load(Path(file))).trusts
+            except RuleError:  # whoever reads it says what is wrong
+                self._trusts[file] = False
+        return self._trusts[file]
+
+    def _at_or_above(self, folder: str) -> tuple[str, ...]:
+        """The files in a folder and in those above it, the nearest first."""
+        new = []
+        for place in _upwards(folder):
+            if place in self._files:
+                break
+            new.append(place)
+        for place in reversed(new):
+            above = self._files.get(os.path.dirname(place), ()) if os.path.dirname(place) != place else ()
+            file = os.path.join(place, NAME)
+            self._files[place] = (file, *above) if os.path.isfile(file) else above
+        return self._files[folder]
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """The folder and all above it."""
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        yield above
+        folder = above
+
+
+def choose(run: Path, config: Path | None = None, *, named: Path | None = None, trusted: bool = False) -> Chosen:
+    """The settings that hold for the run at `run`: the file `config`, else the nearest above `named`, which is what the
+    user named (None: the run) and counts as the run with all that is in it; `trusted`: of all at or above the run.
+
+    Raises SourceError for a file `config` that is missing.
+    """
+    if config is not None and not os.path.isfile(config):
+        raise SourceError(config, "no such file", "--config takes a loganalyst.yaml")
+    real = os.path.realpath(run)  # unlike resolve(), does not raise for a circle of links
+    place = os.path.realpath(named or run)
+    above = os.path.dirname(place if os.path.isdir(place) else os.path.dirname(place))
+    found = Finder([above], trusted=trusted).of(real, alone=not os.path.isdir(real))
+    return found if config is None else Chosen(str(config), ignored=found.ignored)
+
+
+def find(run: Path, config: Path | None = None, *, named: Path | None = None, trusted: bool = False) -> Settings:
+    """As `choose`, read. Raises SourceError, and RuleError for a file that is not valid."""
+    return choose(run, config, named=named, trusted=trusted).read()
 
 
 def parse(file: RuleFile) -> Settings:
@@ -75,10 +169,13 @@ def parse(file: RuleFile) -> Settings:
     for glob, weight in settings.loss_terms.items():
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
             raise RuleError(file.where("loss_terms", glob), f"found {weight!r}", "a number: the weight of the term")
+    if not isinstance(file.data.get(_SWITCH, False), bool):
+        raise RuleError(file.where(_SWITCH), f"found {file.data[_SWITCH]!r}", "true or false")
     return replace(
         settings,
         ignore=tuple(_ignore(file, i) for i in range(len(_list(file, "ignore")))),
-        rules=tuple(file.path.parent / str(folder) for folder in _list(file, "rules")),
+        rules=tuple(_rules(file, i) for i in range(len(_list(file, "rules")))),
+        trusts=file.data.get(_SWITCH, False),
     )
 
 
@@ -96,6 +193,17 @@ def _list(file: RuleFile, key: str) -> list[Any]:
     if not isinstance(value, list):
         raise RuleError(file.where(key), f"{key}: found {type(value).__name__}", "a list is needed")
     return value
+
+
+def _rules(file: RuleFile, i: int) -> Path:
+    """One folder of rules: below the file, so that a file from anywhere opens nothing elsewhere."""
+    home, named = file.path.parent, Path(str(file.data["rules"][i]))
+    folder = home / named
+    below = os.path.realpath(folder).startswith(os.path.join(os.path.realpath(home), ""))
+    if not below or os.path.realpath(folder) == os.path.realpath(home) or os.pardir in named.parts:
+        allowed = "a folder below this file is needed, and no link out; --rules DIR takes any other"
+        raise RuleError(file.where("rules", i), "rules names a folder that is refused", allowed)
+    return folder
 
 
 def _ignore(file: RuleFile, i: int) -> Ignore:

@@ -100,10 +100,11 @@ NESTED = {
 
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED)
 def test_deep_nesting_beside_a_run_is_refused(tmp_path, text):
-    """loganalyst.yaml comes with the run: nesting that ends other YAML readers is one line with its place."""
+    """A loganalyst.yaml may come with the run: nesting that ends other YAML readers is one line with its place."""
     folder = run(tmp_path / "deep", loganalyst__yaml=text)
 
-    code, _, err = diagnose("deep", cwd=tmp_path)
+    assert diagnose("deep", cwd=tmp_path)[0] == 0  # nobody asked for it
+    code, _, err = diagnose("deep", "--trust-run-settings", cwd=tmp_path)
     assert (code, err) == (
         2,
         f"loganalyst: {folder}/loganalyst.yaml:1: nested too deeply; at most 40 levels\n",
@@ -124,17 +125,22 @@ def test_deep_nesting_beside_a_run_is_refused(tmp_path, text):
 )
 def test_a_faulty_correction_is_one_line_and_the_next_run_goes_on(tmp_path, text, line):
     """A loganalyst.yaml that is not valid stops its own run only."""
-    folder = run(tmp_path / "faulty", loganalyst__yaml=text)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "loganalyst.yaml").write_text(text)
+    run(folder / "faulty")
     run(tmp_path / "good")
 
-    code, out, err = diagnose("faulty", "good", cwd=tmp_path)
+    code, out, err = diagnose("mine/faulty", "good", cwd=tmp_path)
     assert (code, err) == (2, f"loganalyst: {folder}/loganalyst.yaml:{line}\n")
     assert out.startswith("✓ good")
 
 
 def test_what_was_left_out_of_the_users_rules_is_told(tmp_path):
     """A folder of rules that is missing and a misspelt rule to ignore are told; the run is diagnosed without them."""
-    folder = run(tmp_path / "run", loganalyst__yaml="rules: [mine]\nignore: [{rule: loss-spike}]\n")
+    folder = tmp_path
+    run(tmp_path / "run")
+    (folder / "loganalyst.yaml").write_text("rules: [mine]\nignore: [{rule: loss-spike}]\n")
 
     code, out, err = diagnose("run", cwd=tmp_path)
     assert (code, err.splitlines()) == (
@@ -153,8 +159,10 @@ def test_a_huge_correction_is_refused(tmp_path):
     run(tmp_path / "big", loganalyst__yaml="roles: {a: " + "x" * 3_000_000 + "}")
     run(tmp_path / "long", loganalyst__yaml="roles: {a: " + "x" * 1_000_000 + "}")
 
-    assert diagnose("big", cwd=tmp_path)[2].endswith("loganalyst.yaml: larger than 2 MB; plain mappings and lists\n")
-    assert len(diagnose("long", cwd=tmp_path)[2]) < 700
+    assert diagnose("big", "--trust-run-settings", cwd=tmp_path)[2].endswith(
+        "loganalyst.yaml: larger than 2 MB; plain mappings and lists\n"
+    )
+    assert 0 < len(diagnose("long", "--trust-run-settings", cwd=tmp_path)[2]) < 700
 
 
 @pytest.mark.parametrize(

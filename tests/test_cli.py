@@ -144,6 +144,7 @@ def test_options_reach_the_pipeline(answer):
         "symptoms": ["nan", "slow"],
         "config": Path("c"),
         "rules": [Path("r")],
+        "trust_run_settings": False,
         "separate": True,
         "baseline": None,
         "case": Case(),

@@ -119,5 +119,6 @@ def test_the_readme_settings_are_valid(tmp_path: Path) -> None:
     from loganalyst.settings import find
 
     (tmp_path / "loganalyst.yaml").write_text(blocks(ROOT / "README.md", "yaml")[0])
+    (tmp_path / "run").mkdir()
 
-    assert find(tmp_path).ignore[0].rule == "loss-spikes"
+    assert find(tmp_path / "run").ignore[0].rule == "loss-spikes"

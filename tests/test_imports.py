@@ -20,6 +20,7 @@ STEPS = {
     "progress": set(),
     "limits": set(),
     "threads": {"limits"},
+    "opening": set(),
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
     "store": {
@@ -29,6 +30,7 @@ STEPS = {
         "features",
         "limits",
         "model",
+        "opening",
         "pipeline",
         "settings",
         "sources",
@@ -39,14 +41,21 @@ STEPS = {
     "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "rulefiles"},
+    "sources": {"errors", "limits", "model", "opening", "rulefiles"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "features": {"errors", "model", "rulefiles", "threads"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles"},
     "contextfile": {"errors", "rulefiles"},
-    "checkpoint": {"errors", "limits", "model", "rulefiles"},
-    "replaying": {"checkpoint", "errors", "model", "pipeline", "progress"},  # lets checkpoints decide what logs suggest
+    "checkpoint": {"errors", "limits", "model", "opening", "rulefiles"},
+    "replaying": {
+        "checkpoint",
+        "errors",
+        "model",
+        "opening",
+        "pipeline",
+        "progress",
+    },  # lets checkpoints decide what logs suggest
     "report": {"__version__", "errors", "model"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }

@@ -25,15 +25,15 @@ LOG = "".join(f"step {i} loss {3 - i / 10:.2f}\n" for i in range(9)) + "FLX-12: 
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    file = tmp_path / "rules" / "text" / "site.yaml"
+    file = tmp_path / "runs" / "rules" / "text" / "site.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(PATTERN)
-    return tmp_path / "rules"
+    return tmp_path / "runs" / "rules"
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    (tmp_path / "runs" / "a").mkdir(parents=True)
+    (tmp_path / "runs" / "a").mkdir(parents=True, exist_ok=True)
     (tmp_path / "runs" / "a" / "train.log").write_text(LOG)
     return tmp_path / "runs" / "a"
 

@@ -12,6 +12,7 @@ from loganalyst.settings import Ignore, Settings, find
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "loganalyst.yaml").write_text(text)
+    (folder / "run").mkdir(exist_ok=True)
     return folder
 
 
@@ -22,7 +23,7 @@ def test_all_keys(tmp_path: Path) -> None:
         "roles: {x: train_loss}\nloss_terms: {'phys_*': 0.1}\ndirection: {score: down}\n"
         "ignore: [{rule: loss-spikes, runs: 'exp*', reason: known, until: 2030-01-31}]\nrules: [mine]\n",
     )
-    found = find(tmp_path)
+    found = find(tmp_path / "run")
 
     assert found.roles == {"x": "train_loss"}
     assert found.corrections() == {"phys_*": "loss_component", "x": "train_loss"}
@@ -32,17 +33,18 @@ def test_all_keys(tmp_path: Path) -> None:
 
 
 def test_the_nearest_wins(tmp_path: Path) -> None:
-    """A file beside the run hides those above it."""
+    """A file hides those above it; one in the run itself counts only where it is trusted."""
     write(tmp_path, "direction: {x: up}")
     write(tmp_path / "exp", "direction: {x: down}")
 
-    assert find(tmp_path / "exp").direction == {"x": "down"}
-    assert find(tmp_path).direction == {"x": "up"}
+    assert find(tmp_path / "exp" / "run").direction == {"x": "down"}
+    assert find(tmp_path / "exp").direction == {"x": "up"}
+    assert find(tmp_path / "exp", trusted=True).direction == {"x": "down"}
 
 
 def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
     """Without a file nothing is corrected."""
-    assert find(tmp_path) == Settings()
+    assert find(tmp_path / "run") == Settings()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, mess
     write(tmp_path, text)
 
     with pytest.raises(RuleError, match=message):
-        find(tmp_path)
+        find(tmp_path / "run")
 
 
 def test_a_named_file_must_exist(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def audit(
     watch: Callable[[Outcome, int | None], None] | None = None,
     scheduler: str | None = None,
     slurm: bool = False,
+    trust_run_settings: bool = False,
 ) -> Audit:
     """Read and judge every run at or below `paths` that changed since the last time.
 
@@ -87,7 +88,8 @@ def audit(
     each run with a fault, where it has no current one; `Audit.runs` then tells its path in a column `report`. `watch`
     is told each outcome, and how many there will be where that is known. A run that cannot be read, takes too long, or
     takes too much memory costs itself only: its status is `unreadable`. The work is done by processes of this machine,
-    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. `writes` are files that the caller is going to
+    by the workers of a dask `scheduler`, or by `jobs` jobs of `slurm`. With `trust_run_settings` a loganalyst.yaml
+    that lies in a run is obeyed, too. `writes` are files that the caller is going to
     write. Raises StoreError where the store or the folder of reports cannot be used, LogAnalystError where a cluster
     cannot, and where something that is to be written lies in a run.
 
@@ -103,7 +105,9 @@ def audit(
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
         kept, counts = Store(folder), Counter[str]()
         met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
-        for outcome in kept.readings(below, processes, limits, full=full, workers=workers):
+        for outcome in kept.readings(
+            below, processes, limits, full=full, trust_run_settings=trust_run_settings, workers=workers
+        ):
             met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             counts[outcome.what] += 1
             if watch:

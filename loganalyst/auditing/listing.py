@@ -16,8 +16,11 @@ COLUMNS = pl.Schema({
     "confidence": pl.Float64(), "step": pl.Int64(), "file": pl.String(), "line": pl.Int64(), "node": pl.String(),
     "says": pl.String(), "why": pl.String(), "host": pl.String(), "job": pl.String(), "framework": pl.String(),
     "started": Time, "ended": Time, "points": pl.Int64(),
+    "origin": pl.String(),  # OURS, or the file of the cause's rule or pattern
+    "accepted": pl.String(), "settings_obeyed": pl.String(), "settings_ignored": pl.String(),  # an entry a line
 })
 # fmt: on
+TEXTS = ("accepted", "settings_obeyed", "settings_ignored")
 STATUSES = ("diagnosis_complete", "cause_unknown", "unreadable", "insufficient_data", "healthy")  # the worst first
 SEVERITIES = ("critical", "error", "warning", "info")
 
@@ -26,7 +29,10 @@ def listing(store: Store, ids: Iterable[str], unread: Sequence[Outcome]) -> pl.D
     """The runs `ids` of the store and those that could not be read, the worst first."""
     wanted = pl.Series("run_id", list(ids), pl.String)
     runs = store.runs.filter(pl.col("run_id").is_in(wanted.implode())).rename({"status": "ended_as"})
-    judged = store.diagnoses.drop("json", "version", "reading")
+    runs = runs.drop("settings_ignored")
+    judged = store.diagnoses.drop("json", "version", "reading").with_columns(
+        pl.col(*TEXTS).list.join("\n").replace("", None)
+    )
     node = pl.coalesce("node", "host")
     found = runs.join(judged, on="run_id", how="left").with_columns(node=node).select(COLUMNS.names()).collect()
     rows = [

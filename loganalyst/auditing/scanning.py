@@ -20,7 +20,9 @@ from loganalyst.store import Store, lock
 from loganalyst.writing import is_stream, write_whole
 
 SCHEMA_ID = "loganalyst/scan/1"
-TOLD = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says")
+TOLD = ("cause", "label", "issue", "severity", "confidence", "step", "file", "line", "node", "says", "origin")
+WHOSE = ("settings_obeyed", "settings_ignored")
+FINDINGS = ("run", "node")  # kinds of lines
 
 
 class Sink(Protocol):
@@ -35,10 +37,15 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Scan:
-    """What a scan found: the `audit` it rests on, and the `new` findings, an object each."""
+    """What a scan found: the `audit` it rests on, and what is `new`, an object each."""
 
     audit: Audit
     new: Sequence[dict[str, Any]]
+
+    @property
+    def findings(self) -> Sequence[dict[str, Any]]:
+        """Those of the new that are findings."""
+        return [told for told in self.new if told["kind"] in FINDINGS]
 
 
 def scan(
@@ -49,12 +56,14 @@ def scan(
     jobs: int | None = None,
     seconds: float = SECONDS,
     writes: Sequence[str | Path | None] = (),
+    trust_run_settings: bool = False,
 ) -> Scan:
     """Read what changed at or below `paths`, and put the findings that were not told before into the `sink`, as JSON.
 
     A finding is a likely cause of a run, at its line of a file where it has one, or a node that fails more than chance.
-    What is about to be told is written down before, and that it was told afterwards. Where a scan was killed between
-    the two the sink decides; what it does not know of is told again, with `again` true. Raises StoreError where another
+    Lines of the kinds `accepted` (a cause that settings accept) and `settings` (a file that is obeyed, or is not) say
+    whose word it is beside ours. The store notes a finding before it is reported, and again afterwards. Where a scan
+    was killed between the two, the sink decides; what it does not know is reported again, with `again` true. Raises StoreError where another
     scan of this store goes on, or the store cannot be used; LogAnalystError where it, or one of the files `writes` that
     are to be written, lies in a run; and what the sink raises.
     """
@@ -62,7 +71,7 @@ def scan(
     below = kept.below(paths, writes)
     kept.make()
     with _alone(kept.path):
-        found = audit(below, store, jobs=jobs, seconds=seconds, writes=writes)
+        found = audit(below, store, jobs=jobs, seconds=seconds, writes=writes, trust_run_settings=trust_run_settings)
         findings = _findings(found)
         before = dict(kept.reported.select("finding", "state").collect().iter_rows())
         known = {id_ for id_, state in before.items() if state == "told"}
@@ -102,8 +111,8 @@ def _findings(found: Audit) -> list[dict[str, Any]]:
     runs = [
         {
             "schema": SCHEMA_ID, "kind": "run", "id": _id(run["run_id"], run["cause"], run["file"], run["line"]),
-            "time": now, "run": {"id": run["run_id"], "path": run["path"], "name": run["name"], "job": run["job"]},
-            **{name: run[name] for name in TOLD},
+            "time": now, "run": _run(run), **{name: run[name] for name in TOLD},
+            **{name: (run[name] or "").splitlines() for name in WHOSE},
         }
         for run in likely.iter_rows(named=True)
     ]  # fmt: skip
@@ -115,7 +124,29 @@ def _findings(found: Audit) -> list[dict[str, Any]]:
         }
         for node in _named(found).iter_rows(named=True)
     ]  # fmt: skip
-    return [*runs, *{node["id"]: node for node in nodes}.values()]
+    whose = [{"schema": SCHEMA_ID, "time": now, **told} for told in _whose(found)]
+    return [*runs, *{node["id"]: node for node in nodes}.values(), *{told["id"]: told for told in whose}.values()]
+
+
+def _run(run: dict[str, Any]) -> dict[str, Any]:
+    return {"id": run["run_id"], "path": run["path"], "name": run["name"], "job": run["job"]}
+
+
+def _whose(found: Audit) -> Iterator[dict[str, Any]]:
+    """The causes that settings accept, and the files of settings and rules that are obeyed, or are not."""
+    for run in found.runs.filter(pl.any_horizontal(pl.col(*WHOSE, "accepted").is_not_null())).iter_rows(named=True):
+        for text in (run["accepted"] or "").splitlines():
+            yield {"kind": "accepted", "id": _id("accepted", run["run_id"], text), "run": _run(run), "accepted": text}
+        for entry in (run["settings_obeyed"] or "").splitlines():
+            file, _, what = entry.rpartition(": ")
+            yield _file(file, obeyed=True, what=what)
+        for file in (run["settings_ignored"] or "").splitlines():
+            yield _file(file, obeyed=False, what="it came with a run")
+
+
+def _file(file: str, *, obeyed: bool, what: str) -> dict[str, Any]:
+    id_ = _id("settings", file, obeyed, what)
+    return {"kind": "settings", "id": id_, "run": {}, "file": file, "obeyed": obeyed, "what": what}
 
 
 def _named(found: Audit) -> pl.DataFrame:

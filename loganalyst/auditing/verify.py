@@ -34,23 +34,25 @@ def verify(
     store: str | Path | Store | None = None,
     config: Path | None = None,
     rules: Sequence[Path] = (),
+    trust_run_settings: bool = False,
 ) -> Verification:
     """Judge both runs, and tell what became of each cause of `old`.
 
-    A `store` remembers the outcome; a cause whose fixes failed three times there is lowered. `config` and `rules` are
-    those of `diagnose`. Raises SourceError where a run cannot be read or `old` shows nothing that could be verified,
-    RuleError, StoreError.
+    A `store` remembers the outcome; a cause whose fixes failed three times there is lowered. `config`, `rules` and
+    `trust_run_settings` are those of `diagnose`. Raises SourceError where a run cannot be read or `old` shows nothing
+    that could be verified, RuleError, StoreError.
 
     >>> import loganalyst as la
     >>> la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate").checks[0].why
     '...'
     """
     kept = store if isinstance(store, Store) or store is None else Store(store)  # which may say that it cannot be
-    before = pipeline.diagnose(old, config=config, rules=rules)
+    trusted = trust_run_settings
+    before = pipeline.diagnose(old, config=config, rules=rules, trust_run_settings=trusted)
     if not before.causes and not before.symptoms:
         what = f"nothing was found in this run that a fix could mend ({before.status})"
         raise SourceError(before.run.path, what, "OLD is the run that failed, NEW the one after the fix")
-    after = pipeline.diagnose(new, config=config, rules=rules, baseline=before)
+    after = pipeline.diagnose(new, config=config, rules=rules, baseline=before, trust_run_settings=trusted)
     seen = pipeline.symptom_answers(after, config=config, rules=rules)
     promises = pipeline.expectations(before, after, config=config, rules=rules)
     found = _compared(_Pair(before, after, seen, promises, kinds()))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.errors import SourceError
+from loganalyst.opening import opened_raw
 
 Values = NDArray[np.float32] | NDArray[np.float64]
 
@@ -75,7 +76,7 @@ def from_file(path: Path, start: int, count: int, kind: np.dtype[Any]) -> Iterat
     than mapped memory, and safe if the file is cut.
     """
     buffer = np.empty(min(count, BLOCK), kind)
-    with path.open("rb", buffering=0) as file:
+    with opened_raw(path) as file:
         file.seek(start, os.SEEK_SET)
         for done in range(0, count, BLOCK):
             block = buffer[: count - done]

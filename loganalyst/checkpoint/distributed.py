@@ -16,6 +16,7 @@ from loganalyst.checkpoint.contents import Contents, gather
 from loganalyst.checkpoint.metadata import FORMAT, Chunk, Item
 from loganalyst.checkpoint.pieces import Piece, fill, joined
 from loganalyst.errors import SourceError
+from loganalyst.opening import checked, opened
 
 
 def read(folder: Path) -> Contents:
@@ -36,7 +37,7 @@ def read(folder: Path) -> Contents:
 def _size(folder: Path, name: str) -> int:
     if not (folder / name).is_file():
         raise SourceError(folder, f"has no file {name[:100]!r}, which its metadata names", FORMAT)
-    return (folder / name).stat().st_size
+    return checked(folder / name).stat().st_size
 
 
 def _set(state: dict[Any, Any], path: tuple[Any, ...], value: Any) -> None:
@@ -53,7 +54,7 @@ def _value(folder: Path, item: Item, found: Contents) -> Any:
     if item.dtype is not None:
         return _tensor(folder, item, item.dtype)
     (chunk,) = item.chunks
-    with (folder / chunk.file).open("rb") as file:
+    with opened(folder / chunk.file) as file:
         try:
             return torchfile.load(folder / chunk.file, _part(file, chunk))
         except torchfile.NeedsCodeError as error:
@@ -77,7 +78,7 @@ def _raw(path: Path, chunk: Chunk, dtype: str) -> Callable[[], Iterator[NDArray[
     """The elements of a chunk, which is a file of torch.save in the file: looked into when they are asked for."""
 
     def blocks() -> Iterator[NDArray[Any]]:
-        with path.open("rb") as file:
+        with opened(path) as file:
             shape = torchfile.load(path, _part(file, chunk), "meta")
             if tuple(getattr(shape, "shape", ())) != chunk.shape or str(shape.dtype) != f"torch.{dtype}":
                 raise SourceError(path, f"holds another tensor at byte {chunk.offset} than its metadata tells", FORMAT)

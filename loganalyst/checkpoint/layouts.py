@@ -1,13 +1,16 @@
 """Which files make a checkpoint: one file, an index of shards, or a folder as HF Trainer writes it."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from loganalyst import opening
 from loganalyst.checkpoint import deepspeed, distributed, metadata, safetensors, torchfile
 from loganalyst.checkpoint.contents import RANDOM, Contents, gather, number
 from loganalyst.errors import SourceError
+from loganalyst.opening import Bounds, OutsideError, opened, whole
 
 MODELS = (  # of a folder; the first one that is there is the model
     "model.safetensors.index.json",
@@ -25,6 +28,7 @@ WITHIN = (
     "checkpoint",
 )  # folders of a folder that hold the model: Accelerate, Lightning
 LATEST = "latest"  # DeepSpeed's file that names the folder it wrote last
+SNAPSHOTS, BLOBS = "snapshots", "blobs"  # of Hugging Face's cache
 LONGEST_JSON = 200_000_000  # bytes
 KNOWN = "a safetensors file or its index, a file of torch.save, or a folder of HF Trainer, DeepSpeed or FSDP"
 
@@ -32,9 +36,19 @@ KNOWN = "a safetensors file or its index, a file of torch.save, or a folder of H
 def read(path: Path) -> Contents:
     """What the checkpoint at `path` holds; its numbers are read later, in blocks. Raises SourceError."""
     try:
-        return _folder(path) if path.is_dir() else _file(path)
+        with opening.within(opening.here() or bounds(path)):
+            return _folder(path) if path.is_dir() else _file(path)
     except OSError as error:
         raise SourceError(path, f"cannot be read ({error.strerror or error})", KNOWN) from None
+
+
+def bounds(path: Path) -> Bounds:
+    """Where the files of a checkpoint may lie: what was named itself, which may be a link, and its folder. Those in the
+    cache of Hugging Face (`snapshots/<revision>`) are links to `blobs` beside it.
+    """
+    folder = Path(os.path.realpath(path if path.is_dir() else path.parent))
+    cache = folder.parent.parent / BLOBS
+    return opening.bounds([folder, *([cache] if folder.parent.name == SNAPSHOTS else [])], [os.path.realpath(path)])
 
 
 def _folder(path: Path) -> Contents:
@@ -74,7 +88,7 @@ def _split(path: Path) -> Contents | None:
 def _latest(path: Path) -> str | None:
     if not (path / LATEST).is_file():
         return None
-    with (path / LATEST).open("rb") as file:
+    with opened(path / LATEST) as file:
         name = file.read(200).decode("utf-8", "replace").strip()
     if not _plain(name):
         raise SourceError(path / LATEST, f"names a folder elsewhere: {name[:100]!r}", "it names a folder beside it")
@@ -94,6 +108,8 @@ def _add(found: Contents, path: Path) -> None:
             found.add_state(_file(path))
     except torchfile.NeedsCodeError as error:
         found.unread.append(f"{path.name} {error.what}")
+    except OutsideError as error:
+        found.unread.append(f"{path.name} is {error.strerror}")
 
 
 def _plain(name: str) -> bool:
@@ -115,7 +131,7 @@ def _reader(path: Path) -> Callable[[Path], Contents]:
         return _shards
     if path.name == "trainer_state.json":
         return _trainer_state
-    with path.open("rb") as file:
+    with opened(path) as file:
         start = file.read(9)
     if start.startswith(b"PK"):
         return _torch
@@ -169,7 +185,7 @@ def _json(path: Path) -> dict[str, Any]:
     if path.stat().st_size > LONGEST_JSON:
         raise SourceError(path, "is too long for what it should hold", f"at most {LONGEST_JSON} bytes")
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(whole(path))
     except (ValueError, RecursionError) as error:
         raise SourceError(path, f"is no JSON ({str(error)[:100]})", KNOWN) from None
     if not isinstance(found, dict):

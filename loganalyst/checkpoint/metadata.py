@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from loganalyst.checkpoint.blocks import RAW
 from loganalyst.errors import SourceError
+from loganalyst.opening import whole
 
 NAME = ".metadata"
 LONGEST = 1 << 30  # bytes
@@ -118,7 +119,7 @@ def read(path: Path) -> list[Item]:
     """The entries of a checkpoint, checked: shapes, and that each chunk has its place. Raises SourceError."""
     if path.stat().st_size > LONGEST:
         raise SourceError(path, "is too long for what it should hold", f"at most {LONGEST} bytes")
-    data = path.read_bytes()
+    data = whole(path)
     try:
         found = _Reader(io.BytesIO(data)).load()
     except pickle.UnpicklingError as error:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from loganalyst import opening
 from loganalyst.checkpoint import changes, deepspeed, findings, layouts, metadata, whole
 from loganalyst.checkpoint.contents import Contents
 from loganalyst.checkpoint.steps import Steps, Watch
@@ -20,11 +21,13 @@ def look(run: Run, watch: Watch | None = None) -> Inspection | None:
     read: list[Contents] = []
     unread: list[InspectionFinding] = []
     listed = units(run)[-MOST:]
+    allowed = opening.bounds([run.path if run.path.is_dir() else run.path.parent])
     for done, (path, step) in enumerate(reversed(listed)):
         if watch:
             watch(done, len(listed))
         try:
-            found = layouts.read(path)
+            with opening.within(allowed):
+                found = layouts.read(path)
             if not _earlier(found, step, read):
                 continue
             scans.append(whole.scanned(found, Steps(0)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from loganalyst.checkpoint.blocks import RAW, Stored, from_file
 from loganalyst.errors import SourceError
+from loganalyst.opening import opened
 
 LONGEST_HEADER = 100_000_000  # bytes, the format's own limit
 MOST_AXES = 64
@@ -54,7 +55,7 @@ def read(path: Path) -> list[Stored]:
 
 def _header(path: Path, size: int) -> tuple[int, dict[str, Any]]:
     """Where the numbers begin, and the header's entries without the free-form `__metadata__`."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > min(size - 8, LONGEST_HEADER):
             raise SourceError(path, f"its header should be {length} bytes long, in a file of {size}", FORMAT)

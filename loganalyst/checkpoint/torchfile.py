@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from loganalyst.checkpoint.blocks import BLOCK, RAW, Stored
 from loganalyst.errors import SourceError, how_to_install
+from loganalyst.opening import checked
 
 if TYPE_CHECKING:
     import torch
@@ -54,8 +55,9 @@ class Inert:
 
 def load(path: Path, part: BinaryIO | None = None, place: str = "cpu") -> Any:
     """The object of the file, its tensors mapped from it; or that of `part` of it, read at once. On the `place` "meta"
-    tensors have a shape only. Raises SourceError where it is damaged, NeedsCodeError where it needs code.
+    tensors have a shape only. Raises SourceError where it is damaged, NeedsCodeError where it needs code, OSError.
     """
+    checked(path)
     _check_archive(path, part)
     torch = _torch(path)
     if part:

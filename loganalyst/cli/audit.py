@@ -17,6 +17,7 @@ from loganalyst.cli.common import (
     KeptStore,
     Output,
     Seconds,
+    TrustRuns,
     complain,
     emit,
     folders,
@@ -54,6 +55,7 @@ def audit(
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Let the workers of this dask scheduler do the work."),
     ] = None,
+    trust_run_settings: TrustRuns = False,
     slurm: Annotated[bool, typer.Option("--slurm", help="Let N jobs of SLURM do the work (--jobs N).")] = False,
     full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
     format_: Annotated[AuditFormat, layout(AuditFormat, "the list is")] = AuditFormat.TERMINAL,
@@ -77,6 +79,7 @@ def audit(
     if scheduler and (slurm or jobs):
         raise LogAnalystError("--scheduler", "has its own workers", "leave --slurm and --jobs out")
     options: dict[str, Any] = {"jobs": jobs, "seconds": seconds, "scheduler": scheduler, "slurm": slurm, "full": full}
+    options["trust_run_settings"] = trust_run_settings
     bar = Bar()
     try:
         found = batch(paths, store, **options, reports=reports, writes=[output], watch=bar.outcome)

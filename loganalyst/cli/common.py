@@ -23,7 +23,10 @@ SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are d
 
 ConfigFile = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml at or above the run)."),
+    typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml above the run)."),
+]
+TrustRuns = Annotated[
+    bool, typer.Option("--trust-run-settings", help="Obey a loganalyst.yaml that came with a run, too.")
 ]
 RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A folder with rules of your own.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")]

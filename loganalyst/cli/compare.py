@@ -16,6 +16,7 @@ from loganalyst.cli.common import (
     KeptStore,
     Output,
     Seconds,
+    TrustRuns,
     emit,
     folders,
     layout,
@@ -62,6 +63,7 @@ def compare(
     store: KeptStore = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
+    trust_run_settings: TrustRuns = False,
     format_: Annotated[CompareFormat, layout(CompareFormat, "it is")] = CompareFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
@@ -89,6 +91,7 @@ def compare(
             jobs=jobs,
             seconds=seconds,
             writes=[output, plot],
+            trust_run_settings=trust_run_settings,
             watch=bar.outcome,
         )
     finally:

@@ -17,6 +17,7 @@ from loganalyst.cli.common import (
     ExitZero,
     Output,
     RulesDirs,
+    TrustRuns,
     complain,
     emit,
     layout,
@@ -70,6 +71,7 @@ def diagnose(
     ] = False,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
+    trust_run_settings: TrustRuns = False,
     separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
     format_: Annotated[Format | None, layout(Format, "the report is")] = None,
     output: Output = None,
@@ -91,8 +93,9 @@ def diagnose(
     with within(case.seconds):
         inputs = (baseline, config, context, *case.config, *case.code)
         refuse([output], [*paths, *filter(None, inputs)], separate=separate)
-    other = pipeline.read_run(baseline) if baseline else None
-    options = {"config": config, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
+    trusted: dict[str, Any] = {"config": config, "trust_run_settings": trust_run_settings}
+    other = pipeline.read_run(baseline, **trusted) if baseline else None
+    options = {**trusted, "rules": rules, "symptoms": symptom, "baseline": other, "case": case}
     with within(case.seconds):
         found = _diagnosed(paths, checkpoints=checkpoints, separate=separate, **options)
     unread = [d for d in found if d.status == "unreadable"]

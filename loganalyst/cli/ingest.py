@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import NOTHING, PATH, USAGE, StoreDir, complain, emit
+from loganalyst.cli.common import NOTHING, PATH, USAGE, StoreDir, TrustRuns, complain, emit
 
 
 @command("A store of runs", "loganalyst ingest experiments/ --store store/")
@@ -19,6 +19,7 @@ def ingest(
     *,
     store: StoreDir,
     processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
+    trust_run_settings: TrustRuns = False,
 ) -> None:
     """Read every run that changed into a store.
 
@@ -33,7 +34,7 @@ def ingest(
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
     kept = Store(store)
-    for outcome in kept.readings(kept.below(paths), processes):
+    for outcome in kept.readings(kept.below(paths), processes, trust_run_settings=trust_run_settings):
         counts[outcome.what] += 1
         points += outcome.points
         if outcome.what == "read":

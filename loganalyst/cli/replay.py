@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, ExitZero, Output, RulesDirs, emit, layout, refuse, screen
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    ConfigFile,
+    ExitZero,
+    Output,
+    RulesDirs,
+    TrustRuns,
+    emit,
+    layout,
+    refuse,
+    screen,
+)
 
 if TYPE_CHECKING:
     from loganalyst.model import Replay
@@ -68,6 +80,7 @@ def replay(
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
+    trust_run_settings: TrustRuns = False,
     format_: Annotated[ReplayFormat, layout(ReplayFormat, "the answer is")] = ReplayFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
@@ -94,6 +107,7 @@ def replay(
         memory=None if memory is None else int(memory * 1e9),
         config=config,
         rules=rules,
+        trust_run_settings=trust_run_settings,
     )
     if plot is not None:
         found.plot(plot)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, complain, folders, layout
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, Jobs, Seconds, StoreDir, TrustRuns, complain, folders, layout
 from loganalyst.cli.streams import ReaderGoneError, StreamError
 from loganalyst.errors import LogAnalystError
 from loganalyst.limits import SECONDS
@@ -54,6 +54,7 @@ def scan(
     ] = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
+    trust_run_settings: TrustRuns = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
 ) -> None:
     """Report only what is new since the last scan; for cron.
@@ -67,11 +68,19 @@ def scan(
     began = time.monotonic()
     sink = File(output) if output else _Stdout()
     try:
-        found = find(paths, store, sink, jobs=jobs, seconds=seconds, writes=[output, prometheus])
+        found = find(
+            paths,
+            store,
+            sink,
+            jobs=jobs,
+            seconds=seconds,
+            writes=[output, prometheus],
+            trust_run_settings=trust_run_settings,
+        )
         if prometheus:
             from loganalyst.report import prometheus as metrics
 
-            told = metrics.render(found.audit.runs, found.audit.counts, len(found.new), time.monotonic() - began)
+            told = metrics.render(found.audit.runs, found.audit.counts, len(found.findings), time.monotonic() - began)
             metrics.save(told, prometheus)
     except OSError as error:
         where = error.filename or output
@@ -79,4 +88,4 @@ def scan(
     for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
         complain(run["why"] or f"{run['path']}: could not be read", USAGE)
     read = (found.audit.runs["status"] != "unreadable").any()
-    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.new else NOTHING if read else USAGE)
+    raise typer.Exit((NOTHING if exit_zero else FOUND) if found.findings else NOTHING if read else USAGE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import ConfigFile, Output, emit, layout, refuse, screen
+from loganalyst.cli.common import ConfigFile, Output, TrustRuns, emit, layout, refuse, screen
 
 if TYPE_CHECKING:
     from loganalyst.model import Diagnosis
@@ -44,6 +44,7 @@ def show(
     ] = False,
     output: Output = None,
     config: ConfigFile = None,
+    trust_run_settings: TrustRuns = False,
 ) -> None:
     """Show what was read of a run.
 
@@ -58,7 +59,7 @@ def show(
     if anonymous and (metric or features or plot):
         raise typer.BadParameter("it is a document of its own; leave the other options out", param_hint="--anonymous")
     refuse([plot, output], [run])
-    diagnosis = pipeline.diagnose(run, config=config)
+    diagnosis = pipeline.diagnose(run, config=config, trust_run_settings=trust_run_settings)
     if anonymous:
         from loganalyst.anonymous import render
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, refuse, screen
+from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, TrustRuns, emit, layout, refuse, screen
 
 
 class VerifyFormat(StrEnum):
@@ -28,6 +28,7 @@ def verify(
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
+    trust_run_settings: TrustRuns = False,
     format_: Annotated[VerifyFormat, layout(VerifyFormat, "the answer is")] = VerifyFormat.TERMINAL,
     output: Output = None,
 ) -> None:
@@ -40,7 +41,7 @@ def verify(
     from loganalyst.report import verification
 
     refuse([output, store], [old, new])
-    found = verified(old, new, store=store, config=config, rules=rules)
+    found = verified(old, new, store=store, config=config, rules=rules, trust_run_settings=trust_run_settings)
     if format_ is VerifyFormat.JSON:
         text = verification.render_json(found) + "\n"
     else:

@@ -33,6 +33,7 @@ def compare(
     seconds: float = SECONDS,
     full: bool = False,
     writes: Sequence[str | Path | None] = (),
+    trust_run_settings: bool = False,
     watch: Callable[[Outcome, int | None], None] | None = None,
 ) -> Comparison:
     """Compare every run at or below `paths`; of two paths the second one's runs are also held against the first one's.
@@ -49,7 +50,16 @@ def compare(
     """
     with ExitStack() as stack:
         folder = Path(store or stack.enter_context(TemporaryDirectory(prefix="loganalyst-")))
-        found = audit(paths, folder, jobs=jobs, seconds=seconds, full=full, writes=writes, watch=watch)
+        found = audit(
+            paths,
+            folder,
+            jobs=jobs,
+            seconds=seconds,
+            full=full,
+            writes=writes,
+            watch=watch,
+            trust_run_settings=trust_run_settings,
+        )
         runs = logged(found.runs, Store(folder))
         asked = _Asked(metric, goal, [os.path.abspath(p) for p in paths])
         first, *others = kin(runs, metric)

@@ -87,9 +87,11 @@ class _Load:
     notes: dict[str, NoteRule] = field(default_factory=dict)
     experiments: dict[str, ExperimentRule] = field(default_factory=dict)
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
+    listed: set[Path] = field(default_factory=set)  # of the folder being read: none is a link that leads out of it
 
     def folder(self, folder: Path) -> list[RuleError]:
         """Read one folder; what has a fault is left out. Returns the faults."""
+        self.listed = set(rulefiles.yaml_files(folder))
         faults = self.read_several(folder / "symptoms.yaml", "symptom", reading.symptoms, self.symptoms)
         faults += self.read_several(folder / "notes.yaml", "note", reading.notes, self.notes)
         faults += self.read_several(folder / "replay.yaml", "experiment", reading.experiments, self.experiments)
@@ -109,7 +111,7 @@ class _Load:
         self, path: Path, kind: str, read: Callable[[Reader], dict[str, T]], known: dict[str, T]
     ) -> list[RuleError]:
         """Add what a file defines to what is `known`; what exists already stays. Returns the faults."""
-        if not path.is_file():
+        if path not in self.listed:
             return []
         reader = self.reader(path)
         if isinstance(reader, RuleError):
@@ -212,8 +214,15 @@ def rule_files(folder: Path) -> list[Path]:
     ]
 
 
-def load(declared: Mapping[str, Feature], folders: Sequence[Path], *, fitted: bool = True) -> Catalogue:
+def load(
+    declared: Mapping[str, Feature],
+    folders: Sequence[Path],
+    *,
+    fitted: bool = True,
+    unquoted: Collection[Path] = (),
+) -> Catalogue:
     """Load the catalogue: `folders[0]` is our own, the others are the user's. Not `fitted`: with the judged weights.
+    Faults quote nothing of the files in the folders `unquoted`, which may be another's.
 
     A fault in our own folder raises one RuleError that lists them all; in a user's folder the faulty rule is left out
     and told in `problems`.
@@ -224,7 +233,7 @@ def load(declared: Mapping[str, Feature], folders: Sequence[Path], *, fitted: bo
         faults = state.folder(folder) if folder.is_dir() else [RuleError(folder, "is no folder")]
         if faults and i == 0:
             raise RuleError(folder, f"{len(faults)} faults in rules\n" + "\n".join(map(str, faults)))
-        problems += map(str, faults)
+        problems += (str(f.unquoted() if folder in unquoted else f) for f in faults)
     rules = dict(sorted(state.rules.items()))
     catalogue = Catalogue(
         rules, state.symptoms, declared, problems=tuple(problems), notes=state.notes, experiments=state.experiments

@@ -6,12 +6,14 @@ from typing import Literal
 
 import polars as pl
 
+from loganalyst import rulefiles
 from loganalyst.diagnosis import advice, confidence, deciding, doubted
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
 from loganalyst.diagnosis.told import answered, steering, understood
 from loganalyst.model import (
+    OURS,
     Cause,
     Decider,
     Evidence,
@@ -113,8 +115,16 @@ def _decide(
 def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
     """What is shown beside the answer and changes nothing in it."""
     shown = (note for note in catalogue.notes.values() if answers.notes[note.id])
-    told = ((n.id, n.title, n.says.render(answers.values), n.change.render(answers.values)) for n in shown)
-    return tuple(Note(id_, title, says or title, change or "") for id_, title, says, change in told)
+    return tuple(
+        Note(
+            id=note.id,
+            title=note.title,
+            text=note.says.render(answers.values) or note.title,
+            change=note.change.render(answers.values) or "",
+            origin=rulefiles.origin(note.ask.where.rpartition(":")[0]) or OURS,
+        )
+        for note in shown
+    )
 
 
 def _root(judged: Judged, seen: Sequence[str]) -> bool:
@@ -202,6 +212,7 @@ def _cause(
         decide=deciding.between(judged, every, answers, catalogue) if level == "low" else (),
         ended_run=judged.ended,
         family=rule.family,
+        origin=rulefiles.origin(rule.path) or OURS,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from loganalyst.mcp.quoted import marked
 from loganalyst.report import brief
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ Form = Annotated[
     Field(description="json: the object of the published contract, shortened; markdown: the report for people."),
 ]
 Run = Annotated[str, Field(description="A run's directory, a single file (TensorBoard, W&B, CSV, …) or a job log.")]
+Trusted = Annotated[
+    bool,
+    Field(description="Obey a loganalyst.yaml that came with the run. Only where the user says that it is theirs."),
+]
 WIDTH = 120  # columns of a text
 FEATURES = 60  # at most told at once
 
@@ -49,6 +54,7 @@ class Tools:
         baseline: Annotated[str | None, Field(description="A run that worked: what was changed since.")] = None,
         top: Annotated[int, Field(ge=1, le=5, description="Causes told at most.")] = 3,
         format: Form = "json",
+        trust_run_settings: Trusted = False,
     ) -> Answer:
         """Say what went wrong in one training run, why, how sure that is, what shows it, and what to change.
 
@@ -65,8 +71,11 @@ class Tools:
             symptoms=symptoms,
             baseline=_path(baseline) if baseline else None,
             case=Case(code=tuple(_path(file) for file in code)),
+            trust_run_settings=trust_run_settings,
         )
-        return markdown.render(found, top=top) if format == "markdown" else brief.diagnosis(json.data(found), top)
+        return marked(
+            markdown.render(found, top=top) if format == "markdown" else brief.diagnosis(json.data(found), top)
+        )
 
     def audit(
         self,
@@ -76,6 +85,7 @@ class Tools:
         format: Annotated[
             Literal["json", "text"], Field(description="json: the published contract, shortened; text: one screen.")
         ] = "json",
+        trust_run_settings: Trusted = False,
         tell: Annotated[Any, Field(exclude=True)] = None,
     ) -> Answer:
         """Judge every run below some folders: which are ill and why, which failed alike, what sets failed runs apart.
@@ -85,10 +95,11 @@ class Tools:
         from loganalyst.auditing.batch import audit
         from loganalyst.report import audit as report
 
-        found = audit(map(_path, paths), self.store, watch=_watch(tell) if tell else None)
+        watch = _watch(tell) if tell else None
+        found = audit(map(_path, paths), self.store, watch=watch, trust_run_settings=trust_run_settings)
         if format == "text":
-            return report.render(found.runs, found.groups, found.contrasts, width=WIDTH, top=top)
-        return brief.audit(report.data(found.runs, found.groups, found.contrasts), top)
+            return marked(report.render(found.runs, found.groups, found.contrasts, width=WIDTH, top=top))
+        return marked(brief.audit(report.data(found.runs, found.groups, found.contrasts), top))
 
     def show(
         self,
@@ -99,6 +110,7 @@ class Tools:
             str | None,
             Field(description="Only values that rules ask for, whose name holds this text, such as 'grad' or 'loss'."),
         ] = None,
+        trust_run_settings: Trusted = False,
     ) -> Answer:
         """Show what was read of a run: sources, metrics with their roles, settings, gaps, and what cannot be judged."""
         from loganalyst import pipeline
@@ -106,15 +118,15 @@ class Tools:
         from loganalyst.report import features as report
         from loganalyst.report import show
 
-        found = pipeline.diagnose(_path(path))
+        found = pipeline.diagnose(_path(path), trust_run_settings=trust_run_settings)
         if features is not None:
             named = {name: feature for name, feature in declared().items() if features in name}
             kept = dict(list(named.items())[:FEATURES])
             left_out = len(named) - len(kept)
-            return {**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}}
+            return marked({**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}})
         if metric is not None:
-            return show.render_metric(found, metric, width=WIDTH)
-        return show.render(found, width=WIDTH)
+            return marked(show.render_metric(found, metric, width=WIDTH))
+        return marked(show.render(found, width=WIDTH))
 
     def explain(
         self, rule: Annotated[str | None, Field(description="The id of a cause; without it all are listed.")] = None
@@ -132,12 +144,14 @@ class Tools:
         self,
         old: Annotated[str, Field(description="The run that failed.")],
         new: Annotated[str, Field(description="The run made after the fix.")],
+        *,
+        trust_run_settings: Trusted = False,
     ) -> Answer:
         """Say whether a fix helped: fixed, partly, not, new_problem or cannot_tell, with what was promised and seen."""
         from loganalyst.auditing.verify import verify
         from loganalyst.report import verification
 
-        return verification.data(verify(_path(old), _path(new)))
+        return marked(verification.data(verify(_path(old), _path(new), trust_run_settings=trust_run_settings)))
 
     def inspect(
         self,
@@ -151,7 +165,7 @@ class Tools:
         from loganalyst.checkpoint import inspect
         from loganalyst.report import inspection
 
-        return inspection.render(inspect(*map(_path, paths)), top=top, width=WIDTH)
+        return marked(inspection.render(inspect(*map(_path, paths)), top=top, width=WIDTH))
 
     def script(
         self, name: Annotated[str | None, Field(description="The script; without it all are listed.")] = None

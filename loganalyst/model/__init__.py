@@ -6,6 +6,7 @@ NaN and ±Inf are data and stay.
 
 from loganalyst.model.baseline import Baseline, Change, Direction, Parted, Suspect, Way
 from loganalyst.model.causes import (
+    OURS,
     Cause,
     Decider,
     Evidence,
@@ -34,7 +35,7 @@ from loganalyst.model.inspection import (
     TensorVerdict,
 )
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
-from loganalyst.model.run import Run, RunStatus, Source
+from loganalyst.model.run import Run, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
 from loganalyst.model.tables import SCHEMAS, Tables, Time, constant, table
 from loganalyst.model.verification import (
@@ -49,6 +50,7 @@ from loganalyst.model.verification import (
 
 __all__ = [
     "OF_FILE",
+    "OURS",
     "SCHEMAS",
     "Baseline",
     "Cause",
@@ -93,6 +95,7 @@ __all__ = [
     "Run",
     "RunStatus",
     "SessionSummary",
+    "SettingsFile",
     "Source",
     "Status",
     "Suspect",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from loganalyst.model.short import Short
 
+OURS = "ours"  # the origin of what rests on our own catalogue alone
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 
@@ -64,7 +65,8 @@ class Decider(Short):
 class Cause(Short):
     """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
     log or of the scheduler, in a run that failed; such are named before all else that is true of the run. `family`:
-    that of its rule, which part of training it is about.
+    that of its rule, which part of training it is about. `origin`: OURS, or the file of a rule, or of a pattern of log
+    lines, that is not ours.
     """
 
     id: str
@@ -94,6 +96,7 @@ class Cause(Short):
     decide: tuple[Decider, ...] = ()
     ended_run: bool = False
     family: str = ""
+    origin: str = OURS
 
     def _repr_html_(self) -> str:
         """The cause as a notebook shows it."""
@@ -150,6 +153,7 @@ class Note(Short):
     title: str
     text: str
     change: str
+    origin: str = OURS
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ import polars as pl
 from loganalyst.model.baseline import Baseline
 from loganalyst.model.causes import Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
-from loganalyst.model.run import Run
+from loganalyst.model.run import Run, SettingsFile
 from loganalyst.model.short import Short
 from loganalyst.model.signals import Curve, Metric
 from loganalyst.model.tables import table
@@ -107,6 +107,8 @@ class Excerpt(Short):
 class Diagnosis(Short):
     """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
     settle it where it is not sure (below 0.70), `rivals` what a run may have that seems healthy and is doubted.
+    `settings_obeyed` names every file and folder of the user's that had a say, `settings_ignored` those that had none,
+    for they came with the run.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
@@ -133,6 +135,8 @@ class Diagnosis(Short):
     curves: Sequence[Curve] = ()
     baseline: Baseline | None = None
     ignored_findings: tuple[str, ...] = ()
+    settings_obeyed: tuple[SettingsFile, ...] = ()
+    settings_ignored: tuple[SettingsFile, ...] = ()
     notes: tuple[Note, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
     decide: tuple[Decider, ...] = ()

@@ -31,6 +31,14 @@ class Source:
     lines: int = 0
 
 
+@dataclass(frozen=True)
+class SettingsFile:
+    """A loganalyst.yaml or a folder of rules, and `what` of it is obeyed, or why it is not."""
+
+    file: str
+    what: str
+
+
 @dataclass(frozen=True, repr=False)
 class Run(Tables):
     """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
@@ -38,7 +46,9 @@ class Run(Tables):
     `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
     `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
     is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
-    is not known. `inspection` is of its checkpoints, where somebody asked for it. Only an anonymous document
+    is not known. `inspection` is of its checkpoints, where somebody asked for it. `settings` is the loganalyst.yaml
+    that holds for it (empty: none), `settings_inside` whether that came with the run, `settings_ignored` are those that
+    are not obeyed. Only an anonymous document
     has `roles` (of metrics whose names do not say them) and `given` (features that its tables no longer show).
 
     >>> import loganalyst as la
@@ -62,6 +72,9 @@ class Run(Tables):
     inspection: "Inspection | None" = None
     roles: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, FeatureValue] = field(default_factory=dict)
+    settings: str = ""
+    settings_inside: bool = False
+    settings_ignored: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it."""

@@ -6,9 +6,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from loganalyst import opening
 from loganalyst.checkpoint import layouts, torchfile
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.errors import ReplayError, SourceError, nearest
+from loganalyst.opening import OutsideError
 from loganalyst.replaying.spec import ReplaySpec
 from loganalyst.replaying.together import each
 
@@ -33,10 +35,11 @@ def load(path: Path, spec: ReplaySpec) -> Loaded:
     """Load model, optimiser, scheduler, scaler and random state. Raises ReplayError where no tensor fits the model,
     SourceError where the checkpoint cannot be read safely.
     """
-    contents = layouts.read(path)
-    found = Loaded(step=contents.step)
-    _model(path, contents.tensors, spec.model, found)
-    parts = list(_parts(path, found))
+    with opening.within(layouts.bounds(path)):
+        contents = layouts.read(path)
+        found = Loaded(step=contents.step)
+        _model(path, contents.tensors, spec.model, found)
+        parts = list(_parts(path, found))
     states = [p for p in parts if {"state", "param_groups"} <= p.keys()]
     for optimizer in each(spec.optimizer):
         _optimizer(optimizer, states, found)
@@ -129,6 +132,9 @@ def _parts(path: Path, found: Loaded) -> Iterator[Mapping[Any, Any]]:
             data = torchfile.load(file)
         except SourceError as error:
             found.notes.append(f"{file.name} is not restored: it {error.what}")
+            continue
+        except OutsideError as error:
+            found.notes.append(f"{file.name} is not restored: it is {error.strerror}")
             continue
         _random(data, found)
         yield from _mappings(data, 0)

@@ -40,14 +40,15 @@ def replay(
     memory: int | None = None,
     config: Path | None = None,
     rules: Sequence[Path] = (),
+    trust_run_settings: bool = False,
 ) -> Replay:
     """Confirm or refute what the logs of a run suggest, from a checkpoint before the fault.
 
     `entry` names the function that returns the training as a ReplaySpec (`module:function`, `file.py:function`, or the
     function itself); it runs in a process of its own, for at most `budget` seconds and with at most `memory` bytes
     (default: 90 % of what is free). Without it only the checkpoints themselves are looked at. `cause` is the id of the
-    only rule to test, `checkpoint` replaces the last one before the fault, `config` and `rules` are those of
-    `diagnose`. Nothing is written.
+    only rule to test, `checkpoint` replaces the last one before the fault, `config`, `rules` and
+    `trust_run_settings` are those of `diagnose`. Nothing is written.
 
     Raises ReplayError where the entry or the checkpoint cannot be used, SourceError or RuleError as `diagnose` does.
 
@@ -61,7 +62,12 @@ def replay(
         raise ReplayError("replay", "needs PyTorch", how_to_install("replay"))
     if device not in DEVICES:
         raise ReplayError(device, "is no device", nearest(device, DEVICES) or f"allowed are {', '.join(DEVICES)}")
-    found = run if isinstance(run, Diagnosis) else pipeline.diagnose(run, config=config, rules=rules)
+    trusted = trust_run_settings
+    found = (
+        run
+        if isinstance(run, Diagnosis)
+        else pipeline.diagnose(run, config=config, rules=rules, trust_run_settings=trusted)
+    )
     search = _Search(found, config, rules, cause)
     picked = choosing.chosen(found, search.onset, Path(checkpoint) if checkpoint else None)
     inspection = forensics.inspected(picked.path, picked.last)

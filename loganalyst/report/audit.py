@@ -1,13 +1,15 @@
 """Many runs on one screen: how they are, which failed alike, then the worst of them; and the same as data."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from loganalyst.report import trust
 from loganalyst.report.json import plain
-from loganalyst.report.layout import printed, text
+from loganalyst.report.layout import field, printed, text
 from loganalyst.report.text import clean, count, number, percent
 
 if TYPE_CHECKING:
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
 SCHEMA_ID = "loganalyst/audit/1"
 MAX_WIDTH = 160
-GROUPS, CONTRASTS, REASONS = 10, 5, 5  # on the screen
+GROUPS, CONTRASTS, REASONS, SAID = 10, 5, 5, 8  # on the screen
+WHOSE = ("settings_obeyed", "settings_ignored", "accepted")
 # status of the diagnosis -> sign, style, words for one run and for many
 STATUS = {
     "diagnosis_complete": ("✗", "bold red", "with a cause"),
@@ -43,6 +46,7 @@ def render(
     alike = groups.filter(pl.col("runs") > 1)
     lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width)]
     lines += [*_accounts(accounts, width), *_runs(runs, root, width, top)]
+    lines += _whose(runs, width)
     lines += _reports(runs, width)
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
@@ -126,6 +130,29 @@ def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
     return lines
 
 
+def whose(runs: pl.DataFrame) -> list[tuple[str, str]]:
+    """Whose settings and rules had a say beside ours, what they accept, and what came with runs: label and words."""
+    rows = runs.iter_rows(named=True) if "accepted" in runs.columns else ()
+    named = [*rows]
+    obeyed, ignored, accepted = (trust.entries(named, name) for name in WHOSE)
+    said = [(trust.OBEYED, f"{entry} ({count(n, 'run')})") for entry, n in obeyed.items()]
+    if ignored:
+        more = f" and {len(ignored) - 1:,} more" if len(ignored) > 1 else ""
+        why = "for it came with a run; --trust-run-settings obeys such files"
+        said.append((trust.IGNORED, f"{next(iter(ignored))}{more}: {why}"))
+    said += [("Accepted", f"{entry} ({count(n, 'run')})") for entry, n in accepted.items()]
+    foreign = [(run["cause"], trust.foreign(run["origin"])) for run in named if trust.foreign(run["origin"])]
+    said += [("Not ours", f"{cause}: says {file} ({count(n, 'run')})") for (cause, file), n in Counter(foreign).items()]
+    return [(label, clean(words, 1000)) for label, words in said]
+
+
+def _whose(runs: pl.DataFrame, width: int) -> "list[Text]":
+    said = whose(runs)
+    lines = [line for label, words in said[:SAID] for line in field(label, words, width)]
+    more = [text((f"and {count(len(said) - SAID, 'more')} (--format json)", "dim"))] if len(said) > SAID else []
+    return [text(), *lines, *more] if lines else []
+
+
 def _reports(runs: pl.DataFrame, width: int) -> "list[Text]":
     """Where the reports lie that were asked for."""
     files = runs["report"].drop_nulls() if "report" in runs.columns else pl.Series(dtype=pl.String)
@@ -151,7 +178,7 @@ def place(run: Mapping[str, Any]) -> str:
 def said(run: Mapping[str, Any]) -> str:
     """The cause, else why there is none; empty for a healthy run."""
     if run["issue"]:
-        return str(run["issue"])
+        return str(run["issue"]) + (" (not ours)" if trust.foreign(run.get("origin")) else "")
     if run["why"]:
         return str(run["why"]).removeprefix(f"{run['path']}: ")
     return {"cause_unknown": "cause not known", "insufficient_data": "not enough data"}.get(run["status"], "")
@@ -193,8 +220,25 @@ def data(
     return {
         "schema": SCHEMA_ID,
         "counts": dict(runs["status"].value_counts(sort=True).iter_rows()),
-        "runs": [plain(run) for run in runs.iter_rows(named=True)],
+        "runs": [_listed(plain(run)) for run in runs.iter_rows(named=True)],
         "groups": [plain(group) for group in groups.iter_rows(named=True)],
         "contrasts": [plain(contrast) for contrast in contrasts.iter_rows(named=True)],
         "accounts": accounted,
+        **_settings(runs),
+    }
+
+
+def _listed(run: dict[str, Any]) -> dict[str, Any]:
+    """A run with lists where its columns have an entry a line."""
+    return {key: (value or "").splitlines() if key in WHOSE else value for key, value in run.items()}
+
+
+def _settings(runs: pl.DataFrame) -> dict[str, Any]:
+    """Whose settings had a say, over all runs."""
+    named = [*runs.iter_rows(named=True)] if "accepted" in runs.columns else []
+    obeyed, ignored, _ = (trust.entries(named, name) for name in WHOSE)
+    told = [(trust.told(entry), n) for entry, n in obeyed.items()]
+    return {
+        "settings_obeyed": [{"file": s.file, "what": s.what, "runs": n} for s, n in told],
+        "settings_ignored": [{"file": file, "why": "it came with a run", "runs": n} for file, n in ignored.items()],
     }

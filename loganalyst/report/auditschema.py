@@ -8,6 +8,9 @@ from loganalyst.report.schema import (
     INTEGER,
     LEFT_OUT,
     NUMBER,
+    ORIGIN,
+    QUOTED,
+    SETTINGS,
     SHARE,
     TEXT,
     TIME,
@@ -16,6 +19,7 @@ from loganalyst.report.schema import (
     object_,
     one_of,
     or_null,
+    settings,
 )
 
 __all__ = ["contrast", "group", "schema"]
@@ -31,7 +35,7 @@ def schema() -> Json:
         "title": "What went wrong in many runs",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("counts", "left_out", "accounts"),  # younger than the schema
+            optional=("counts", "left_out", "accounts", *SETTINGS, "quoted"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             counts={
                 "type": "object",
@@ -40,6 +44,8 @@ def schema() -> Json:
                 "additionalProperties": INTEGER,
             },
             left_out=LEFT_OUT,
+            quoted=QUOTED,
+            **settings(),
             runs=listed(_run(), "One entry a run, the worst first."),
             groups=listed(group(), "Runs with the same cause and message, the largest group first."),
             contrasts=listed(contrast(), "What failed runs have and healthy ones have not, the surest first."),
@@ -50,7 +56,7 @@ def schema() -> Json:
 
 def _run() -> Json:
     return object_(
-        ("report",),  # younger than the schema
+        ("report", "origin", "accepted", "settings_obeyed", "settings_ignored"),  # younger than the schema
         run_id=MAYBE,
         path=TEXT,
         name=TEXT,
@@ -69,6 +75,10 @@ def _run() -> Json:
         started=or_null(TIME),
         ended=or_null(TIME),
         points=or_null(INTEGER),
+        origin=or_null(ORIGIN),
+        accepted=listed(TEXT, "Causes that settings accept: rule, reason, and the file that says so."),
+        settings_obeyed=listed(TEXT, "`FILE: what`, as of a diagnosis."),
+        settings_ignored=listed(TEXT, "Files that came with the run and are not obeyed."),
         report={**MAYBE, "description": "The path of its HTML report (--reports); null: none was due."},
     )
 

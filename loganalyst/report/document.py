@@ -22,6 +22,7 @@ from loganalyst.model import (
     SessionSummary,
     TimelineEvent,
 )
+from loganalyst.report import trust
 from loganalyst.report.beside import rows as beside
 from loganalyst.report.facts import best, facts
 from loganalyst.report.overview import Row, advice, gaps
@@ -74,7 +75,7 @@ class EvidenceText:
 @dataclass(frozen=True)
 class CauseText:
     """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
-    there, `decide` what would settle it (most telling first).
+    there, `decide` what would settle it (most telling first), `origin` the file of a rule or pattern that is not ours.
     """
 
     id: str
@@ -96,6 +97,7 @@ class CauseText:
     references: tuple[str, ...]
     consequences: tuple[str, ...]
     decide: tuple[str, ...]
+    origin: str
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class Document:
     gaps: tuple[Row, ...]
     ignored: tuple[str, ...]
     notes: tuple[Row, ...]
+    settings: tuple[Row, ...]  # whose had a say
 
 
 def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
@@ -186,7 +189,8 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         faulty_starts=len(d.sessions) > 1 and any(s.label for s in d.sessions),
         gaps=tuple(gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
-        notes=tuple(Row(clean(n.text, 240), clean(n.change, 240)) for n in d.notes),
+        notes=tuple(Row(clean(n.text, 240) + _by(n.origin), clean(n.change, 240)) for n in d.notes),
+        settings=trust.rows(d),
     )
 
 
@@ -249,7 +253,14 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         references=tuple(clean(r) for r in cause.references),
         consequences=tuple(clean(c) for c in cause.consequences),
         decide=tuple(_decides(decider, cause) for decider in cause.decide),
+        origin=trust.foreign(cause.origin),
     )
+
+
+def _by(origin: str) -> str:
+    """` (not ours: FILE)`."""
+    file = trust.foreign(origin)
+    return f" (not ours: {file})" if file else ""
 
 
 def _decides(decider: Decider, cause: Cause | None = None) -> str:
@@ -273,7 +284,8 @@ def _basis(cause: Cause, d: Diagnosis) -> str:
     held = {e.kind for e in cause.evidence if e.holds}
     kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
     ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
-    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended
+    whose = ", not by our rules" if trust.foreign(cause.origin) else ""
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + whose
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:

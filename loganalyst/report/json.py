@@ -8,8 +8,8 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
-from loganalyst.model import Cause, Diagnosis
-from loganalyst.report import beside
+from loganalyst.model import OURS, Cause, Diagnosis
+from loganalyst.report import beside, trust
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
@@ -37,12 +37,13 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         "ruled_out": [{"id": r.id, "label": r.label, "confidence": r.confidence, "why": r.why} for r in d.ruled_out],
         "timeline": [asdict(e) for e in d.timeline],
         "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
-        "notes": [asdict(n) for n in d.notes],
+        "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
         "decide": [asdict(decider) for decider in d.decide],
         "rivals": [asdict(rival) for rival in d.rivals],
         "summary": d.summary,
         "baseline": beside.data(d.baseline) if d.baseline else None,
         "gaps": d.run.gaps.to_dicts(),
+        **trust.data(d),
         "analysis_artifacts": {"files": files, **_artifacts(d)},
     }
     return {key: plain(value) for key, value in whole.items()}
@@ -88,6 +89,7 @@ def _cause(c: Cause) -> dict[str, Any]:
         "will_not_fix": c.will_not_fix,
         "consequences": c.consequences,
         "ended_run": c.ended_run,
+        "origin": c.origin,
         "missing": c.missing,
         "decide": [asdict(decider) for decider in c.decide],
     }

@@ -48,6 +48,8 @@ def _causes(doc: Document) -> Iterator[str]:
 def _cause(cause: CauseText) -> Iterator[str]:
     where = f"**{escape(cause.place)}** " if cause.place else ""
     yield f"{where}{escape(cause.story)}"
+    if cause.origin:
+        yield f"**Not ours:** {escape(cause.origin)} says so."
     if cause.raised:
         yield "\n".join(f"- **{row.label}:** {escape(row.text)}" for row in cause.raised)
     yield from _paragraph("Root cause", cause.summary)
@@ -119,6 +121,7 @@ def _others(doc: Document) -> Iterator[str]:
     yield from _section("Not logged", doc.not_logged)
     yield from _section("Log next time", doc.to_log)
     yield from _section("Accepted in loganalyst.yaml", doc.ignored)
+    yield from _rows("Settings and rules beside ours", doc.settings)
 
 
 def _run(doc: Document) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import Diagnosis, Experiment, Hypothesis, Measured, Replay
+from loganalyst.report import trust
 from loganalyst.report.json import plain
 from loganalyst.report.layout import LABEL, MAX_WIDTH, bars, field, printed, shortened, text, two_ended, wrapped
 from loganalyst.report.series import EMPTY, LEVELS, NONFINITE, Series
@@ -75,6 +76,7 @@ def facts(found: Replay) -> Iterator[tuple[str, str]]:
     yield "Ended", found.why
     for note in found.notes:
         yield "Note", note
+    yield from ((row.label, row.text) for row in trust.rows(found.before))
 
 
 def _table(hypotheses: Sequence[Hypothesis], width: int) -> "Iterator[Text]":
@@ -170,6 +172,7 @@ def data(found: Replay) -> dict[str, Any]:
         "learned": found.learned,
         "next_steps": found.next_steps,
         "findings": [asdict(f) for f in found.inspection.findings] if found.inspection else [],
+        **trust.data(found.before),
     }
     return {key: plain(value) for key, value in whole.items()}
 

@@ -2,7 +2,19 @@
 
 from loganalyst.model import Hypothesis, InspectionFinding, InspectionKind, ReplayEnd, Status
 from loganalyst.report.replay import SCHEMA_ID
-from loganalyst.report.schema import INTEGER, NUMBER, SHARE, TEXT, Json, listed, object_, one_of, or_null
+from loganalyst.report.schema import (
+    INTEGER,
+    NUMBER,
+    SETTINGS,
+    SHARE,
+    TEXT,
+    Json,
+    listed,
+    object_,
+    one_of,
+    or_null,
+    settings,
+)
 
 __all__ = ["schema"]
 
@@ -22,6 +34,7 @@ def schema() -> Json:
         "title": "What a replay from a checkpoint found",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
+            SETTINGS,  # younger than the schema
             schema={"const": SCHEMA_ID},
             run=object_(id=TEXT, path=TEXT, name=TEXT),
             verdict=TEXT,
@@ -41,6 +54,7 @@ def schema() -> Json:
             learned=listed(TEXT),
             next_steps=listed(TEXT),
             findings=listed(finding, "What the checkpoints show by themselves, the worst first."),
+            **settings(),
         ),
     }
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from loganalyst import __version__
 from loganalyst.model import Cause, Diagnosis
+from loganalyst.report import trust
 from loganalyst.report.document import CauseText, document
 from loganalyst.report.markdown import escape
 from loganalyst.report.text import clean
@@ -56,13 +57,16 @@ def render(diagnoses: Sequence[Diagnosis], root: Path, *, top: int = 5) -> str:
     faults = [
         {"level": "warning", "message": _message(fault)} for d in diagnoses for fault in d.summary.get("faults", ())
     ]
+    accepted = list(dict.fromkeys(clean(text) for d in diagnoses for text in d.ignored_findings))
+    said = [f"{row.label}: {row.text}" for row in trust.rows(*diagnoses)] + [f"Accepted: {text}" for text in accepted]
+    notes = [{"level": "note", "message": _message(text)} for text in said]
     run = {
         "tool": {"driver": {"name": "loganalyst", "semanticVersion": __version__, "rules": list(rules.values())}},
         "invocations": [
             {
                 "executionSuccessful": all(d.status != "unreadable" for d in diagnoses),
                 "toolExecutionNotifications": told,
-                "toolConfigurationNotifications": faults,
+                "toolConfigurationNotifications": faults + notes,
             }
         ],
         "originalUriBaseIds": {BASE: {"uri": f"{_uri(os.path.abspath(root))}/"}},
@@ -113,6 +117,7 @@ def _result(d: Diagnosis, cause: Cause, text: CauseText, index: int, root: Path)
             "label": cause.label,
             "confidence": cause.confidence,
             "onsetStep": cause.onset_step,
+            "origin": cause.origin,
             "rankOfProcess": cause.rank,
             "node": cause.node and clean(cause.node),
         },
@@ -123,6 +128,7 @@ def _words(d: Diagnosis, text: CauseText) -> str:
     """What, in which run, what shows it, how sure, and what to do."""
     fix = text.fixes[0] if text.fixes else None
     told = [
+        f"Not ours: {text.origin} says so" if text.origin else "",
         f"{text.title} in {clean(d.run.name or d.run.path.name, 80)}: {text.story} ({text.sure}, {text.basis})",
         f"Change: {fix.change}" if fix and fix.change else "",
         f"Check: {fix.verify}" if fix and fix.verify else "",

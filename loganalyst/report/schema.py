@@ -21,6 +21,32 @@ LEFT_OUT: Json = {
 }
 
 
+SETTINGS = ("settings_obeyed", "settings_ignored")
+ORIGIN: Json = {
+    "type": "string",
+    "description": "`ours`: it rests on our catalogue alone; else the file of the rule or pattern that is not ours.",
+}
+QUOTED: Json = {
+    "type": "object",
+    "description": "Of an answer to an agent (`loganalyst mcp`): which fields hold words of a run's logs and files.",
+    "properties": {"note": TEXT, "fields": {"type": "array", "items": TEXT}},
+}
+
+
+def settings() -> dict[str, Json]:
+    """Whose settings had a say."""
+    return {
+        "settings_obeyed": listed(
+            object_(("runs",), file=TEXT, what=TEXT, runs=INTEGER),
+            "Each loganalyst.yaml and folder of rules that is obeyed, and what it says, counted.",
+        ),
+        "settings_ignored": listed(
+            object_(("runs",), file=TEXT, why=TEXT, runs=INTEGER),
+            "Each loganalyst.yaml that is not obeyed, for it came with a run.",
+        ),
+    }
+
+
 def schema() -> Json:
     """The schema of one object: what `diagnose` prints for one run (a list of these for several)."""
     return {
@@ -29,7 +55,7 @@ def schema() -> Json:
         "title": "A diagnosis of one training run",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("notes", "decide", "rivals", "baseline", "left_out"),  # younger than the schema
+            ("notes", "decide", "rivals", "baseline", "left_out", *SETTINGS, "quoted"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             status=one_of(Status),
             confidence=SHARE,
@@ -65,7 +91,7 @@ def schema() -> Json:
                 "The first change of each cause, by impact times confidence, behind those of what ended the run.",
             ),
             notes=listed(
-                object_(id=TEXT, title=TEXT, text=TEXT, change=TEXT),
+                object_(("origin",), id=TEXT, title=TEXT, text=TEXT, change=TEXT, origin=ORIGIN),
                 "What is worth knowing and is no fault, such as time asked for and not used.",
             ),
             decide=_decide(),
@@ -80,8 +106,10 @@ def schema() -> Json:
                 object_(file=TEXT, offset=or_null(INTEGER), bytes=or_null(INTEGER), why=TEXT),
                 "What a reader could not use.",
             ),
+            **settings(),
             analysis_artifacts=_artifacts(),
             left_out=LEFT_OUT,
+            quoted=QUOTED,
         ),
     }
 
@@ -237,7 +265,7 @@ def _cause() -> Json:
         repeated=INTEGER,
     )
     return object_(
-        optional=("block", "decide", "ended_run", "family"),  # younger than the schema
+        optional=("block", "decide", "ended_run", "family", "origin"),  # younger than the schema
         id={**TEXT, "description": "The rule."},
         label={**TEXT, "description": "The common label, shared by rules for one kind of failure."},
         issue=TEXT,
@@ -271,6 +299,7 @@ def _cause() -> Json:
         ended_run={"type": "boolean", "description": "The run failed, and by its logs of this."},
         missing=listed(TEXT, "What was not logged and would answer what is open of it."),
         decide=_decide(),
+        origin=ORIGIN,
     )
 
 

@@ -34,6 +34,7 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, asci
     lines += _section("Metrics", _table(metrics, width, whole=False))
     lines += _section("Config", _table(_config(diagnosis.run.config), width))
     lines += _section("Not read", _table([(r.label, r.text) for r in doc.gaps], width))
+    lines += _section("Settings", _table([(r.label, r.text) for r in doc.settings], width))
     lines += _section("Coverage", _coverage(diagnosis, doc, width))
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 

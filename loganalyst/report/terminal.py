@@ -96,6 +96,7 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
     )
     where = f"{cause.place}  " if cause.place else ""
     lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
+    lines += field("Not ours", f"says {cause.origin}", width, 2) if cause.origin else []
     lines += _raised(cause, width)
     for fix in cause.fixes[:1]:
         parts = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
@@ -146,7 +147,8 @@ def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
 
 def _instead(doc: Document, width: int) -> "list[Text]":
     """Rivals: possible causes with their share, the likeliest of the others, then what was ruled out and why."""
-    rivals = [f"{c.title} {c.sure}" for c in doc.causes if not c.likely]
+    possible = [c for c in doc.causes if not c.likely]
+    rivals = [f"{c.title} {c.sure}" + (f" (not ours: {c.origin})" if c.origin else "") for c in possible]
     rivals += [row.label for row in doc.less_likely[: max(RIVALS - len(rivals), 0)]]
     out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
     label = "Instead?" if _lead(doc) else "Perhaps"
@@ -169,8 +171,9 @@ def _told(doc: Document, width: int) -> "list[Text]":
 
 
 def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What the user accepts; what is no fault, and what to do about it."""
-    said = [("Accepted", cause) for cause in doc.ignored]
+    """Whose settings had a say, what the user accepts; what is no fault, and what to do about it."""
+    said = [(row.label, row.text) for row in doc.settings]
+    said += [("Accepted", cause) for cause in doc.ignored]
     said += [("Note", f"{row.label} · {row.text}") for row in doc.notes]
     return [line for label, words in said for line in field(label, words, width, margin)]
 

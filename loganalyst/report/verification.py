@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import CauseCheck, Diagnosis, Verification
+from loganalyst.report import trust
 from loganalyst.report.beside import change
 from loganalyst.report.json import plain
 from loganalyst.report.layout import MAX_WIDTH, field, printed, text, two_ended, wrapped
@@ -85,13 +86,14 @@ def _applied(check: CauseCheck) -> str:
 
 
 def _rest(found: Verification) -> Iterator[tuple[str, str]]:
-    """New causes, and what failed fixes teach."""
+    """New causes, what failed fixes teach, and whose settings had a say."""
     for cause in found.new_causes:
         fix = f"; change: {clean(cause.fix[0].change)}" if cause.fix else ""
         yield "New", f"{clean(cause.issue, 120)} {percent(cause.confidence)}{fix}"
     for lesson in found.lessons:
         lowered = f"lowered from {percent(lesson.before)} to {percent(lesson.after)}"
         yield "Learned", f"{clean(lesson.issue, 120)}: {clean(lesson.text, 600)} ({lowered})"
+    yield from ((row.label, row.text) for row in trust.rows(found.old, found.new))
 
 
 def render_json(found: Verification, *, indent: int | None = 2) -> str:
@@ -113,6 +115,7 @@ def data(found: Verification) -> dict[str, Any]:
         ],
         "changes": [asdict(c) for c in found.new.baseline.changes] if found.new.baseline else [],
         "lessons": [asdict(lesson) for lesson in found.lessons],
+        **trust.data(found.old, found.new),
     }
     return {key: plain(value) for key, value in whole.items()}
 

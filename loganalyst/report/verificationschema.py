@@ -1,7 +1,20 @@
 """The JSON Schema of `verify --format json`."""
 
 from loganalyst.model import CauseCheck, Status, VerifyOutcome
-from loganalyst.report.schema import CHANGE, INTEGER, SHARE, TEXT, Json, listed, object_, one_of, or_null
+from loganalyst.report.schema import (
+    CHANGE,
+    INTEGER,
+    QUOTED,
+    SETTINGS,
+    SHARE,
+    TEXT,
+    Json,
+    listed,
+    object_,
+    one_of,
+    or_null,
+    settings,
+)
 from loganalyst.report.verification import SCHEMA_ID
 
 __all__ = ["schema"]
@@ -17,6 +30,7 @@ def schema() -> Json:
         "title": "Whether a fix helped",
         "description": "An old run against the one made after the fix; null means not known.",
         **object_(
+            (*SETTINGS, "quoted"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             outcome=one_of(VerifyOutcome),
             old=_run(),
@@ -25,6 +39,8 @@ def schema() -> Json:
             new_causes=listed(cause, "Likely in the new run and none of the old one's."),
             changes=listed(object_((), **CHANGE), "From the old run to the new one, what matters most first."),
             lessons=listed(lesson, "Causes of the new run lowered because their fixes failed (with a store)."),
+            **settings(),
+            quoted=QUOTED,
         ),
     }
 

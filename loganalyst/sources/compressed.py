@@ -8,7 +8,6 @@ import lzma
 import re
 import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import IO, Any
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.opening import opened, temporary
 from loganalyst.sources.textblocks import gap
 
 SUFFIX = re.compile(r"\.(gz|gzip|zst|zstd|xz|bz2)$", re.IGNORECASE)
@@ -61,7 +61,7 @@ def unpacked(path: Path, head: bytes) -> Iterator[tuple[Path, pl.DataFrame]]:
     if kind is None:
         yield path, table("gaps")
         return
-    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
+    with temporary() as folder:
         inner = Path(folder, SUFFIX.sub("", path.name) or path.name)
         why, offset = _unpack(path, kind, inner)
         size = path.stat().st_size
@@ -88,7 +88,7 @@ def _limit(path: Path, inner: Path) -> int:
 
 
 def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = None) -> tuple[str, int]:
-    with path.open("rb") as packed, inner.open("wb") as out:
+    with opened(path) as packed, inner.open("wb") as out:
         for piece in _pieces(packed, kind, fine):
             if out.tell() + len(piece) > limit:
                 out.write(piece[: limit - out.tell()])

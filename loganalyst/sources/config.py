@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Tables
+from loganalyst.opening import whole
 from loganalyst.sources import confidential, configtexts, yamltree
 from loganalyst.sources.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.rows.jsonshape import loaded, settings_name, shape
@@ -60,7 +61,7 @@ def read(path: Path) -> Iterator[Tables]:
         if not path.with_suffix(".json").is_file():  # Ray writes both
             yield Tables(gaps=gap(path, "a pickle, which may run any code: never opened", 0, size))
         return
-    found, why = _found(path, text(path.read_bytes()))
+    found, why = _found(path, text(whole(path)))
     yield replace(found, config=confidential.masked(found.config))
     if why:
         yield Tables(gaps=gap(path, why))

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, Time
+from loganalyst.opening import opened
 from loganalyst.sources.constants import Constants
 from loganalyst.sources.discovery.names import may_be_table
 from loganalyst.sources.flatten import Leaf, config_of, config_table
@@ -62,7 +63,7 @@ def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
 
 def read(path: Path) -> Iterator[Tables]:
     """The table's points; `session` counts its headers from 0, `line` is where the row begins."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.read(1 << 16)
     if binary(head) and not holed(head):
         why = f"binary data, no CSV: a NUL byte at offset {head.index(0)}"

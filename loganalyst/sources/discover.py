@@ -5,13 +5,15 @@ nothing else would make its folder a run. Readers look inside later.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from loganalyst import opening
 from loganalyst.errors import SourceError, nearest
+from loganalyst.opening import Bounds
 from loganalyst.sources import address, formats, rotation
 from loganalyst.sources.discovery.copies import Copies
 from loganalyst.sources.discovery.folder import encodable
@@ -33,7 +35,8 @@ class Found:
     `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
     the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
     `unread` (path, why) what would have been read. `basis` says why files from elsewhere were added (see `joining`),
-    `suggested` names those that may belong to the run too, `jobs` the ids of its jobs as its files state them.
+    `suggested` names those that may belong to the run too, `jobs` the ids of its jobs as its files state them. `within`
+    is the folder that the user named, out of which no link may lead (none: the run's own).
     """
 
     files: tuple[Path, ...]
@@ -44,6 +47,14 @@ class Found:
     basis: tuple[str, ...] = ()
     suggested: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    within: str = ""
+
+    def bounds(self, named: Iterable[Path] = ()) -> Bounds:
+        """Where what is read of the run may lie; a file that the user `named` may be a link to anywhere."""
+        inside = os.path.join(self.folder, "")
+        elsewhere = (file for file in self.files if not str(file).startswith(inside))
+        chosen = [os.path.realpath(file) for file in (*named, *((self.root,) if self.alone else ()))]
+        return opening.bounds([self.within or self.folder], [*elsewhere, *chosen])
 
     @property
     def folder(self) -> Path:
@@ -59,7 +70,7 @@ class Found:
 class Listed(NamedTuple):
     """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. The fields are
     those of `Found`; all but `files` are in the order in which they were met. `log`: it is the logs of one job, which
-    may belong to another run; `real`: its root is surely no link.
+    may belong to another run; `real`: its root is surely no link; `within`: see `Found`.
     """
 
     root: str
@@ -69,6 +80,7 @@ class Listed(NamedTuple):
     unread: tuple[tuple[str, str], ...] = ()
     log: bool = False
     real: bool = False
+    within: str = ""
 
     @property
     def alone(self) -> bool:
@@ -83,6 +95,7 @@ class Listed(NamedTuple):
             ignored=tuple(sorted(self.ignored)),
             unread=tuple((Path(path), why) for path, why in sorted(self.unread)),
             root=Path(self.root),
+            within=self.within,
         )
 
 
@@ -102,7 +115,7 @@ def listed(root: Path) -> Iterator[Listed]:
         inside = () if address.split(root)[1] else formats.runs_in(root)
         yield from map(_file, map(Path, inside or (root,)))
         return
-    copies, settings, links = Copies(), _SettingsAbove(), {str(root)}
+    copies, settings, links, within = Copies(), _SettingsAbove(), {str(root)}, os.path.realpath(root)
     try:
         for candidate in walk(str(root), links):
             group = candidate.group
@@ -115,7 +128,7 @@ def listed(root: Path) -> Iterator[Listed]:
                 files.sort(key=rotation.order)
             # tuples, of which the empty ones are one: a group's lists, kept for each of many runs, slow the program
             rest = tuple(group.checkpoints), tuple(group.ignored), tuple(group.unread)
-            yield Listed(candidate.root, tuple(files), *rest, candidate.log, candidate.root not in links)
+            yield Listed(candidate.root, tuple(files), *rest, candidate.log, candidate.root not in links, within)
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
         raise SourceError(root, what, "a directory with read permission is needed") from None

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.opening import opened
 from loganalyst.sources import slurm
 from loganalyst.sources.discovery import names
 from loganalyst.sources.formats import HEAD
@@ -22,7 +23,7 @@ def jobs(paths: Iterable[str | Path]) -> pl.DataFrame:
     found = [table("jobs")]
     for file in sorted({file for path in paths for file in _files(Path(path))}):
         with suppress(OSError):
-            with file.open("rb") as handle:
+            with opened(file) as handle:
                 head = handle.read(HEAD)
             if slurm.sniff(file, head) >= SURE:
                 found += [tables.jobs for tables in slurm.read(file)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Excerpt, Run
+from loganalyst.opening import bounds, opened, within
 from loganalyst.sources.confidential import masked_line
 
 BEFORE, AFTER = 8, 8  # lines around it
@@ -30,7 +31,8 @@ def _excerpt(run: Run, file: str, line: int) -> Excerpt | None:
     root = run.path if run.path.is_dir() else run.path.parent
     offset = row["offset"][0]
     try:
-        before, after = _around(root / file, offset)
+        with within(bounds([root], [root / file])):  # a joined log lies elsewhere, and is no link
+            before, after = _around(root / file, offset)
     except OSError:
         return None
     told = row["text"][0].split()
@@ -45,7 +47,7 @@ def _around(file: Path, offset: int) -> tuple[list[str], list[str]]:
     start = max(offset - REACH, 0)
     if not os.path.isfile(file):  # a pipe would wait
         return [], []
-    with file.open("rb") as handle:
+    with opened(file) as handle:
         handle.seek(start)
         data = handle.read(offset - start + REACH)
     head, tail = data[: offset - start], data[offset - start :]

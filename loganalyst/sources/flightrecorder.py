@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loganalyst.model import Tables
+from loganalyst.opening import whole
 from loganalyst.sources.collectives import entries, plainpickle
 from loganalyst.sources.textblocks import gap
 
@@ -61,7 +62,7 @@ def _uncollected() -> Iterator[None]:
 def _loaded(path: Path) -> dict[str, object]:
     if path.stat().st_size > plainpickle.LARGEST:
         raise ValueError(f"larger than {plainpickle.LARGEST >> 20} MiB")
-    data = path.read_bytes()
+    data = whole(path)
     dump = plainpickle.loads(data) if data[:1] == b"\x80" else json.loads(data)
     if not isinstance(dump, dict):
         raise ValueError("not a dictionary")

@@ -7,6 +7,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 import loganalyst.sources
+from loganalyst.opening import opened
 
 HEAD = 1 << 16  # bytes of a file that a reader is shown to say whether it knows it
 PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
@@ -37,7 +38,7 @@ def runs_in(file: Path) -> tuple[str, ...]:
     try:
         if not file.is_file():  # a pipe would be waited for
             return ()
-        with file.open("rb") as handle:
+        with opened(file) as handle:
             head = handle.read(HEAD)
     except OSError:
         return ()

@@ -1,13 +1,15 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from polars.exceptions import PanicException
 
+from loganalyst import opening
 from loganalyst.model import Run, Tables, table
+from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources import abreast, address, compressed
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
@@ -20,8 +22,16 @@ from loganalyst.sources.spool import Spool
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
-def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> Run:
+def ingest(
+    path: Path,
+    logs: Sequence[Path] = (),
+    *,
+    separate: bool = False,
+    rules: Callable[[Path], Sequence[Path]] = lambda _: (),
+) -> Run:
     """Read the run at `path`, with job `logs` that belong to it and, unless `separate`, those that are found to.
+
+    `rules` gives the folders with rules of the user's own that hold for a run, by its root.
 
     Raises SourceError where nothing could be read.
     """
@@ -32,13 +42,18 @@ def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> 
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
-    parts = abreast.parts(files, lambda file, source: part(file, source, spool), __name__, own.here().folders)
+    with own.beside(rules(found.root)), opening.within(found.bounds(named)):
+        parts = abreast.parts(
+            files, lambda file, source: part(file, source, spool), __name__, own.here().folders, opening.here()
+        )
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
-def stripe(files: Sequence[abreast.Named], rules: Sequence[Path]) -> Iterator[Part]:
-    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold, too."""
-    with own.beside(rules):
+def stripe(files: Sequence[abreast.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
+    the `bounds`.
+    """
+    with own.beside(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 
@@ -66,7 +81,8 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
         rows.take([_gap(source, f"cannot be read ({error.strerror})")])
-        return rows.part(source, format_ if rows.some else None, size, again=True)
+        again = not isinstance(error, OutsideError)  # a link that leads out stays one until it is another
+        return rows.part(source, format_ if rows.some else None, size, again=again)
     except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
         return rows.part(source, format_ if rows.some else None, size)
@@ -80,7 +96,7 @@ def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
 
 
 def _head(file: Path) -> bytes:
-    with file.open("rb") as handle:
+    with opened(file) as handle:
         return handle.read(HEAD)
 
 

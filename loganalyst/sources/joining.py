@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from loganalyst.opening import LEADS_OUT, beside, opened
 from loganalyst.sources.discover import Found
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery import names as discovernames
@@ -196,8 +197,11 @@ class Joiner:
 
 
 def _with_console(found: Found) -> Found:
-    if found.root.suffix != ".wandb" or not (console := found.root.parent / CONSOLE).is_file():
-        return found
+    console = beside(found.root, CONSOLE) if found.root.suffix == ".wandb" else None
+    if console is None:
+        lost = found.root.parent / CONSOLE
+        named = found.root.suffix == ".wandb" and os.path.isfile(lost)
+        return replace(found, unread=(*found.unread, (lost, LEADS_OUT))) if named else found
     return replace(found, files=(*found.files, console), basis=(f"{CONSOLE}: W&B's copy of the run's console",))
 
 
@@ -258,7 +262,7 @@ def _short(file: str, root: Path) -> str:
 
 def _opening(file: str) -> bytes:
     try:
-        with open(file, "rb") as handle:
+        with opened(file) as handle:
             return handle.read(ACCOUNTS)
     except OSError:
         return b""

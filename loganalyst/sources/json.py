@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from loganalyst.model import Tables
+from loganalyst.opening import opened, whole
 from loganalyst.sources.flatten import config_table
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.rows import columns, jsonlines
@@ -53,14 +54,14 @@ def read(path: Path) -> Iterator[Tables]:
 
 def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
     """As `read`, behind `mark`. Only lines grow; other files are read whole each time."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         kind = shape(path, text(file.read(1 << 16)))
     if kind == "lines":
         return (yield from _read_lines(path, mark))
     if path.stat().st_size > _LARGEST:
         yield Tables(gaps=gap(path, f"larger than {_LARGEST >> 20} MiB and not an object a line", 0))
     else:
-        yield from _read_whole(path, path.read_bytes(), kind)
+        yield from _read_whole(path, whole(path), kind)
     return None
 
 

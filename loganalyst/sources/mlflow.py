@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables
+from loganalyst.opening import opened, whole
 from loganalyst.sources import mlflowtables, yamltree
 from loganalyst.sources.flatten import TooLargeError
 from loganalyst.sources.mark import Mark, StartAgainError
@@ -54,7 +55,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     if size > LARGEST:
         yield Tables(gaps=gap(path, f"refused: larger than {LARGEST >> 20} MiB", 0, size))
         return None
-    content = text(path.read_bytes())
+    content = text(whole(path))
     if path.name == "meta.yaml":
         yield _meta(path, content)
     else:
@@ -156,7 +157,7 @@ def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
     """Blocks that end with a line, and the offset behind each; of a line longer than two blocks, which is none of a
     metric's, the end only.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(offset)
         while data := file.read(BLOCK):
             data += file.readline(BLOCK)

@@ -20,6 +20,7 @@ import polars as pl
 
 from loganalyst.errors import nearest
 from loganalyst.model import Tables
+from loganalyst.opening import LEADS_OUT, beside, checked, opened
 from loganalyst.sources import mlflowtables
 from loganalyst.sources.address import LOGS
 from loganalyst.sources.textblocks import gap
@@ -72,17 +73,22 @@ def read(path: Path, run: str = "") -> Iterator[Tables]:
 @contextmanager
 def _store(path: Path) -> Iterator["_Store"]:
     """The opened store. Raises sqlite3.Error, _NoStoreError, OSError."""
-    logs = [log for end in LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
+    there = [log for end in LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
+    logs = [log for log in there if beside(path, log.name)]
+    outside = "".join(f"{log.name}: {LEADS_OUT}, its changes are not read" for log in there if log not in logs)
     with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
         size = sum(file.stat().st_size for file in (path, *logs))
         copied = bool(logs) and size < shutil.disk_usage(folder).free // 2
         for file in (path, *logs) if copied else ():
-            shutil.copyfile(file, Path(folder, file.name))
-        place = Path(folder, path.name) if copied else path.absolute()
+            with opened(file) as changed, Path(folder, file.name).open("wb") as copy:
+                shutil.copyfileobj(changed, copy)
+        place = Path(folder, path.name) if copied else checked(path).absolute()
         uri = f"file:{quote(str(place))}" + ("" if copied else "?mode=ro&immutable=1")
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             unread = ", ".join(log.name for log in logs) if not copied else ""
-            yield _Store(path, connection, f"{unread}: too large to copy, its changes are not read" if unread else "")
+            yield _Store(
+                path, connection, f"{unread}: too large to copy, its changes are not read" if unread else outside
+            )
 
 
 class _Store:

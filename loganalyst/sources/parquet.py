@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables
+from loganalyst.opening import checked, opened
 from loganalyst.sources import apart
 from loganalyst.sources.rows.columns import AXES, NAMES, PARTS, Axes, known, plain
 from loganalyst.sources.textblocks import gap
@@ -58,6 +59,7 @@ Told: TypeAlias = Tables | Place | Broken
 
 def read(path: Path) -> Iterator[Tables]:
     """The table's points, window by window and within it column by column; what is not read as gaps."""
+    checked(path)  # what the other process opens
     place, fatal, broken = Place(), set[str](), dict[str, str]()
     for left in range(MOST_DEATHS, 0, -1):
         try:
@@ -103,7 +105,7 @@ def tables(path: Path, window: int, begin: Place, fatal: Collection[str]) -> Ite
 
 def _end(path: Path) -> str:
     """What is wrong with the last bytes of the file, where its table of contents stands (empty: nothing)."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(max(path.stat().st_size - 4, 0))
         end = file.read()
     return _ENDS.get(end, "Parquet without its end: cut off, nothing of it can be found")

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import Tables, table
+from loganalyst.opening import opened, whole
 from loganalyst.sources import slurmfields, slurmjson, slurmshow
 from loganalyst.sources.textblocks import Block, binary, blocks, gap, text
 
@@ -31,14 +32,14 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
 
 def read(path: Path) -> Iterator[Tables]:
     """The `jobs` rows, one for every job and step, in file order; gap rows for what was not understood."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         opening = text(file.read(1 << 16))
     if header := _header(opening):
         yield from _read_pipes(path, header)
     elif path.stat().st_size > LARGEST:
         yield Tables(gaps=gap(path, f"larger than {LARGEST >> 20} MiB and not of the form `sacct -P` writes", 0))
     else:
-        content = text(path.read_bytes())
+        content = text(whole(path))
         yield _read_json(path, content) if content.lstrip().startswith("{") else _read_records(path, content)
 
 

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Tables, constant, table
+from loganalyst.opening import opened
 from loganalyst.sources import buckets
 from loganalyst.sources.events import messages, small
 from loganalyst.sources.events.frames import FRAME
@@ -57,7 +58,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
         state = {"plugins": dict.fromkeys(found.tags, found.plugin), "walls": found.walls, "skipped": {}}
         return Mark(found.size, kept, state)
     decoder = _Decoder(path.name, mark)
-    with path.open("rb") as file:
+    with opened(path) as file:
         records = scan(file, decoder, mark.offset if mark else 0)
         while True:
             try:

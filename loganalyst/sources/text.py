@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
+from loganalyst.opening import opened
 from loganalyst.sources.formats import HEAD, formats
 from loganalyst.sources.log import (
     args,
@@ -69,7 +70,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 
     Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
     """
-    with path.open("rb") as log:
+    with opened(path) as log:
         head = log.read(HEAD)
     said, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
     if of := said or logged:

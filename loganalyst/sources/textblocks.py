@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.opening import opened, opened_text
 
 _MOST_PARTS = 50  # of one block that are Latin-1 for themselves; then the rest of the block is
 LONGEST = 1 << 20  # bytes of one line; a longer one is cut (no log row is)
@@ -85,7 +86,7 @@ def blocks(path: Path, *, size: int = 4 << 20, offset: int = 0, line: int = 1, q
     The first begins at `offset`, with the number `line`. Where text is `quoted`, a line break between quotes ends no
     line.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
             yield from _wide_blocks(path, size)
             return
@@ -116,7 +117,7 @@ def count(data: bytes, byte: bytes) -> int:
 
 def _wide_blocks(path: Path, size: int) -> Iterator[Block]:
     line = 1
-    with path.open(encoding="utf-16", errors="replace", newline="") as file:
+    with opened_text(path, "utf-16") as file:
         while piece := file.read(size):
             data = (piece + file.readline(LONGEST)).encode("utf-8", "replace")
             yield Block(data, line, None)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
+from loganalyst.opening import beside, opened
 from loganalyst.sources.flatten import config_table
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.mark import Mark, StartAgainError
@@ -46,7 +47,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
     if run.facts.console_lines and run.console:
         raise StartAgainError(f"{path}: what was printed is read as a whole")
     kept = Counter(mark.kept if mark else {})
-    with path.open("rb") as file:
+    with opened(path) as file:
         header = file.read(len(FILE_HEADER))
         at = mark.offset if mark else len(FILE_HEADER)
         if mark and path.stat().st_size < at:
@@ -69,7 +70,7 @@ class _Run:
     def __init__(self, path: Path, state: Mapping[str, Any]) -> None:
         self.path, self.name = path, path.name
         self.rows, self.facts = Rows(self.name), Facts()
-        self.console = None if (path.parent / CONSOLE).exists() else Console()  # what is beside is read there
+        self.console = None if beside(path, CONSOLE) else Console()  # what is beside is read there
         self.any = False  # whether a record was understood
         self.damaged = False
         if state:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Tables, table
+from loganalyst.opening import beside, opened
 from loganalyst.sources.flatten import number, printable
 from loganalyst.sources.gaps import Gap, gap_table
 from loganalyst.sources.timestamps import from_seconds
@@ -30,9 +31,9 @@ def read(path: Path) -> Iterator[Tables]:
 
     Raises OSError; what is no number, or no JSON, is told in `gaps`.
     """
-    if (path.parent / HISTORY).exists() or any(map(logged, path.parent.glob("../*.wandb"))):
+    if beside(path, HISTORY) or any(map(logged, path.parent.parent.glob("*.wandb"))):
         return
-    with path.open("rb") as file:
+    with opened(path) as file:
         content = file.read(LARGEST + 1)
     try:
         if len(content) > LARGEST:

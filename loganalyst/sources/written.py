@@ -2,12 +2,14 @@
 
 import ast
 import math
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from loganalyst.errors import RuleError
 from loganalyst.model import Place
+from loganalyst.opening import bounds, checked, whole, within
 from loganalyst.rulefiles import load
 
 __all__ = ["places"]
@@ -21,8 +23,10 @@ def places(named: Iterable[Path]) -> tuple[tuple[Place, ...], tuple[str, ...]]:
     """The settings in files and folders, in their order, and why a file was left out. Nothing of them is run."""
     found: list[Place] = []
     faults: list[str] = []
-    for path in (file for one in named for file in _files(one)):
+    for path, allowed in ((file, bounds([one], [os.path.realpath(one)])) for one in named for file in _files(one)):
         try:
+            with within(allowed):
+                checked(path)
             if path.stat().st_size > LARGEST:
                 faults.append(f"{path}: larger than {LARGEST // 1_000_000} MB, not searched for settings")
             else:
@@ -53,7 +57,7 @@ def _plain(value: Any) -> bool:
 
 def _python(path: Path) -> Iterator[Place]:
     """Constants given to names, fields, parameters, keywords and keys, and defaults of options, by line."""
-    nodes = ast.walk(ast.parse(path.read_bytes(), str(path)))
+    nodes = ast.walk(ast.parse(whole(path), str(path)))
     found = {(value.lineno, key): value for node in nodes for key, value in _given(node) if value is not None}
     for (line, key), value in sorted(found.items(), key=lambda row: row[0]):
         constant = _constant(value)

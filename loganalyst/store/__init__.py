@@ -86,15 +86,19 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r}; tables {', '.join(ALL_TABLES)})"
 
-    def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
+    def ingest(
+        self, paths: Iterable[str | Path], processes: int = 1, *, trust_run_settings: bool = False
+    ) -> dict[str, str]:
         """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not.
+        `trust_run_settings`: a loganalyst.yaml that lies in a run, or between it and `paths`, is obeyed too.
 
         >>> import tempfile
         >>> import loganalyst as la
         >>> list(la.Store(tempfile.mkdtemp()).ingest(["no/such/run", "fixtures/runs/nan-lr"]).values())
         ['...no such file or directory; ...', 'read']
         """
-        return {o.path: o.why or o.what for o in self.readings(self.below(paths), processes)}
+        found = self.readings(self.below(paths), processes, trust_run_settings=trust_run_settings)
+        return {o.path: o.why or o.what for o in found}
 
     def below(self, paths: Iterable[str | Path], writes: Iterable[str | Path | None] = ()) -> Below:
         """The runs at or below `paths`, to be read. Raises LogAnalystError where the store, or one of the files and
@@ -111,6 +115,7 @@ class Store:
         limits: Limits | None = None,
         *,
         full: bool = False,
+        trust_run_settings: bool = False,
         workers: Workers | None = None,
     ) -> Iterator[Outcome]:
         """As `ingest`, run by run as they are done, each within `limits`; `full`: unchanged ones too. What was read is
@@ -120,14 +125,16 @@ class Store:
 
         >>> import tempfile
         >>> import loganalyst as la
-        >>> [outcome.what for outcome in la.Store(tempfile.mkdtemp()).readings(["fixtures/runs/nan-lr"])]
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> [outcome.what for outcome in store.readings(store.below(["fixtures/runs/nan-lr"]))]
         ['read']
         """
         with self._writing() as state:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(below, state, full), processes, _died, limits, workers=workers):
+                work = self._work(below, state, full=full, trusted=trust_run_settings)
+                for done in each(_read, work, processes, _died, limits, workers=workers):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -137,13 +144,13 @@ class Store:
             finally:
                 self._keep(batch, state)
 
-    def _work(self, below: Below, state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
+    def _work(self, below: Below, state: State, *, full: bool, trusted: bool) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        for found in changes.runs(below, state, full=full):
+        for found in changes.runs(below, state, full=full, trusted=trusted):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
-                yield Task(found.found, found.note, found.known, places, folder, found.rules)
+                yield Task(found.found, found.note, found.known, places, folder, found.rules, found.chosen)
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 

@@ -9,25 +9,29 @@ from typing import NamedTuple
 
 from loganalyst import __version__, guard
 from loganalyst.errors import LogAnalystError
+from loganalyst.settings import Chosen
 from loganalyst.sources.assemble import id_of
 from loganalyst.sources.discover import Found, Listed, discover, listed
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.realpath import RealPaths
-from loganalyst.store import reading
+from loganalyst.store import corrections, reading
 from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
+
+SEVERAL = 2  # runs below a folder: to know that it holds runs, no more need be known
 
 
 @dataclass(frozen=True)
 class Changed:
     """A run to read: its files with those joined to it, what to remember of it, what is `known` of it, and the folders
-    with `rules` of the user's own.
+    with `rules` of the user's own, and which settings were `chosen` for it.
     """
 
     found: Found
     note: Note
     known: Known | None
     rules: tuple[Path, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 class Settled(NamedTuple):
@@ -47,9 +51,14 @@ class Below:
         self.paths = list(paths)
         self.real, self.failed = RealPaths(), list[Settled]()
         self.met, self.logs = dict[str, Listed](), dict[str, Listed]()
-        for run in (run for path in self.paths for run in _below(path, self.failed)):
-            kind = self.logs if run.log else self.met
-            kind.setdefault(id_of(self.real.of(run.root, real=run.real)), run)
+        self.named = dict[str, list[str]]()
+        for path in self.paths:
+            roots = self.named.setdefault(place := os.path.realpath(path), [])
+            for run in _below(path, self.failed):
+                root = self.real.of(run.root, real=run.real)
+                if root == place or len(roots) < SEVERAL:
+                    roots.append(root)
+                (self.logs if run.log else self.met).setdefault(id_of(root), run)
 
     def refuse(self, targets: Iterable[str | Path | None]) -> None:
         """Raise LogAnalystError where a file or folder to be written belongs to one of these runs, or to any."""
@@ -57,14 +66,15 @@ class Below:
         guard.check(targets, (guard.Read(run.root, (*run.files, *run.checkpoints)) for run in runs))
 
 
-def runs(below: Below, state: State, *, full: bool) -> Iterator[Changed | Settled]:
+def runs(below: Below, state: State, *, full: bool, trusted: bool = False) -> Iterator[Changed | Settled]:
     """Every run `below`; logs that may belong to others last, for each is a run of its own only where no other takes
-    it. `full`: unchanged ones are to be read too.
+    it. `full`: unchanged ones are to be read too; `trusted`: settings that lie in runs are obeyed.
     """
     real, met, logs = below.real, below.met, below.logs
     yield from below.failed
     before = {} if full else state.remembered([*met, *logs])
-    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real)
+    nearest = Nearest(corrections.folders(below.named), trusted=trusted)
+    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real, nearest)
     yield from (look.at(id_, run, before.get(id_)) for id_, run in met.items())
     for id_, log in logs.items():
         if not (look.taken and look.taken.issuperset(_files(log, real))):
@@ -96,9 +106,9 @@ class _Look:
     remember anew of what lies near runs that are unchanged.
     """
 
-    def __init__(self, joiner: Joiner, state: State, real: RealPaths) -> None:
+    def __init__(self, joiner: Joiner, state: State, real: RealPaths, nearest: Nearest) -> None:
         self._joiner, self._state, self._real, self._now = joiner, state, real, time.time()
-        self._nearest = Nearest()
+        self._nearest = nearest
         self.taken = set[str]()
         self.moved: dict[str, Joined] = {}
 
@@ -113,7 +123,8 @@ class _Look:
             self.moved[id_] = note.joined
             return self._settled(id_, run, note.joined, before)
         self.taken.update(note.joined.files)
-        return Changed(found, note, self._state.known(id_, note.version) if before else None, corrected.rules)
+        known = self._state.known(id_, note.version) if before else None
+        return Changed(found, note, known, corrected.rules, corrected.chosen)
 
     def _near(self, run: Listed, jobs: Iterable[str]) -> str:
         return "" if run.alone else self._joiner.near(self._real.of(run.root, real=run.real), jobs)

@@ -1,57 +1,72 @@
 """What the user's loganalyst.yaml says of each run: where it says something else than it did, a run has changed."""
 
 import os
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from loganalyst import rulefiles, settings
+from loganalyst import rulefiles
 from loganalyst.errors import LogAnalystError
+from loganalyst.settings import Chosen, Finder
+from loganalyst.sources.discovery.names import TRACKERS
 from loganalyst.sources.log import own
 
 
 class Corrections(NamedTuple):
-    """What holds for a run: a `stamp` of the file and the rules it names, one of the log-line `patterns` among them
-    (both empty where there are none), and the folders of those rules.
+    """What holds for a run: a `stamp` of the files found and the rules they name, one of the log-line `patterns` among
+    them (both empty where there are none), the folders of those rules, and which file is obeyed.
     """
 
     stamp: str = ""
     patterns: str = ""
     rules: tuple[Path, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 class Nearest:
-    """The corrections of many runs. Every folder above them is looked into once, every file read once."""
+    """The corrections of many runs below the folders `named`; every file is read once."""
 
-    def __init__(self) -> None:
-        self._files: dict[str, str] = {}
-        self._read: dict[str, Corrections] = {"": Corrections()}
+    def __init__(self, named: Iterable[str], *, trusted: bool = False) -> None:
+        self._finder = Finder(named, trusted=trusted)
+        self._read: dict[Chosen, Corrections] = {Chosen(): Corrections()}
 
     def of(self, run: str, *, alone: bool = False) -> Corrections:
         """Those that hold for the run with this real path; `alone`: it is a file."""
-        file = (not alone and _inside(run)) or self._above(run)
-        if file not in self._read:
-            self._read[file] = _read(Path(file))
-        return self._read[file]
-
-    def _above(self, place: str) -> str:
-        """The nearest file above a place; empty where there is none."""
-        folder = os.path.dirname(place)
-        if folder == place:
-            return ""
-        if folder not in self._files:
-            self._files[folder] = _inside(folder) or self._above(folder)
-        return self._files[folder]
+        chosen = self._finder.of(run, alone=alone)
+        if chosen not in self._read:
+            self._read[chosen] = _read(chosen)
+        return self._read[chosen]
 
 
-def _inside(folder: str) -> str:
-    file = os.path.join(folder, settings.NAME)
-    return file if os.path.isfile(file) else ""
+def folders(runs: Mapping[str, list[str]]) -> list[str]:
+    """At or above which folders settings are the user's, by what was named and the roots of two runs met there (real
+    paths): each folder that was named, but of one that is a run itself, or the working directory of a single one, that
+    above it.
+    """
+    return [place if _of_runs(place, roots) else os.path.dirname(place) for place, roots in map(_folder, runs.items())]
 
 
-def _read(file: Path) -> Corrections:
-    """One that is not valid changes nothing of the reading; judging says what is wrong with it."""
+def _folder(named: tuple[str, list[str]]) -> tuple[str, list[str]]:
+    """A file that was named stands for its folder, which holds no other run as far as the user says."""
+    place, roots = named
+    return (place, roots) if os.path.isdir(place) else (os.path.dirname(place), [os.path.dirname(place)])
+
+
+def _of_runs(place: str, roots: list[str]) -> bool:
+    """Whether a folder holds runs and is none: one run lies in it, or where its tracker puts what a program logs."""
+    if place in roots or len(roots) != 1:
+        return place not in roots
+    first, *deeper = os.path.relpath(roots[0], place).split(os.sep)
+    return bool(deeper or os.path.isdir(roots[0])) and first not in TRACKERS
+
+
+def _read(chosen: Chosen) -> Corrections:
+    """A file that is not valid changes nothing of the reading; judging says what is wrong with it."""
     try:
-        rules = settings.parse(rulefiles.load(file)).rules
+        rules = chosen.read().rules
+        patterns, state = own.of(rules).stamp, rulefiles.digest([Path(chosen.file), *rules] if chosen.file else [])
     except LogAnalystError:
-        rules = ()
-    return Corrections(rulefiles.digest([file, *rules]), own.of(rules).stamp, rules)
+        rules, patterns, state = (), "", rulefiles.digest([Path(chosen.file)])
+    named = blake2b(os.fsencode(f"{state} {chosen}"), digest_size=6).hexdigest()
+    return Corrections(named, patterns, rules, chosen)

@@ -87,6 +87,9 @@ def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.Da
         "confidence": diagnosis.confidence,
         **(_cause(diagnosis.causes[0]) if diagnosis.causes else {}),
         "why": diagnosis.summary.get("why"),
+        "accepted": list(diagnosis.ignored_findings),
+        "settings_obeyed": [f"{s.file}: {s.what}" for s in diagnosis.settings_obeyed],
+        "settings_ignored": [s.file for s in diagnosis.settings_ignored],
         "json": diagnosis.to_json(indent=None),
         "version": version,
         "reading": reading,
@@ -112,5 +115,5 @@ def _cause(cause: Cause) -> dict[str, Any]:
     return {
         "label": cause.label, "cause": cause.id, "issue": cause.issue, "severity": cause.severity,
         "verdict": cause.verdict, "step": cause.onset_step, "file": cause.file, "line": cause.line, "node": cause.node,
-        "says": told[0] if told else None,
+        "says": told[0] if told else None, "origin": cause.origin,
     }  # fmt: skip

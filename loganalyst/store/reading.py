@@ -18,8 +18,10 @@ from uuid import uuid4
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from loganalyst import opening
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
+from loganalyst.settings import Chosen
 from loganalyst.sources import address
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
@@ -36,7 +38,7 @@ HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by wh
 @dataclass(frozen=True)
 class Task:
     """A run to read: its files, what of them is to be remembered, what is known of it, the places of its big tables,
-    a folder to write to and beside, and the folders with rules of the user's own.
+    a folder to write to and beside, the folders with rules of the user's own, and the settings `chosen` for it.
     """
 
     found: Found
@@ -45,6 +47,7 @@ class Task:
     written: Mapping[str, Path]
     folder: Path
     rules: tuple[Path, ...] = ()
+    chosen: Chosen = Chosen()
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def read(task: Task) -> Done:
     note = task.note
     try:
         spool = Spool(task.folder)
-        with own.beside(task.rules):
+        with own.beside(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
@@ -94,7 +97,9 @@ def read(task: Task) -> Done:
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
     heights = {name: sum(p.height(name) for p in parts) for name in BIG}
-    rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
+    chosen, inside, ignored = task.chosen
+    corrected = replace(run.run, settings=chosen, settings_inside=inside, settings_ignored=ignored)
+    rows = {name: frame for name, frame in runrows.rows(corrected, heights).items() if frame.height}
     return Done(task, _noted(note, run, task.known, files), files, rows, heights["points"])
 
 
@@ -148,7 +153,7 @@ def _file(root: Path, source: str) -> Path:
 def _hash(file: Path, start: int, end: int) -> str:
     """Of bytes `start` (at least 0) to `end`; empty where they cannot be read."""
     try:
-        with address.split(file)[0].open("rb") as handle:
+        with opening.opened(address.split(file)[0]) as handle:
             handle.seek(max(start, 0))
             return blake2b(handle.read(end - max(start, 0)), digest_size=8).hexdigest()
     except OSError:

@@ -12,14 +12,16 @@ from loganalyst.sources.part import BIG, changed
 from loganalyst.store.tables import READ, Folder, schema
 
 TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
-LISTS = ("basis", "suggested", "ignored")
+LISTS = ("basis", "suggested", "ignored", "settings_ignored")
+YOUNGER = {"settings": "", "settings_inside": False}  # than the first stores: NULL there
 
 
 def rows(run: Run, heights: Mapping[str, int]) -> Mapping[str, pl.DataFrame]:
     """The run as one frame of each small table that was read; `heights` are the rows of its big ones."""
     told = {name: getattr(run, name) for name in TOLD}
     formats = ",".join(sorted({s.format for s in run.sources if s.format}))
-    many = {name: list(getattr(run, name)) for name in LISTS}
+    many: dict[str, Any] = {name: list(getattr(run, name)) for name in LISTS}
+    many |= {name: getattr(run, name) for name in YOUNGER}
     one = {"run_id": run.id, "path": str(run.path), "formats": formats, **told, **many, **heights}
     return {
         **{name: of_run(run.id, getattr(run, name)) for name in READ if name in SCHEMAS},
@@ -54,7 +56,8 @@ def whole(folder: Folder, run_id: str, rows: Small) -> Run:
     files = rows["sources"].to_dicts() if "sources" in rows else []
     tables: dict[str, Any] = {name: frame for name, frame in rows.items() if name in SCHEMAS}
     tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
-    told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name]) for name in LISTS}}
+    told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name] or ()) for name in LISTS}}
+    told |= {name: row[name] or default for name, default in YOUNGER.items()}
     return Run(
         **tables,
         **told,

@@ -35,17 +35,21 @@ _OWN = {
     "runs": _schema(
         path=pl.String, name=pl.String, status=pl.String, formats=pl.String, framework=pl.String, host=pl.String,
         started=Time, ended=Time, job=pl.String, basis=pl.List(pl.String), suggested=pl.List(pl.String),
-        ignored=pl.List(pl.String),
+        ignored=pl.List(pl.String), settings=pl.String, settings_inside=pl.Boolean,
+        settings_ignored=pl.List(pl.String),
         points=pl.Int64, distributions=pl.Int64, lines=pl.Int64,
     ),
     # one row a file of a run
     "sources": _schema(path=pl.String, format=pl.String, bytes=pl.Int64, points=pl.Int64, lines=pl.Int64),
-    # one row a run; `label` to `node` are of the first cause, `why` of a run that could not be judged; `json` is the
-    # whole diagnosis, `version` that of the program and its rules, `reading` the stamp of what was judged
+    # one row a run; `label` to `node` are of the first cause, as is `origin` (`ours`, or the file of a rule or pattern
+    # that is not); `why` of a run that could not be judged; `settings_obeyed` are `FILE: what`; `json` is the whole
+    # diagnosis, `version` that of the program and its rules, `reading` the stamp of what was judged
     "diagnoses": _schema(
         status=pl.String, label=pl.String, confidence=pl.Float64,
         cause=pl.String, issue=pl.String, severity=pl.String, verdict=pl.String, step=pl.Int64, file=pl.String,
         line=pl.Int64, node=pl.String, says=pl.String, why=pl.String,
+        origin=pl.String, accepted=pl.List(pl.String), settings_obeyed=pl.List(pl.String),
+        settings_ignored=pl.List(pl.String),
         json=pl.String, version=pl.String, reading=pl.Int64,
     ),
     # what the user confirmed: the rule (NULL: a label alone, or healthy) and label that are true of a run

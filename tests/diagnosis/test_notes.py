@@ -36,7 +36,7 @@ def test_a_note_changes_nothing_in_the_answer(tmp_path):
     plain = diagnose(load(declared(), [rules_dir()]), Features(values))
     noted = diagnose(own(tmp_path, HOT), Features(values))
 
-    assert noted.notes == (Note("hot", "It is hot", "at 95 %", "open a window"),)
+    assert noted.notes == (Note("hot", "It is hot", "at 95 %", "open a window", origin=str(tmp_path / "notes.yaml")),)
     assert (noted.status, noted.confidence, noted.causes) == (plain.status, plain.confidence, plain.causes)
     assert plain.notes == ()
 

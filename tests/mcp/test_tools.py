@@ -58,6 +58,12 @@ class Talk:
         assert content.type == "text"
         return content.text
 
+    def quoted(self, asked: str) -> str:
+        """What stands between the two marks of a text."""
+        _, mark, rest = self.text(asked).split("\n", 2)
+        assert rest.endswith(f"\n{mark}\n")
+        return rest.removesuffix(f"{mark}\n")
+
 
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Talk:
@@ -134,7 +140,7 @@ def test_a_diagnosis_is_the_contract_shortened(talk: Talk) -> None:
 
 def test_a_diagnosis_as_markdown(talk: Talk) -> None:
     """The report for people, and no object."""
-    assert talk.text("markdown").startswith("# ")
+    assert talk.quoted("markdown").startswith("# ")
     assert "## Cause 1: Learning rate too high" in talk.text("markdown")
     assert talk.answers["markdown"].structured_content is None
 
@@ -148,13 +154,13 @@ def test_an_audit_is_the_contract_shortened(talk: Talk) -> None:
     assert [run["label"] for run in found["runs"]] == ["cuda_oom"]
     assert (found["counts"], found["left_out"]) == ({"diagnosis_complete": 2}, {"runs": 1})
     assert len(found["groups"][0]["members"]) == 2
-    assert talk.text("screen").splitlines()[0] == "2 runs   ✗ 2 with a cause"
+    assert talk.quoted("screen").splitlines()[0] == "2 runs   ✗ 2 with a cause"
 
 
 def test_what_was_read_is_shown(talk: Talk) -> None:
     """As text; a metric by itself; features as an object."""
     assert "val_acc" in talk.text("show")
-    assert talk.text("metric").startswith("val_acc   val_accuracy")
+    assert talk.quoted("metric").startswith("val_acc   val_accuracy")
     found = talk.answers["features"].structured_content
     assert found is not None
     assert {"train_loss" in feature["name"] for feature in found["features"]} == {True}

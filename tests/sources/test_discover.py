@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst.errors import SourceError
+from loganalyst.opening import LEADS_OUT
 from loganalyst.sources.discover import discover
 
 
@@ -58,7 +59,7 @@ def test_latest_checkpoint_history_without_a_top_one(tmp_path: Path) -> None:
 
 
 def test_links_out_of_the_run_are_not_followed(tmp_path: Path) -> None:
-    """A link that leads out of the run is named, not read; linked folders (W&B's latest-run) are not walked."""
+    """A link that leads out of the run is a gap, not read; linked folders (W&B's latest-run) are not walked."""
     outside, run = tmp_path / "outside.csv", tmp_path / "run"
     touch(tmp_path, "outside.csv", "run/metrics.csv", "elsewhere/other.csv")
     (run / "link.csv").symlink_to(outside)
@@ -66,10 +67,8 @@ def test_links_out_of_the_run_are_not_followed(tmp_path: Path) -> None:
     found = discover(run)
 
     assert [f.name for f in found.files] == ["metrics.csv"]
-    assert sorted(i.split(": ")[1] for i in found.ignored) == [
-        "a link that leads out of the run",
-        "a link to another folder",
-    ]
+    assert found.unread == ((run / "link.csv", LEADS_OUT),)
+    assert found.ignored == (f"{run / 'latest-run'}: {LEADS_OUT}",)
 
 
 def test_symlink_loop_ends(tmp_path: Path) -> None:

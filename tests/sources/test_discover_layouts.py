@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst.errors import SourceError
+from loganalyst.opening import LEADS_OUT
 from loganalyst.sources.discover import Found, discover, runs
 
 CORPUS = Path(__file__).parents[2] / "../shared/corpus/runs"
@@ -292,8 +293,8 @@ def test_links(tmp_path: Path) -> None:
     assert [os.path.relpath(told, second.root) for told in second.ignored] == [
         "loop: a link to another folder",
         f"metrics.csv: a link to {tmp_path / 't/a/metrics.csv'}",
-        "out.csv: a link that leads out of the run",
     ]
+    assert second.unread == ((tmp_path / "t/b/out.csv", LEADS_OUT),)
 
 
 def test_a_copied_run_counts_once(tmp_path: Path) -> None:

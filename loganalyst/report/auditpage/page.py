@@ -36,6 +36,7 @@ def render(
         ("apart", "What sets failed runs apart", _contrasts(contrasts)),
         ("nodes", "By node", _nodes(nodes)),
         ("runs", "All runs", _runs(shown)),
+        ("whose", "Settings and rules beside ours", _whose(runs)),
     ]
     sections = [
         element("section", element("h2", title, id=f"h-{name}"), body, id=name, aria_labelledby=f"h-{name}")
@@ -178,6 +179,12 @@ def _runs(shown: pl.DataFrame) -> list[Html]:
         table,
         element("p", cut if shown.height > FIRST else "", class_="cut", data_most=str(PRINTED)),
     )
+
+
+def _whose(runs: pl.DataFrame) -> list[Html]:
+    """Who had a say, what is accepted, what came with runs."""
+    said = audit.whose(runs)
+    return blocks.present(blocks.table(("", "What"), said) if said else None)
 
 
 def _tools(shown: pl.DataFrame) -> Html:

@@ -32,6 +32,7 @@ def verdict(doc: Document) -> Html:
         element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
         blocks.rows(doc.told, "told"),
         blocks.rows(doc.baseline, "told"),
+        blocks.rows(doc.settings, "told"),
         class_="verdict",
     )
 
@@ -62,11 +63,19 @@ def _what(cause: CauseText) -> list[Html | None]:
     decide = cause.basis.startswith("a guess") and cause.decide
     return [
         element("p", blocks.place(cause.place), cause.story, class_="story"),
+        _not_ours(cause),
         _now(fix) if fix else None,
         element("p", element("b", "What would decide: "), "; ".join(cause.decide[:3]), class_="decide")
         if decide
         else None,
     ]
+
+
+def _not_ours(cause: CauseText) -> Html | None:
+    """The file of a rule or pattern that is not ours."""
+    if not cause.origin:
+        return None
+    return element("p", element("b", "Not ours: "), "says ", element("code", cause.origin), class_="origin")
 
 
 def _now(fix: Fix) -> Html:
@@ -89,6 +98,7 @@ def _second(cause: CauseText) -> Html:
         "section",
         element("h2", cause.title, " ", element("small", f"{cause.sure} · {cause.basis}")),
         element("p", blocks.place(cause.place), cause.story),
+        _not_ours(cause),
         element("p", element("b", "Change: "), cause.fixes[0].change) if cause.fixes else None,
         class_="second",
     )
@@ -118,6 +128,7 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
         "details",
         head,
         element("p", blocks.place(c.place), c.story),
+        _not_ours(c),
         blocks.rows(c.raised, "raised"),
         _items(c),
         blocks.paragraph("Root cause", c.summary),

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
+from loganalyst.opening import opened
 from loganalyst.sources.discovery import names
 from loganalyst.sources.discovery.folder import Group
 from loganalyst.sources.wandbfile.logged import logged
@@ -77,7 +78,7 @@ def _same_content(one: str, other: str) -> bool:
 
 
 def _ends(path: str, size: int) -> bytes:
-    with open(path, "rb") as file:
+    with opened(path) as file:
         head = file.read(ENDS)
         file.seek(max(size - ENDS, 0))
         return blake2b(head + file.read(ENDS)).digest()

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
+from loganalyst.opening import LEADS_OUT
 from loganalyst.sources.discovery import names
 from loganalyst.sources.discovery.names import Kind
 
@@ -67,6 +68,7 @@ class Folder:
     group: Group = field(default_factory=Group)
     notes: list[str] = field(default_factory=list)
     databases: list[str] = field(default_factory=list)
+    outward: list[str] = field(default_factory=list)  # links to folders outside of the root
     inner: list[str] = field(default_factory=list)  # names not walked yet, the last one first
     marked: bool = False
     writers: frozenset[str] = frozenset()
@@ -165,14 +167,14 @@ def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: 
     """A link is read where it gives settings, or a file that the walk does not meet itself."""
     group = folder.group
     if os.path.isdir(entry.path):  # unlike the entry's own it does not raise on links that lead in a circle
-        group.ignored.append(f"{entry.path}: a link to another folder")
+        _add_folder_link(folder, entry, real_root)
         return
     if not (kind := _kind(folder, entry.name)):
         return
     target = os.path.realpath(entry.path)
     within = os.path.relpath(target, real_root)
     if within.startswith(os.pardir):
-        group.ignored.append(f"{entry.path}: a link that leads out of the run")
+        group.unread.append((entry.path, LEADS_OUT))
     elif os.path.exists(target) and not os.path.isfile(target):
         group.unread.append((entry.path, "is no regular file"))
     elif kind in {Kind.CURVES, Kind.LOG} and os.path.exists(target) and _met(within):
@@ -180,6 +182,14 @@ def _add_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str, links: 
     else:
         links.add(entry.path)
         _put(folder, kind, entry.path, entry.inode())
+
+
+def _add_folder_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) -> None:
+    """No link to a folder is followed. One that leads out of the root hides what the walk does not meet elsewhere."""
+    if os.path.relpath(os.path.realpath(entry.path), real_root).startswith(os.pardir):
+        folder.outward.append(entry.path)
+    else:
+        folder.group.ignored.append(f"{entry.path}: a link to another folder")
 
 
 def _met(within: str) -> bool:
@@ -209,6 +219,17 @@ def _mark(folder: Folder, seen: set[str]) -> None:
         _leave_out_copy(folder)
     if inner and group.curves:
         folder.writers = writers(group)
+    _tell_outward(folder)
+
+
+def _tell_outward(folder: Folder) -> None:
+    """A link out of the root is a gap where a run, or a part of one, may lie behind it; data and the like are not."""
+    for path in folder.outward:
+        name = os.path.basename(path)
+        if names.is_part(name, folder.name) or names.is_run(name) or not (folder.depth or folder.claims):
+            folder.group.unread.append((path, LEADS_OUT))
+        else:
+            folder.group.ignored.append(f"{path}: {LEADS_OUT}")
 
 
 def writers(group: Group) -> frozenset[str]:

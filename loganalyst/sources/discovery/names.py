@@ -27,6 +27,7 @@ SKIPPED_FOLDERS = frozenset({
     "__pycache__", "node_modules", "venv", "site-packages", "__MACOSX", "lost+found",
 })  # fmt: skip
 HYDRA = ".hydra"
+TRACKERS = frozenset({"wandb", "mlruns", "lightning_logs"})  # what trackers make in the program's working directory
 LAST_FOLDER = "latest-run"  # W&B's second name of one of its siblings: walked last, where it is no link
 MARKER_FILES = frozenset({
     "params.json", "params.pkl", "result.json", "progress.csv", "args.yaml", "opt.yaml", "results.csv",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from loganalyst.opening import opened
 from loganalyst.sources.discovery import jobs as discoverjobs
 
 ENDS = 1 << 16  # bytes looked at on both ends of a file
@@ -98,7 +99,7 @@ def ends(file: Path) -> bytes:
     """The first and last bytes of a file, nothing where it cannot be read."""
     try:
         size = os.stat(file).st_size
-        with file.open("rb") as handle:
+        with opened(file) as handle:
             head = handle.read(ENDS)
             if size <= ENDS:
                 return head

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from loganalyst.opening import opened
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.names import is_part, may_be_table
@@ -187,7 +188,7 @@ def _jobs(logs: Sequence[str]) -> list[list[str]]:
 
 def _head(path: str, size: int) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with opened(path) as file:
             return file.read(size)
     except OSError:
         return b""

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables, Time, constant
+from loganalyst.opening import descriptor
 from loganalyst.sources.events import crc32c
 from loganalyst.sources.events.frames import FRAME, HEADER, at, headers
 from loganalyst.sources.protobuf import varint
@@ -82,7 +83,7 @@ def _blank(name: str, rows: int) -> pl.DataFrame:
 
 def read(path: Path) -> Small | None:
     """The scalars of a small file, None where it is none. Raises OSError."""
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    file = descriptor(path)
     try:
         data = os.read(file, MOST + 1)
         return _scalars(data) if len(data) <= MOST else None

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import table
+from loganalyst.opening import opened
 from loganalyst.sources.log import wording
 from loganalyst.sources.log.heads import bare, behind
 from loganalyst.sources.log.lines import head
@@ -104,6 +105,6 @@ def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
 def _tail(path: Path) -> tuple[int, bytes]:
     """The size of the file, and its last bytes."""
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(max(size - TAIL, 0))
         return size, file.read(TAIL)

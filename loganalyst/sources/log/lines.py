@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst.opening import opened, opened_raw, opened_text
 from loganalyst.sources.log.prefixes import described
 
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
@@ -115,7 +116,7 @@ def batches(path: Path, start: Place = Place()) -> Iterator[tuple[Chunk, Place |
                 yield from _pieces(chunk, None)
             line = after
         return
-    with path.open("rb", buffering=0) as file:
+    with opened_raw(path) as file:
         place = start
         for data, fed, read in _read_lines(file.fileno(), start.offset, start.read):
             for chunk, lines, size in _chunks(data, place.line, place.offset):
@@ -152,12 +153,12 @@ def split(data: bytes) -> pl.Series:
 
 
 def _is_utf16(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(2) in UTF16
 
 
 def _utf8(path: Path) -> Iterator[bytes]:
-    with path.open(encoding="utf-16", errors="replace", newline="") as text:
+    with opened_text(path, "utf-16") as text:
         while part := text.read(CHUNK):
             yield part.encode("utf-8", "replace")
 

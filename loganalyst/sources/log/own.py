@@ -28,8 +28,8 @@ _here: ContextVar[Own] = ContextVar("own", default=_NONE)
 
 def of(folders: Sequence[Path]) -> Own:
     """The patterns of these folders, as they are now."""
-    places = [folder / "text" for folder in folders]
-    return Own(tuple(folders), rulefiles.digest(places)) if any(map(rulefiles.yaml_files, places)) else _NONE
+    files = [file for folder in folders for file in _files(folder)]
+    return Own(tuple(folders), rulefiles.digest(files)) if files else _NONE
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def _read(own: Own) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]:
     """The sound patterns of the folders, and the faults of the others."""
     sound, wrong = dict[str, Pattern](), list[RuleError]()
     where = {pattern.id: pattern.where for pattern in patterns.catalogue()} if own.stamp else {}
-    for file in [file for folder in own.folders for file in rulefiles.yaml_files(folder / "text")]:
+    for file in [file for folder in own.folders for file in _files(folder)]:
         for pattern in _patterns(file):
             if isinstance(pattern, RuleError):
                 wrong.append(pattern)
@@ -96,6 +96,15 @@ def _read(own: Own) -> tuple[tuple[Pattern, ...], tuple[RuleError, ...]]:
             else:
                 sound[pattern.id], where[pattern.id] = pattern, pattern.where
     return tuple(sound.values()), tuple(wrong)
+
+
+def _files(folder: Path) -> list[Path]:
+    return rulefiles.yaml_files(folder, "text")
+
+
+def origins(own: Own) -> dict[str, str]:
+    """The file that each sound pattern of the folders stands in, by the pattern's id."""
+    return {pattern.id: pattern.where.rpartition(":")[0] for pattern in _read(own)[0]}
 
 
 def _patterns(file: Path) -> list[Pattern | RuleError]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.opening import opened
+
 # `rank3.log`, `log_rank_3.txt`, `worker-3.err`; PaddlePaddle's `workerlog.3`
 _RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker(?:log\.)?|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
 _SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")
@@ -73,7 +75,7 @@ def tasks(logs: Sequence[Path]) -> bool:
 def _ranks(path: Path) -> "Counter[int]":
     """How often the first lines of a log name which rank."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return Counter(map(int, _SAYS.findall(file.read(_HEAD))))
     except OSError:
         return Counter()

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst.model import SCHEMAS, table
+from loganalyst.opening import opened
 from loganalyst.sources.log.drawn import BAR
 from loganalyst.sources.log.prefixes import described
 
@@ -28,7 +29,7 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
     printed) of what the last lines of the last session say, which begins at `first_line`; `last_line` is the file's.
     """
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(max(size - TAIL, 0))
         tail = file.read(TAIL)
     if not _WORTH.search(tail) or 4 * tail.count(b"\0") > len(tail):  # UTF-16

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.limits import spare
+from loganalyst.opening import opened_raw
 from loganalyst.sources import apart
 from loganalyst.sources.log import blocks, patterns
 from loganalyst.sources.log import lines as textlines
@@ -118,7 +119,7 @@ def _unbroken(log: Log) -> Iterator[tuple[Chunk, Place | None]]:
 
 def _from_apart(log: Log) -> Iterator[Batch]:
     """What another process scanned. Raises DiedError, OSError."""
-    with log.path.open("rb", buffering=0) as file:
+    with opened_raw(log.path) as file:
         for told, *found, place in apart.each(__name__, "packed", log):
             yield Scanned(_unpacked(file.fileno(), *told), *found), place
 

@@ -6,7 +6,6 @@ An object a line, of which one key holds what was printed, others when and by wh
 """
 
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables
+from loganalyst.opening import opened, temporary
 from loganalyst.sources.log.records import Integers
 
 TEXTS = ("log", "message", "textPayload", "msg", "MESSAGE", "line", "event")
@@ -166,11 +166,11 @@ class Unwrapped(NamedTuple):
 @contextmanager
 def unwrapped(path: Path, of: Keys) -> Iterator[Unwrapped]:
     """The log at `path` without its wrapping, below folders of the same names. Raises OSError."""
-    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
+    with temporary() as folder:
         inner = Path(folder, *path.absolute().parts[1:][-3:])
         inner.parent.mkdir(parents=True, exist_ok=True)
         work = Unwrapping(of)
-        with path.open("rb") as packed, inner.open("w", encoding="utf-8", newline="") as out:
+        with opened(path) as packed, inner.open("w", encoding="utf-8", newline="") as out:
             for text in map(work.take, _blocks(packed)):
                 out.write(text if out.tell() else text.removeprefix("\n"))
             out.write("\n")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from loganalyst.opening import opened
 from loganalyst.sources.wandbfile import proto
 from loganalyst.sources.wandbfile.leveldb import batches
 
@@ -14,7 +15,7 @@ AT = 7  # bytes of the file's own header
 def logged(path: Path) -> bool:
     """Whether the file may hold metrics: a row of the history, or the summary. True where it cannot be opened."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             if path.stat().st_size > SMALL:
                 return True
             return any(map(_metrics, _records(file)))
