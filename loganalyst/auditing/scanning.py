@@ -63,9 +63,10 @@ def scan(
     A finding is a likely cause of a run, at its line of a file where it has one, or a node that fails more than chance.
     Lines of the kinds `accepted` (a cause that settings accept) and `settings` (a file that is obeyed, or is not) say
     whose word it is beside ours. The store notes a finding before it is reported, and again afterwards. Where a scan
-    was killed between the two, the sink decides; what it does not know is reported again, with `again` true. Raises StoreError where another
-    scan of this store goes on, or the store cannot be used; LogAnalystError where it, or one of the files `writes` that
-    are to be written, lies in a run; and what the sink raises.
+    was killed between the two, the sink decides; what it does not know is reported again, with `again` true.
+
+    Raises StoreError where another scan of this store goes on, or the store cannot be used; LogAnalystError where it,
+    or one of the files `writes` that are to be written, lies in a run; and what the sink raises.
     """
     kept = Store(store)
     below = kept.below(paths, writes)
