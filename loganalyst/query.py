@@ -21,8 +21,8 @@ _TOKEN = re.compile(
     r"(?P<string>'(?:[^']|'')*')|\"(?P<quoted>(?:[^\"]|\"\")*)\"|(?P<hidden>--|/\*|[\w&]'|[$`'\"#])"
     r"|(?P<word>[^\W\d]\w*)(?!')|(?P<open>\()|\s+|."
 )
-_NO_COLUMN = re.compile(r"unable to find column \"(.*?)\"; valid columns: \[(.*)\]")
-_NO_TABLE = re.compile(r"relation '(.*?)' was not found")
+_NO_COLUMN = re.compile(r"unable to find column \"([^\"]*)\"; valid columns: \[(.*)")
+_NO_TABLE = re.compile(r"relation '([^']*)' was not found")
 
 
 def ask(store: Store, sql: str) -> pl.DataFrame:
@@ -68,7 +68,7 @@ def _refused(text: str) -> StoreError:
     if found := _NO_TABLE.search(text):
         return _error(f"no table {found[1]!r}", nearest(found[1], ALL_TABLES) or f"there are {', '.join(ALL_TABLES)}")
     if found := _NO_COLUMN.search(text):
-        known = re.findall(r'"(.*?)"', found[2])
+        known = re.findall(r'"([^"]*)"', found[2])
         return _error(f"no column {found[1]!r}", nearest(found[1], known) or f"there are {', '.join(known)}")
     return _error(text.partition("\n")[0], "SHOW TABLES names the tables, SELECT * FROM … LIMIT 1 the columns")
 
