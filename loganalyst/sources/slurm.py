@@ -26,8 +26,8 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
     if binary(head):
         return 0.0
     opening = text(head)
-    shown = any(form.match(opening) for form in (slurmshow.SCONTROL, slurmshow.SEFF))
-    return 0.97 if _header(opening) or shown or _is_json(opening) else 0.0
+    shown = slurmshow.SCONTROL.match(opening) or slurmshow.SEFF.match(opening)
+    return 0.97 if shown or _header(opening) or _is_json(opening) else 0.0
 
 
 def _is_json(opening: str) -> bool:

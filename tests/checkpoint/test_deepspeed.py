@@ -252,7 +252,7 @@ def test_an_enum_that_python_3_11_2_wrote_is_read_and_another_is_not(stages, tmp
     assert [t.name for t in la.inspect(path).checkpoints[0].tensors] == ["w"]
 
     torch.save({"w": weights, "zero_stage": stages.Other.weights}, path, pickle_module=enums)
-    with pytest.raises(SourceError, match="needs code to be read, which is not run: deepspeed.runtime.zero.config.Oth"):
+    with pytest.raises(SourceError, match=r"which is not run: deepspeed\.runtime\.zero\.config\.Other"):
         la.inspect(path)
 
 
@@ -263,5 +263,5 @@ def test_getattr_of_a_class_that_is_no_enum_is_refused(of, name, tmp_path):
             return getattr, (of, name)
 
     torch.save({"w": torch.ones(2), "x": Reached()}, tmp_path / "x.pt")
-    with pytest.raises(SourceError, match="needs code to be read, which is not run: builtins.getattr"):
+    with pytest.raises(SourceError, match=r"which is not run: builtins\.getattr"):
         la.inspect(tmp_path / "x.pt")
