@@ -21,8 +21,8 @@ _TOKEN = re.compile(
     r"(?P<string>'(?:[^']|'')*')|\"(?P<quoted>(?:[^\"]|\"\")*)\"|(?P<hidden>--|/\*|[\w&]'|[$`'\"#])"
     r"|(?P<word>[^\W\d]\w*)(?!')|(?P<open>\()|\s+|."
 )
-_NO_COLUMN = re.compile(r"unable to find column \"(.*?)\"; valid columns: \[(.*)\]")
-_NO_TABLE = re.compile(r"relation '(.*?)' was not found")
+_NO_COLUMN = re.compile(r"unable to find column \"([^\"]*)\"; valid columns: \[(.*)")
+_NO_TABLE = re.compile(r"relation '([^']*)' was not found")
 
 
 def ask(store: Store, sql: str) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def _refused(text: str) -> StoreError:
     if found := _NO_TABLE.search(text):
         return _error(f"no table {found[1]!r}", _known(found[1], ALL_TABLES, "DESCRIBE lists them: "))
     if found := _NO_COLUMN.search(text):
-        known = re.findall(r'"(.*?)"', found[2])
+        known = re.findall(r'"([^"]*)"', found[2])
         return _error(f"no column {found[1]!r}", _known(found[1], known, "there are "))
     return _error(text.partition("\n")[0], "DESCRIBE lists the tables, DESCRIBE TABLE the columns of one")
 

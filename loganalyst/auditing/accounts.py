@@ -121,12 +121,12 @@ def _hosts(lists: pl.Series) -> pl.Series:
 
 def hosts(text: str) -> Iterator[str]:
     """The names in a list of nodes such as `n[1-3,07],gpu01`, NODES at most."""
-    names = (_expanded(name) for name in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text))
+    names = (_expanded(name) for name in re.findall(r"(?:[^,\[]|\[[^\[\]]*\])+", text))
     return islice((host for some in names for host in some), NODES)
 
 
 def _expanded(name: str) -> Iterator[str]:
-    pieces = re.split(r"\[([^\]]*)\]", name)  # every second one stood in brackets
+    pieces = re.split(r"\[([^\[\]]*)\]", name)  # every second one stood in brackets
     choices = [list(islice(_numbers(p), NODES)) if i % 2 else [p] for i, p in enumerate(pieces)]
     return map("".join, product(*choices))
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cache
 from typing import Literal
 
@@ -14,6 +13,7 @@ from loganalyst.model import Way
 Section = Literal["config", "code", "versions", "place"]
 _WAYS = ("up", "down", "any")
 _SECTIONS = ("config", "code", "versions", "place")
+LONGEST = 500  # last characters of a setting's key that are looked at: a glob of three stars takes their square
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Kinds:
 
     def of(self, key: str) -> Kind | None:
         """The kind of a setting by its dotted key; None for one that changes nothing."""
-        plain = ".".join(part for part in key.lower().replace("-", "_").split(".") if not part.isdecimal())
+        plain = ".".join(part for part in key.lower().replace("-", "_").split(".") if not part.isdecimal())[-LONGEST:]
         if self.ignored.fullmatch(plain):
             return None
         return next((kind for kind in self.kinds.values() if kind.fits(plain)), None)
@@ -102,5 +102,6 @@ def _kind(file: rulefiles.RuleFile, name: str, rank: int) -> Kind:
 
 
 def _pattern(globs: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for all; without any it fits nothing."""
-    return re.compile("|".join(map(translate, globs)) or r"(?!)")
+    """One pattern for all; without any it fits nothing. (That of `fnmatch` has atomic groups.)"""
+    parts = ("".join(".*" if c == "*" else re.escape(c) for c in glob) for glob in globs)
+    return re.compile("|".join(parts) or r"(?!)", re.DOTALL)

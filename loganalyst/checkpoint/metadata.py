@@ -62,6 +62,19 @@ class Record:
         return self.state.get(name) if isinstance(self.state, dict) else None
 
 
+class Member(Record):
+    """Stands for `getattr`, by which Python 3.11.2 pickles a member of an enum: `getattr(_MEM_FORMAT_ENCODING, "…")`.
+
+    Of the enums of such a file it makes the member's record. Of anything else it is refused.
+    """
+
+    def __new__(cls, kind: Any, name: Any) -> Any:
+        """The record of the member `name` of an enum."""
+        if not any(kind is _RECORDS[enum] for enum in _ENUMS) or type(name) is not str:
+            raise pickle.UnpicklingError("needs code to be read, which is not run: getattr of what is no known enum")
+        return kind(name)
+
+
 _PLACES = {
     "torch.distributed.checkpoint.metadata": (
         "Metadata", "MetadataIndex", "TensorStorageMetadata", "BytesStorageMetadata", "ChunkStorageMetadata",
@@ -74,7 +87,12 @@ _PLACES = {
     "pathlib": ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath"),
     "collections": ("OrderedDict",),
 }  # fmt: skip
+_ENUMS = (
+    ("torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING"),
+    ("torch.distributed._shard.sharded_tensor.metadata", "MEM_FORMAT_ENCODING"),
+)
 _RECORDS = {(module, name): type(name, (Record,), {}) for module, names in _PLACES.items() for name in names}
+_RECORDS |= {(module, "getattr"): Member for module in ("builtins", "__builtin__")}  # protocol 2 has Python 2's name
 _OPCODES = {
     "PROTO", "FRAME", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1",
     "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE", "EMPTY_LIST", "APPEND", "APPENDS", "EMPTY_TUPLE", "TUPLE", "TUPLE1",

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 6)  # before, `weights_only` could be made to run code (CVE-2025-32434)
 SAVE_AGAIN = "save the state_dict alone (torch.save(model.state_dict(), …)), or as safetensors"
+ENUM = "deepspeed.runtime.zero.config.ZeroStageEnum"  # the one that checkpoints hold members of
+GETATTR = "builtins.getattr"  # by which Python 3.11.2 pickles them
+NO_ENUM = "needs code to be read, which is not run: getattr of what is no known enum"
 DATA = {  # classes that only hold data, for which an `Inert` stands: DeepSpeed's, Megatron's, and numpy's random state
     "deepspeed.runtime.fp16.loss_scaler.DynamicLossScaler",
     "deepspeed.runtime.fp16.loss_scaler.LossScaler",
-    "deepspeed.runtime.zero.config.ZeroStageEnum",
     "deepspeed.utils.tensor_fragment.fragment_address",
     "argparse.Namespace",
     "numpy.core.multiarray._reconstruct",
@@ -53,6 +55,20 @@ class Inert:
             self.__dict__.update((str(name), value) for name, value in state.items())
 
 
+class Enumerated(Inert):
+    """Stands for a class of enum."""
+
+
+class Member(Inert):
+    """Stands for `getattr`, by which Python 3.11.2 pickles a member of an enum; refuses to look up anything else."""
+
+    def __new__(cls, kind: object, name: object) -> "Inert":
+        """What stands for the member `name` of an enum."""
+        if kind is not Enumerated or type(name) is not str:
+            raise ValueError(NO_ENUM)
+        return Enumerated()
+
+
 def load(path: Path, part: BinaryIO | None = None, place: str = "cpu") -> Any:
     """The object of the file, its tensors mapped from it; or that of `part` of it, read at once. On the `place` "meta"
     tensors have a shape only. Raises SourceError where it is damaged, NeedsCodeError where it needs code, OSError.
@@ -62,8 +78,9 @@ def load(path: Path, part: BinaryIO | None = None, place: str = "cpu") -> Any:
     torch = _torch(path)
     if part:
         part.seek(0)
+    stand_ins = [*((Inert, name) for name in DATA), (Enumerated, ENUM), (Member, GETATTR)]
     try:
-        with warnings.catch_warnings(), torch.serialization.safe_globals([(Inert, name) for name in DATA]):
+        with warnings.catch_warnings(), torch.serialization.safe_globals(stand_ins):
             warnings.simplefilter("ignore")
             return torch.load(part or path, map_location=place, mmap=part is None, weights_only=True)
     except Exception as error:  # whatever torch raises over a file that anyone may have written
@@ -109,7 +126,8 @@ def _refused(path: Path, torch: Any, error: Exception, part: BinaryIO | None) ->
     try:
         if part:
             part.seek(0)
-        wanted = set(torch.serialization.get_unsafe_globals_in_checkpoint(part or path)) - DATA
+        wanted = set(torch.serialization.get_unsafe_globals_in_checkpoint(part or path)) - DATA - {ENUM}
+        wanted -= set() if NO_ENUM in str(error) else {GETATTR}
     except Exception:  # the same file
         wanted = set()
     if wanted:

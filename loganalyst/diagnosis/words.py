@@ -22,13 +22,15 @@ EMPTY = (
     "whole itself training time"
 )
 UNITS = r"(steps?|iterations?|iters?|batch(?:es)?|updates?|epochs?)"
-SOME = r"[~≈]?\s*(?:about|around|roughly|some)?\s*[~≈]?\s*"
-NUMBER = SOME + r"([0-9][0-9_,]*(?:\.[0-9]+)?(?:e\+?[0-9]+)?)\s*([km](?![a-z]))?"
-_EVERY = re.compile(rf"\b(?:every|each)\s+{NUMBER}\s*{UNITS}|\b(?:every|each|once (?:an|per))\s+(epoch)\b", re.I)
-_BEFORE = re.compile(rf"\b{UNITS}\s*#?\s*{NUMBER}", re.I)
-_AFTER = re.compile(rf"{NUMBER}(?:st|nd|rd|th)?\s*{UNITS}\b", re.I)
+# Python's engine goes back, so these are asked of texts with single blanks, and numbers have no more than some digits.
+SOME = r"(?:[~≈] ?)?(?:(?:about|around|roughly|some) ?)?(?:[~≈] ?)?"
+NUMBER = SOME + r"(?<![0-9])([0-9][0-9_,]{0,30}(?:\.[0-9]{1,30})?(?:e\+?[0-9]{1,3})?) ?([km](?![a-z]))?"
+_EVERY = re.compile(rf"\b(?:every|each) {NUMBER} ?{UNITS}|\b(?:every|each|once (?:an|per)) (epoch)\b", re.I)
+_BEFORE = re.compile(rf"\b{UNITS} ?(?:# ?)?{NUMBER}", re.I)  # `step ~5k`
+_AFTER = re.compile(rf"{NUMBER}(?:st|nd|rd|th)? ?{UNITS}\b", re.I)  # `about 1,000 steps`
 _NOT = re.compile(r"n['’]t\b|\b(?:never|no longer|stopped|stops|dont|doesnt|didnt|isnt|wont|cant)\b")
-_NUMBERED = re.compile(r"[0-9][0-9,._]*(?:[km]|st|nd|rd|th)?\b")
+_NUMBERED = re.compile(r"[0-9][0-9,._]*([a-z]*)")  # `1,000`, `5k`, `7th`; `5kg` is a word
+_ENDINGS = frozenset(("", "k", "m", "st", "nd", "rd", "th"))  # of a number
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Numbers:
 
 def numbers(text: str) -> Numbers:
     """The numbers of a text: `every ~1000 steps`, `at step 5k`, `after 3 epochs`, `the 7th epoch`."""
+    text = " ".join(text.split())
     period = _EVERY.search(text)
     found: dict[str, float] = {}
     if period and period[4]:
@@ -64,7 +67,13 @@ def _value(digits: str, scale: str | None) -> float:
 def all_words(text: str) -> frozenset[str]:
     """The words of a text by their stems; `doesn't` has `not` in it."""
     written = _NOT.sub(" not ", text.lower())
-    return frozenset(_stems(re.findall(r"[a-z]+", _NUMBERED.sub(" ", written))))
+    return frozenset(_stems(re.findall(r"[a-z]+", _NUMBERED.sub(_unnumbered, written))))
+
+
+def _unnumbered(found: re.Match[str]) -> str:
+    """What is left of a number: nothing, unless other letters or digits stand behind it."""
+    behind = found.string[found.end() : found.end() + 1]
+    return found[0] if found[1] not in _ENDINGS or behind.isalnum() or behind == "_" else " "
 
 
 def telling(text: str) -> frozenset[str]:

@@ -44,6 +44,7 @@ _TERMS = ("loss_component", "recon_loss", "quantisation_loss")
 _WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
 _TOTAL = {"total", "overall"}
 _MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+LONGEST = 500  # last characters of a metric's name that tell its role: patterns with `.*` take the square of them
 _RANKED = re.compile(r"top_?[15](?:_|$)")
 _TRAINING = {"train", "training", "tr"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
@@ -124,6 +125,7 @@ def _by_name(metric: str) -> tuple[Role, str]:
 
 
 def _fits(name: str) -> tuple[Role, str]:
+    name = name[-LONGEST:]
     for pattern in _catalogue()[0]:
         if reason := pattern.reason(name):
             return pattern.role, reason

@@ -15,7 +15,7 @@ from loganalyst.model import Feature, FeatureValue, Run, Witness
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
 ENDING = 60  # of its end where it is longer
-_BAR = re.compile(r"^.*\|.*\b(?:it/s|s/it)\b[^\]]*\]")  # a progress bar before the fault, on the same line
+_RATE = re.compile(r"\b(?:it/s|s/it)\b")  # of a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
 _ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
     ("log_root_label", "text", "", "class of the fault the root-cause line states (`none`: no fault found)"),
     ("log_root_pattern", "text", "", "pattern of rules/text that claims the root-cause line (`none`: no fault found)"),
@@ -100,7 +100,7 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     values = {
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
-        "log_root_message": _short(told.get("message", "").strip() or _BAR.sub("", row["text"]).strip()),
+        "log_root_message": _short(told.get("message", "").strip() or _without_bar(row["text"]).strip()),
         "log_root_exception": told.get("exception"),
         "log_root_frame": told.get("frame"),
         "log_root_rank": rank,
@@ -118,6 +118,13 @@ def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> 
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
+
+
+def _without_bar(text: str) -> str:
+    """A line without the progress bar before what it says."""
+    drawn = text[: text.rfind("]") + 1]
+    rate = max((hit.end() for hit in _RATE.finditer(drawn, max(drawn.find("|"), 0))), default=None)
+    return text if rate is None or "|" not in drawn else text[text.index("]", rate) + 1 :]
 
 
 def _short(text: str) -> str:

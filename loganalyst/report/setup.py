@@ -13,7 +13,7 @@ from loganalyst.report.text import clean, count, number, percent
 __all__ = ["setup"]
 
 MODEL = ("model_name_or_path", "model_name", "architecture", "arch", "model_type", "model", "net", "network")
-# settings that weigh a term of the loss
+# settings that weigh a term of the loss; `\w*` twice takes cubic time, so longer names than LONGEST are not asked
 WEIGHT = re.compile(
     r"(?:^|_)(?:loss|kl|kld|recon\w*|commit\w*|entropy|ent|vf|value|aux|perceptual|adv\w*|gan|reg\w*)_?"
     r"(?:weight|coef\w*|lambda|scale)$|^lambda_\w+$|^w_\w+$"
@@ -60,7 +60,9 @@ def _loss(d: Diagnosis, config: Mapping[str, str]) -> Iterator[str]:
     shown = [clean(c.metric, LONGEST) + (f" × {number(c.weight)}" if c.weight != 1.0 else "") for c in terms[:TERMS]]
     more = f" and {len(terms) - TERMS} more" if len(terms) > TERMS else ""
     yield f"{count(len(terms), 'term')}: {', '.join(shown)}{more}" if terms else ""
-    weights = [f"{key} = {value[:LONGEST]}" for key, value in config.items() if WEIGHT.search(key)]
+    weights = [
+        f"{key} = {value[:LONGEST]}" for key, value in config.items() if len(key) <= LONGEST and WEIGHT.search(key)
+    ]
     yield from sorted(weights)[:TERMS]
 
 

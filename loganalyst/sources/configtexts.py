@@ -15,6 +15,7 @@ _OPTIONS = r"(?:[a-z]+[-_])?(?:args|arguments|opts?|options|params|hparams|confi
 DUMPS = re.compile(f"{_ENVIRONMENT}|{_OPTIONS}")
 PICKLES = re.compile(r"training_args\.bin|(?:params|args|hparams|config|opts?)\.(?:pkl|pickle)")
 _LONGEST_CALL = 100_000  # characters of a Namespace; Python's parser takes 500 bytes for each
+_LONGEST_LINE = 2000  # characters; below, going back over dots takes the square of them
 _LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}|[:=])\s*(\S.{0,1000})?", re.ASCII)
 _DEFAULT = re.compile(r"\[default: [^\]]{0,200}\]$")
 _BLANKS = re.compile(r"[^\S\n]{50,}")  # the time that the parser of .ini files takes grows with the square of them
@@ -65,7 +66,8 @@ def options(content: str) -> Settings:
     if "Namespace(" in content:
         return _namespace(content[content.index("Namespace(") :])
     lines = [line for line in content.splitlines() if line.strip(" -=#*\t")]
-    hits = [hit for line in lines if (hit := _LINE.fullmatch(_DEFAULT.sub("", line.rstrip()).rstrip()))]
+    short = (line.strip() for line in lines if len(line) <= _LONGEST_LINE)
+    hits = [hit for line in short if (hit := _LINE.fullmatch(_DEFAULT.sub("", line).rstrip()))]
     if 2 * len(hits) < len(lines):
         return Settings([], "no settings: most lines are no `name: value`")
     rest = len(lines) - len(hits)

@@ -18,7 +18,8 @@ NAME = "slurm"
 
 LARGEST = 256 << 20  # bytes of a file that must be read as a whole
 _ID = r"^\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.\w+)?$"  # 47, 47.batch, 32_2.0, 32_[4-9%2], 50+1
-_JSON = re.compile(r'\A\s*\{(?s:.*)"jobs"\s*:\s*\[(?s:.*)"derived_exit_code"')
+_JSON = re.compile(r'"jobs"\s*:\s*\[')  # `{"jobs": [`, before the fields of jobs
+_FIELD = '"derived_exit_code"'
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins with decides, not its name)
@@ -26,8 +27,14 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
     if binary(head):
         return 0.0
     opening = text(head)
-    known = (slurmshow.SCONTROL, slurmshow.SEFF, _JSON)
-    return 0.97 if _header(opening) or any(form.match(opening) for form in known) else 0.0
+    shown = slurmshow.SCONTROL.match(opening) or slurmshow.SEFF.match(opening)
+    return 0.97 if shown or _header(opening) or _is_json(opening) else 0.0
+
+
+def _is_json(opening: str) -> bool:
+    """Whether it is what `sacct --json` begins with."""
+    jobs = _JSON.search(opening) if opening.lstrip().startswith("{") else None
+    return jobs is not None and _FIELD in opening[jobs.end() :]
 
 
 def read(path: Path) -> Iterator[Tables]:

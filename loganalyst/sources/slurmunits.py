@@ -69,10 +69,10 @@ def count(names: str) -> int | None:
     outside = re.sub(_RANGES, "", names)
     if "[" in outside or "]" in outside:
         return None
-    return sum(math.prod(_widths(name)) for name in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", names)) or None
+    return sum(math.prod(_widths(name)) for name in re.findall(r"(?:[^,\[]|\[[^\[\]]*\])+", names)) or None
 
 
 def _widths(name: str) -> Iterator[int]:
-    for brackets in re.findall(r"\[([^\]]*)\]", name):
+    for brackets in re.findall(r"\[([^\[\]]*)\]", name):
         ranges = [part.partition("-") for part in brackets.split(",") if part]
         yield sum(max(int(last or first) - int(first), 0) + 1 for first, _, last in ranges if first.isdecimal())

@@ -21,6 +21,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 import loganalyst as la
 from loganalyst.checkpoint.pieces import Piece, fill, joined
 from loganalyst.errors import SourceError
+from tests.checkpoint import enums
 
 WRITER = Path(__file__).with_name("written_by_two.py")
 
@@ -171,6 +172,61 @@ def test_an_entry_that_would_run_code_is_not_run(alone, tmp_path):
 
     assert "posix.system" in la.inspect(folder).findings[0].text
     assert not (tmp_path / "ran").exists()
+
+
+def rewritten(path, protocol):
+    """The metadata as Python 3.11.2 pickles it."""
+    metadata = pickle.loads(path.read_bytes())
+    with path.open("wb") as file:
+        enums.Pickler(file, protocol).dump(metadata)
+    assert b"getattr" in path.read_bytes()
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_what_python_3_11_2_wrote_is_read_as_any_other(protocol, alone):
+    (before,) = la.inspect(alone).checkpoints
+    rewritten(alone / ".metadata", protocol)
+    (after,) = la.inspect(alone).checkpoints
+
+    assert (after.tensors, after.optimizers, after.step) == (before.tensors, before.optimizers, before.step)
+
+
+ENUM = b"ctorch.distributed.checkpoint.metadata\n_MEM_FORMAT_ENCODING\n"
+RECORD = b"ctorch.distributed.checkpoint.metadata\nMetadata\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (RECORD + b"X\x08\x00\x00\x00__dict__", "getattr of what is no known enum"),
+        (RECORD + b")\x81X\x05\x00\x00\x00state", "getattr of what is no known enum"),
+        (ENUM + b")\x81X\x05\x00\x00\x00state", "getattr of what is no known enum"),  # a member, not the class
+        (b"cbuiltins\ngetattr\nX\x07\x00\x00\x00__new__", "getattr of what is no known enum"),
+        (b"X\x01\x00\x00\x00aX\x05\x00\x00\x00upper", "getattr of what is no known enum"),
+        (b"]X\x05\x00\x00\x00clear", "getattr of what is no known enum"),
+        (ENUM + b"K\x01", "getattr of what is no known enum"),
+        (ENUM + ENUM, "getattr of what is no known enum"),
+        (ENUM, "is damaged or cut off"),
+        (ENUM + b"X\x01\x00\x00\x00aN", "is damaged or cut off"),
+        (b"cos\nsystem\nX\x01\x00\x00\x00a", "needs code to be read, which is not run: os.system"),
+        (b"cenum\nEnum\nX\x07\x00\x00\x00__new__", "needs code to be read, which is not run: enum.Enum"),
+    ],
+)
+@pytest.mark.parametrize("module", [b"builtins", b"__builtin__"])
+def test_getattr_of_anything_but_a_known_enum_is_refused(module, arguments, words, alone):
+    (alone / ".metadata").write_bytes(b"\x80\x02c" + module + b"\ngetattr\n(" + arguments + b"tR.")
+
+    assert words in refused(alone)
+
+
+def test_getattr_is_nothing_that_can_be_changed_or_called_otherwise(alone):
+    """Its stand-in as an object that is made anew or built upon, as the metadata itself, and under another name."""
+    getattr_ = b"\x80\x02cbuiltins\ngetattr\n"
+    for rest in (b"}b.", b")\x81.", b")R.", b"N}\x86b.", b"."):
+        (alone / ".metadata").write_bytes(getattr_ + rest)
+        assert ".metadata" in refused(alone)
+    (alone / ".metadata").write_bytes(b"\x80\x02cbuiltins\nsetattr\n.")
+    assert "needs code to be read, which is not run: builtins.setattr" in refused(alone)
 
 
 def changed(folder, change):

@@ -19,11 +19,17 @@ _CLOCK = re.compile(
 )
 _ENDING = re.compile(r"\.(?:log|out|err|txt)(?=\.|$)", re.IGNORECASE)
 _RANK = r"(?:[-_.]?(?:global|local)?[-_.]?(?:rank|worker|node|proc|process|gpu|env|part)?s?[-_.]?\d*)"
-_GENERAL = re.compile(
-    r"(?:(?:std|slurm|job|my)?[-_.]?(?:train|training|trainer|val|valid|validation|test|eval|evaluation|main|run|app|debug|info"
+# A text fits in one way only: a name of 255 characters would take years else. So `stdout` is one word, `std-out` two.
+_WORD = (
+    r"(?:train|training|trainer|val|valid|validation|test|eval|evaluation|main|run|app|debug|info"
     r"|warn|warning|error|errors|err|out|output|log|logs|logger|console|nohup|launch|launcher|metrics|history|rank|worker"
-    r"|node|gpu|system|stderr|stdout)[-_.]?)+" + _RANK + r"|\d{8}[-_]\d{4,6}|\d{4}-\d\d-\d\d.*"
+    r"|node|gpu|system|stderr|stdout)"
 )  # fmt: skip
+_BEFORE = r"(?:(?:slurm|job|my)[-_.]?|std(?:[-_.]|(?!(?:out|err)(?!put|or))))"
+_GENERAL = re.compile(
+    rf"(?:[-_.]?|{_BEFORE}){_WORD}(?:(?:[-_.]{{0,2}}|[-_.]?{_BEFORE}){_WORD})*[-_.]?{_RANK}"
+    r"|\d{8}[-_]\d{4,6}|\d{4}-\d\d-\d\d.*"
+)
 
 
 def job(name: str) -> str:

@@ -22,7 +22,7 @@ _EXACT = 15  # digits of a whole number that a Float64 holds, and below
 _POWERS = 10.0 ** np.arange(23)  # those that a Float64 holds: one division by them rounds like the decimal text
 _LONG = 19 if np.finfo(np.longdouble).nmant >= 63 else _EXACT  # digits that a longdouble holds: 64 bits
 _LONG_POWERS = np.cumprod([1, *[10] * 27], dtype=np.longdouble)
-_NUMBER = re.compile(r"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?", re.ASCII)
+_NUMBER = re.compile(r"([-+]?)(\d*)(?:(\.)(\d*))?(?:[eE]([-+]?)(\d+))?", re.ASCII)
 
 Rows = NDArray[np.int64]
 Bytes = NDArray[np.uint8]

@@ -66,7 +66,7 @@ _CLEANING = (
     (_TIME, CLOCK, (":", "-", "/")),
     (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
     (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction
-    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
@@ -82,10 +82,10 @@ _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
 _CLOCKED = "(?s:"  # as good as "(?:", and nowhere else in a template
 _DRAWN = r"\|[^|]*\|"
-_MARKS = {JOIN: " ", BAR: _DRAWN, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━+[━╸╺─ ]*)", " ": r"[ \t]+"}
-# where a number or a time might end elsewhere than in the form: such forms have no template
+_MARKS = {JOIN: " ", BAR: _DRAWN, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*)", " ": r"[ \t]+"}
+# where a number, a time or a bar might end elsewhere than in the form: such forms have no template
 _UNSURE = re.compile(
-    rf"@|IoU|{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
+    rf"@|IoU|{KERAS} |{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
     rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
 )
 

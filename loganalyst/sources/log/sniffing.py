@@ -25,7 +25,7 @@ _CODE = re.compile(
 )
 _SPEAKS = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
-    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?\s*[:=#]?\s*\[?['\"]?[-+]?\d"
+    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
 )
 _OTHER_FORMAT = re.compile(
     r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n(?:[#{]|- |[\w .\"'-]+:\s)|#include"

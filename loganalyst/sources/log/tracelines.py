@@ -21,11 +21,12 @@ LIBRARY = (
 )
 FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'  # faulthandler leaves the second comma out
 
-# Python's engine goes back: what could be taken in several ways is possessive, so that time stays linear.
-_PATH = r"(?:[A-Za-z_]\w*+\.)*+"
+# Python's engine goes back, and its memory grows with the turns of a repeated group. So a path is characters in a row
+# whose dots have a name behind them, and time is linear: all are matched from the beginning of a line.
+_PATH = r"(?![\w.]*\.[^A-Za-z_])(?:[A-Za-z_][\w.]*\.)?"  # `torch.cuda.`
 _SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
-_STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w++(?:(?<=TaskError)\(\w++\))?)(?:\s*+:\s*+(.*))?$")
-_LOOSE = re.compile(rf"({_PATH}[A-Z]\w*+)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
+_STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w+(?:(?<=TaskError)\(\w+\))?)(?:\s*:\s*(.*))?$")
+_LOOSE = re.compile(rf"({_PATH}[A-Z]\w*)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
 _FRAME, _LIBRARY = re.compile(FRAME), re.compile(LIBRARY)
 _RICH_FRAME = re.compile(r"│\s+(?:(\S*\d) )?in(?: ([^\s│]+))?(?=[ │])")  # its place: above, all or in part
 _RICH_PART = re.compile(r"│ (\S+) +│$")  # of a place or a name that did not fit on one line

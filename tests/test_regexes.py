@@ -1,0 +1,187 @@
+"""Regexes: none goes wrong on Python 3.11.2, and none takes long on a text that someone made to be slow.
+
+Two engines read them. Those of polars (rules/text, rules/wording.yaml, all `pl.Expr.str` methods) are Rust's, which is
+linear whatever the regex; hyperscan looks for plain texts only. Python's own goes back, so those are asked here.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from loganalyst.auditing.accounts import hosts
+from loganalyst.baseline.kinds import kinds
+from loganalyst.diagnosis.words import all_words, numbers
+from loganalyst.features import roles
+from loganalyst.features.text import _without_bar
+from loganalyst.sources import configtexts, slurm, slurmunits
+from loganalyst.sources.discovery import jobs
+from loganalyst.sources.log import sniffing, tracelines
+from loganalyst.sources.log.forms import learn
+from loganalyst.sources.log.lines import head
+from tests import regexes
+from tests.regexes import Regex
+
+PROJECT = Path(__file__).parents[1]
+FORBIDDEN = {"POSSESSIVE_REPEAT", "ATOMIC_GROUP"}  # Python 3.11.2 matches them wrongly
+LENGTH = 60_000  # characters: what takes their square takes minutes
+NAME = 255  # of a file
+# What is asked of short texts only, and why they are; the rest must be linear on texts of any length
+SHORT = {
+    "loganalyst.checkpoint.deepspeed.NAMES": (NAME, "a file's name"),
+    "loganalyst.diagnosis.fence._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
+    "loganalyst.report.comparisonpage.picture._styles": (NAME, "a style that matplotlib wrote"),
+    "loganalyst.report.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
+    "loganalyst.sources.config._OTHERS": (NAME, "a file's name"),
+    "loganalyst.sources.configtexts._LINE": (2000, "longer lines are not asked (_LONGEST_LINE)"),
+    "loganalyst.sources.configtexts.DUMPS": (NAME, "a file's name"),
+    "loganalyst.sources.discovery.names._DUMP": (NAME, "a file's name"),
+    "loganalyst.sources.discovery.names._WANDB_HISTORY": (NAME, "a folder's name"),
+    "loganalyst.sources.flightrecorder._RANK": (NAME, "a file's name"),
+    "loganalyst.sources.log.owners._SUBMITIT": (NAME, "a file's name"),
+    "loganalyst.sources.log.shapes._ORIGINS": (120, "the characters before a number"),
+    "loganalyst.sources.log.shapes._SEPARATOR": (120, "the characters before a number"),
+    "loganalyst.sources.log.wording._CLASSES": (2000, "a regex of rules/wording.yaml"),
+    "loganalyst.sources.log.words.WORDS": (120, "a word before a number"),
+    "loganalyst.sources.rotation._NUMBERED": (NAME, "a file's name"),
+}
+# Made while the program runs: of the rules' YAML (asked below), of a regex above, or of escaped text between two of them
+MADE = {
+    "loganalyst.baseline.kinds._pattern",
+    "loganalyst.diagnosis.cited._keys",
+    "loganalyst.features.roles._languages",
+    "loganalyst.features.roles._pattern",
+    "loganalyst.sources.joining._accounts",
+    "loganalyst.sources.log.forms.columns",
+    "loganalyst.sources.log.shapes._as_printed",
+    "loganalyst.sources.slurmshow._records",
+}
+LONGEST = 500  # of a metric's name and of a setting's key (`roles.LONGEST`, `kinds.LONGEST`)
+
+
+def of_rules() -> list[tuple[Regex, int]]:
+    """Those in YAML files that Python's engine reads, and the longest text each is asked of."""
+    patterns = [p for pattern in roles._catalogue()[0] for p in (*pattern.any, pattern.none) if p]
+    found = [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"search"})), LONGEST) for p in patterns]
+    found += [(Regex("roles.yaml", p.pattern, p.flags, frozenset({"sub"})), LENGTH) for p, _ in roles._languages()]
+    globs = [kinds().ignored, *(p for kind in kinds().kinds.values() for p in (kind.last, kind.whole))]
+    return found + [(Regex("changes.yaml", p.pattern, p.flags, frozenset({"fullmatch"})), LONGEST) for p in globs]
+
+
+@pytest.fixture(scope="module")
+def known():
+    return regexes.of_package()
+
+
+def test_every_regex_of_the_package_is_found(known):
+    found, made = known
+    assert set(made) == MADE
+    assert len(found) > 200
+    assert SHORT.keys() <= {regex.place for regex in found}
+
+
+def test_none_is_possessive_or_atomic(known):
+    bad = [r for r in (*known[0], *(r for r, _ in of_rules())) if regexes.parts(r.pattern, r.flags) & FORBIDDEN]
+    assert bad == []
+
+
+def test_none_of_the_tests_own_is_possessive_or_atomic():
+    files = [path for folder in ("tests", "docs", "fixtures") for path in (PROJECT / folder).rglob("*.py")]
+    texts = [text for path in files for text in regexes.in_texts(ast.parse(path.read_text(encoding="utf-8")))]
+    assert len(texts) > 100
+    assert [text for text in texts if regexes.parts(text, 0) & FORBIDDEN] == []
+
+
+def test_possessive_and_atomic_ones_are_known():
+    """By the parser, at any depth; a plus that is a plain character is none."""
+    atom, some = "(?>a)", "x(?:y(?=a|b*+))"  # not given to `re`, so that they are not found above
+    assert regexes.parts(atom, 0) & FORBIDDEN == {"ATOMIC_GROUP"}
+    assert regexes.parts(some, 0) & FORBIDDEN == {"POSSESSIVE_REPEAT"}
+    assert regexes.parts(r"C\+\+ [*+]+ a*\+", 0) & FORBIDDEN == set()
+
+
+def test_none_takes_long_on_a_nasty_text(known):
+    """A regex that takes the square of a text's length, or more, does not end: the limit only stops it."""
+    code = "from tests.test_regexes import ask_all; ask_all()"
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            out, _ = process.communicate(timeout=1200)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail(f"takes far too long: {process.communicate()[0].splitlines()[-1]}")
+    assert process.returncode == 0
+    assert len(out.splitlines()) == len(known[0]) + len(of_rules())
+
+
+def ask_all():
+    """Each regex of its nasty texts; says before which it is."""
+    own = [(regex, SHORT.get(regex.place, (LENGTH, ""))[0]) for regex in regexes.of_package()[0]]
+    for regex, length in own + of_rules():
+        print(regex.place, regex.pattern, flush=True)
+        for text in regexes.nasty(regex, length):
+            regexes.asked(regex, text)
+
+
+BLANKS, DIGITS = " " * LENGTH, "0" * LENGTH
+NASTY = [
+    (numbers, f"loss spikes every {BLANKS}x"),
+    (numbers, f"loss spikes every ~{BLANKS}~{BLANKS}{DIGITS}{BLANKS}x"),
+    (numbers, f"step#{BLANKS}about{BLANKS}x"),
+    (numbers, f"{DIGITS}x {'0,' * LENGTH}x {'0.' * LENGTH}x"),
+    (all_words, f"h{DIGITS}s {'1,._' * LENGTH}s"),
+    (hosts, "[" * LENGTH),
+    (lambda text: list(hosts(text)), "n[1-" * LENGTH),
+    (slurmunits.count, "n[1-" * LENGTH + "]"),
+    (_without_bar, "|s/it" * LENGTH),
+    (_without_bar, "|it/s]" * LENGTH),
+    (jobs._GENERAL.fullmatch, ("log-" * NAME)[:NAME] + "!"),
+    (jobs._GENERAL.fullmatch, ("stdout" * NAME)[:NAME] + "!"),
+    (jobs._GENERAL.fullmatch, ("err_out." * NAME)[:NAME] + "!"),
+    (slurm._is_json, "{" + '"jobs": [' * LENGTH),
+    (configtexts.options, f"name{'.' * LENGTH}x{DIGITS}"),
+    (configtexts.options, f"name{BLANKS}x"),
+    (configtexts.options, "\n".join(f"name{'.' * 900}x{'y' * 1090}" for _ in range(50))),
+    (lambda text: sniffing._is_table(f"a\tb\tloss{text}x"), "\t" * LENGTH),
+    (lambda text: sniffing.likeness(Path("x"), text.encode()), f"loss{BLANKS}"),
+    (lambda text: sniffing.likeness(Path("x.log"), text.encode()), "\n" * LENGTH + "*"),
+    (lambda text: tracelines.Lines([text, text], 0).ending(1), "a." * LENGTH),
+    (lambda text: tracelines.Lines([text, text], 0).ending(1), "AError." * LENGTH + "!"),
+    (lambda text: tracelines.Lines([text, text], 0).ending(1), f"AError{BLANKS}x"),
+    (lambda text: tracelines.Lines([text, text], 0).place(1), "│ in 0:" + "0:" * LENGTH),
+    (lambda text: head(text.encode()), "\x1b[" * LENGTH),
+    (lambda text: head(text.encode()), f"\x1b[{DIGITS}{BLANKS}\x1b]{DIGITS}"),
+]
+
+
+def test_nothing_that_is_read_takes_long():
+    """The same of what asks them: the limit only stops what does not end."""
+    code = "from tests.test_regexes import NASTY; [ask(text) for ask, text in NASTY]"
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600, env=env)
+
+
+@pytest.mark.parametrize("bar", ["━" * 400, "━ \t" * 40, "|" + "━" * 9 + "| ", "[===>....] "])
+def test_the_regex_of_a_form_takes_a_bar_in_one_way(bar):
+    """Made of a line, and asked of others that begin like it: what is drawn fits in one way only."""
+    (form,) = learn(pl.Series([f"{bar} loss: 0.5 " * 20]))
+    if form.template is not None:
+        code = (
+            f"import re; re.compile({form.columns.pattern!r}, re.ASCII).fullmatch({f'{bar} loss: 0.5 ' * 20 + '!'!r})"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
+
+
+@pytest.mark.parametrize("regex", [r"(\d+)(?:\.\d+)*$", r"\s*x\s*\s*y", r"(?:a|ab|b)+c", r"\[([^\]]*)\]"])
+def test_texts_are_nasty(regex):
+    """Of a regex that is not linear, one of the texts takes far more steps when it is twice as long."""
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    ask = f"r = Regex('', {regex!r}, 0, frozenset(['search'])); [asked(r, t) for t in nasty(r, int(sys.argv[1]))]"
+    command = [sys.executable, "-c", f"import sys; from tests.regexes import *; {ask}"]
+    subprocess.run([*command, "15"], check=True, timeout=600, env=env)
+    with pytest.raises(subprocess.TimeoutExpired):  # minutes, on any machine
+        subprocess.run([*command, "400000"], check=True, timeout=5, env=env)
