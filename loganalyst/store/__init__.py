@@ -38,12 +38,13 @@ PATIENCE = 600.0  # seconds to wait for another process that writes
 
 
 class Outcome(NamedTuple):
-    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written), or
-    `failed` and why. `points` counts those of a run just read.
+    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written),
+    `copy` (left out; `why` names the file it is a copy of), or `failed` and why. `points` counts those of a run just
+    read.
     """
 
     path: str
-    what: Literal["read", "unchanged", "judged", "reported", "failed"]
+    what: Literal["read", "unchanged", "judged", "reported", "copy", "failed"]
     why: str = ""
     points: int = 0
     run: str = ""
@@ -72,7 +73,9 @@ class Store:
         raise AttributeError(f"a store has no table {name!r}; it has {', '.join(ALL_TABLES)}")
 
     def ingest(self, paths: Iterable[str | Path], processes: int = 1) -> dict[str, str]:
-        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not."""
+        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not
+        read (it may be a copy of another).
+        """
         return {o.path: o.why or o.what for o in self.readings(paths, processes)}
 
     def readings(
@@ -93,7 +96,8 @@ class Store:
             batch: list[Done] = []
             since = time.monotonic()
             try:
-                for done in each(_read, self._work(paths, state, full), processes, _died, limits, workers=workers):
+                work = self._work(paths, state, full, limits.seconds if limits else None)
+                for done in each(_read, work, processes, _died, limits, workers=workers):
                     if isinstance(done, Done):
                         batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
@@ -103,13 +107,17 @@ class Store:
             finally:
                 self._keep(batch, state)
 
-    def _work(self, paths: Iterable[str | Path], state: State, full: bool) -> Iterator[Task | Ready[Done | Outcome]]:
+    def _work(
+        self, paths: Iterable[str | Path], state: State, full: bool, seconds: float | None
+    ) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        for found in changes.runs(paths, state, full=full):
+        for found in changes.runs(paths, state, full=full, seconds=seconds):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
                 yield Task(found.found, found.note, found.known, places, folder, found.rules)
+            elif found.original:
+                yield Ready(Outcome(found.path, "copy", f"a copy of {found.original}"))
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 

@@ -31,20 +31,25 @@ class Changed:
 
 
 class Settled(NamedTuple):
-    """A path with nothing to read: an unchanged run (`run` is its id), or `why` it could not be read."""
+    """A path with nothing to read: an unchanged run (`run` is its id), a copy of the file `original`, or `why` it could
+    not be read.
+    """
 
     path: str
-    run: str
-    why: str | None
+    run: str = ""
+    why: str | None = None
+    original: str = ""
 
 
-def runs(paths: Iterable[str | Path], state: State, *, full: bool) -> Iterator[Changed | Settled]:
+def runs(
+    paths: Iterable[str | Path], state: State, *, full: bool, seconds: float | None = None
+) -> Iterator[Changed | Settled]:
     """Every run at or below `paths` once; logs that may belong to others last, for each is a run of its own only where
-    no other takes it. `full`: unchanged ones are to be read too.
+    no other takes it. `full`: unchanged ones are to be read too. `seconds`: what a file may take to list its runs.
     """
     real, failed = RealPaths(), list[Settled]()
     met, logs = dict[str, Listed](), dict[str, Listed]()
-    for run in (run for path in paths for run in _below(path, failed)):
+    for run in (run for path in paths for run in _below(path, failed, seconds)):
         (logs if run.log else met).setdefault(id_of(real.of(run.root, real=run.real)), run)
     yield from failed
     before = {} if full else state.remembered([*met, *logs])
@@ -61,18 +66,23 @@ def _files(log: Listed, real: RealPaths) -> list[str]:
     return [real.of(file, real=log.real and file == log.root) for file in log.files]
 
 
-def _below(path: str | Path, failed: list[Settled]) -> Iterator[Listed]:
-    """The runs at or below a path; what keeps it from being read is added to `failed`."""
+def _below(path: str | Path, failed: list[Settled], seconds: float | None) -> Iterator[Listed]:
+    """The runs at or below a path; copies, and what cannot be read, are added to `failed`."""
     root, some = Path(os.path.abspath(path)), False
     try:
-        for found in listed(root):
+        for found in listed(root, seconds):
             if found.files:
                 some = True
                 yield found
+            elif found.original:
+                failed.append(Settled(found.root, original=found.original))
+            else:
+                some |= bool(found.unread)
+                failed += [Settled(file, why=f"{file}: {why}") for file, why in found.unread]
         if not some:
             discover(root)  # which says why
     except (LogAnalystError, OSError) as error:
-        failed.append(Settled(str(root), "", str(error)))
+        failed.append(Settled(str(root), why=str(error)))
 
 
 class _Look:

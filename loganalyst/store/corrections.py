@@ -35,12 +35,14 @@ class Nearest:
 
     def _above(self, place: str) -> str:
         """The nearest file above a place; empty where there is none."""
-        folder = os.path.dirname(place)
-        if folder == place:
-            return ""
-        if folder not in self._files:
-            self._files[folder] = _inside(folder) or self._above(folder)
-        return self._files[folder]
+        unknown = list[str]()
+        while (folder := os.path.dirname(place)) != place and folder not in self._files:
+            unknown.append(folder)
+            place = folder
+        file = self._files.get(folder, "")
+        for folder in reversed(unknown):  # no recursion: a tree may be thousands of folders deep
+            file = self._files[folder] = _inside(folder) or file
+        return file
 
 
 def _inside(folder: str) -> str:
