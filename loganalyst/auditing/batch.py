@@ -29,8 +29,9 @@ class Audit:
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
     failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
     not (`contrasts.COLUMNS`); `accounts` one row a node, user, partition or reason of the scheduler's jobs
-    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
-    why reports could not be written.
+    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed, left out as
+    copies; `faults` why reports could not be written, and what of the store was lost. `copies` are the runs left out,
+    each with the file it is a copy of, by path.
     """
 
     runs: pl.DataFrame
@@ -39,6 +40,7 @@ class Audit:
     accounts: pl.DataFrame
     counts: Mapping[str, int]
     faults: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
 
     @property
     def nodes(self) -> pl.DataFrame:
@@ -77,11 +79,14 @@ def audit(
     processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
-        kept, counts = Store(folder), Counter[str]()
+        kept, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
         met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
         for outcome in kept.readings(paths, processes, limits, full=full, workers=workers):
-            met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             counts[outcome.what] += 1
+            if outcome.what == "copy":
+                copies.append((outcome.path, outcome.why))
+            else:
+                met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             if watch:
                 watch(outcome, None)
         wanted = {id_ for id_, failure in met.items() if failure is None}
@@ -102,7 +107,8 @@ def audit(
         config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
         jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
         accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(paths)]))
-        return Audit(runs, groups(runs, config), contrasts(runs, config), accounted, counts, tuple(faults))
+        groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
+        return Audit(runs, groups_, contrasts_, accounted, counts, tuple(faults), tuple(sorted(copies)))
 
 
 def _memory() -> float | None:

@@ -87,8 +87,9 @@ class Tools:
 
         found = audit(map(_path, paths), self.store, watch=_watch(tell) if tell else None)
         if format == "text":
-            return report.render(found.runs, found.groups, found.contrasts, width=WIDTH, top=top)
-        return brief.audit(report.data(found.runs, found.groups, found.contrasts), top)
+            return report.render(found.runs, found.groups, found.contrasts, copies=found.copies, width=WIDTH, top=top)
+        whole = report.data(found.runs, found.groups, found.contrasts, copies=found.copies)
+        return brief.audit(whole, top)
 
     def show(
         self,

@@ -39,7 +39,7 @@ PATIENCE = 600.0  # seconds to wait for another process that writes
 
 class Outcome(NamedTuple):
     """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written),
-    `copy` (left out; `why` names the file it is a copy of), or `failed` and why. `points` counts those of a run just
+    `copy` (left out; `why` is the file it is a copy of), or `failed` and why. `points` counts those of a run just
     read.
     """
 
@@ -76,7 +76,8 @@ class Store:
         """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not
         read (it may be a copy of another).
         """
-        return {o.path: o.why or o.what for o in self.readings(paths, processes)}
+        done = self.readings(paths, processes)
+        return {o.path: f"a copy of {o.why}" if o.what == "copy" else o.why or o.what for o in done}
 
     def readings(
         self,
@@ -117,7 +118,7 @@ class Store:
                 folder = self._folder.temporary / found.note.run
                 yield Task(found.found, found.note, found.known, places, folder, found.rules)
             elif found.original:
-                yield Ready(Outcome(found.path, "copy", f"a copy of {found.original}"))
+                yield Ready(Outcome(found.path, "copy", found.original))
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 
