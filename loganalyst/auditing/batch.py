@@ -19,6 +19,7 @@ from loganalyst.auditing.reports import linked, write
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
 from loganalyst.store import Outcome, Store, dumped_jobs
+from loganalyst.store.ledger import DamagedError
 from loganalyst.store.workers import Workers
 
 
@@ -90,25 +91,27 @@ def audit(
             if watch:
                 watch(outcome, None)
         wanted = {id_ for id_, failure in met.items() if failure is None}
+        faults, mine = list[str](), kept.of(wanted)
         if total := kept.unjudged(wanted).height:
-            for outcome in kept.judgings(wanted, processes, limits, workers=workers):
-                counts[outcome.what] += 1
-                if watch:
-                    watch(outcome, total)
-        runs = listing(kept, wanted, list(filter(None, met.values())))
-        faults: list[str] = []
+            try:
+                for outcome in kept.judgings(wanted, processes, limits, workers=workers):
+                    counts[outcome.what] += 1
+                    if watch:
+                        watch(outcome, total)
+            except DamagedError as error:  # the store was damaged since it was read
+                faults.append(str(error))
+        runs = listing(mine, wanted, list(filter(None, met.values())))
         if reports is not None:
-            for outcome in write(kept, runs, Path(reports), processes, limits):
+            for outcome in write(mine, runs, Path(reports), processes, limits):
                 counts[outcome.what] += 1
                 faults += [outcome.why] if outcome.why else []
                 if watch:
                     watch(outcome, None)
             runs = linked(runs, Path(reports))
-        config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
-        jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
-        accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(paths)]))
+        config = mine.config
+        accounted = accounts(pl.concat([mine.jobs.drop("run_id").collect(), dumped_jobs(paths)]))
         groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
-        return Audit(runs, groups_, contrasts_, accounted, counts, tuple(faults), tuple(sorted(copies)))
+        return Audit(runs, groups_, contrasts_, accounted, counts, (*kept.faults, *faults), tuple(sorted(copies)))
 
 
 def _memory() -> float | None:

@@ -17,6 +17,7 @@ MOST = 3  # changes named as the fix that was tried
 
 def learned(found: Verification, store: Store) -> Verification:
     """Record the outcome in the store, and lower the causes of the new run whose fixes failed in its lineage."""
+    store.heal()  # what is damaged of these is lost, and `store.faults` says so
     past = store.verifications.collect()
     line = lineage(found.old.run, past)
     store.keep("verifications", _rows(found, line))

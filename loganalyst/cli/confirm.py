@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import RulesDirs, StoreDir, emit
+from loganalyst.cli.common import USAGE, RulesDirs, StoreDir, complain, emit
 
 
 @app.command()
@@ -27,6 +27,10 @@ def confirm(
     The newest word counts. Nothing is written into the run.
     """
     from loganalyst.auditing.confirm import confirm as confirmed
+    from loganalyst.store import Store
 
-    truth = confirmed(run, cause, store=store, note=note, rules=rules)
+    kept = Store(store)
+    truth = confirmed(run, cause, store=kept, note=note, rules=rules)
+    for fault in kept.faults:
+        complain(fault, USAGE)
     emit(f"{truth.path}: {truth.cause or truth.label} ({truth.label}), by your word\n")

@@ -33,7 +33,8 @@ def ingest(
     counts = {"read": 0, "unchanged": 0, "failed": 0, "copy": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
-    for outcome in Store(store).readings(paths, processes):
+    kept = Store(store)
+    for outcome in kept.readings(paths, processes):
         counts[outcome.what] += 1
         points += outcome.points
         if outcome.what == "read":
@@ -45,6 +46,8 @@ def ingest(
             lost |= outcome.path in named
         bar.show(sum(counts.values()), points)
     bar.clear()
+    for fault in kept.faults:
+        complain(fault, USAGE)
     told = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
     told += ", {copy:,} left out as copies" if counts["copy"] else ""
     emit(told.format(points=points, **counts) + "\n")

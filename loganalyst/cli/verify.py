@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import app
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, emit, layout, screen
+from loganalyst.cli.common import FOUND, NOTHING, USAGE, ConfigFile, Output, RulesDirs, complain, emit, layout, screen
 
 
 class VerifyFormat(StrEnum):
@@ -38,8 +38,12 @@ def verify(
     """
     from loganalyst.auditing.verify import verify as verified
     from loganalyst.report import verification
+    from loganalyst.store import Store
 
-    found = verified(old, new, store=store, config=config, rules=rules)
+    kept = None if store is None else Store(store)
+    found = verified(old, new, store=kept, config=config, rules=rules)
+    for fault in kept.faults if kept else ():
+        complain(fault, USAGE)
     if format_ is VerifyFormat.JSON:
         text = verification.render_json(found) + "\n"
     else:

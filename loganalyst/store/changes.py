@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from loganalyst.sources.joining import Joiner
 from loganalyst.sources.realpath import RealPaths
 from loganalyst.store import reading
 from loganalyst.store.corrections import Corrections, Nearest
+from loganalyst.store.ledger import Seal, broken
 from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
 
 
@@ -41,8 +42,26 @@ class Settled(NamedTuple):
     original: str = ""
 
 
+class Damage(NamedTuple):
+    """What is damaged in the store: the runs that are `lost`, `where` a big table of a run lies, and what is to be
+    `told` of it.
+    """
+
+    lost: set[str]
+    where: Callable[[str, str], Path]
+    told: list[str]
+
+    def done_to(self, id_: str, path: str, written: Mapping[str, Seal]) -> bool:
+        """Whether a big table of the run is not what was written."""
+        for name, sealed in written.items():
+            if why := broken(self.where(name, id_), sealed):
+                self.told.append(f"{self.where(name, id_)}: {why}: {path} is read again")
+                return True
+        return False
+
+
 def runs(
-    paths: Iterable[str | Path], state: State, *, full: bool, seconds: float | None = None
+    paths: Iterable[str | Path], state: State, *, full: bool, seconds: float | None = None, damage: Damage
 ) -> Iterator[Changed | Settled]:
     """Every run at or below `paths` once; logs that may belong to others last, for each is a run of its own only where
     no other takes it. `full`: unchanged ones are to be read too. `seconds`: what a file may take to list its runs.
@@ -53,7 +72,9 @@ def runs(
         (logs if run.log else met).setdefault(id_of(real.of(run.root, real=run.real)), run)
     yield from failed
     before = {} if full else state.remembered([*met, *logs])
-    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real)
+    for id_ in damage.lost.intersection(before):
+        del before[id_]
+    look = _Look(Joiner(_files(log, real) for log in logs.values()), state, real, damage)
     yield from (look.at(id_, run, before.get(id_)) for id_, run in met.items())
     for id_, log in logs.items():
         if not (look.taken and look.taken.issuperset(_files(log, real))):
@@ -90,14 +111,17 @@ class _Look:
     remember anew of what lies near runs that are unchanged.
     """
 
-    def __init__(self, joiner: Joiner, state: State, real: RealPaths) -> None:
+    def __init__(self, joiner: Joiner, state: State, real: RealPaths, damage: Damage) -> None:
         self._joiner, self._state, self._real, self._now = joiner, state, real, time.time()
+        self._damage = damage
         self._nearest = Nearest()
         self.taken = set[str]()
         self.moved: dict[str, Joined] = {}
 
     def at(self, id_: str, run: Listed, before: Remembered | None) -> Changed | Settled:
         corrected = self._nearest.of(self._real.of(run.root, real=run.real), alone=run.alone)
+        if before is not None and before.why is None and self._damage.done_to(id_, run.root, before.written):
+            before = None
         if before is not None and before.joined.near == self._near(run, before.joined.jobs):
             prints = _prints(run, before.joined)  # nothing need be opened
             if self._holds(fingerprint(_version(corrected), corrected.stamp, before.joined, prints), before):
@@ -125,7 +149,7 @@ class _Look:
         whole = self._joiner.join(found)
         more = tuple(str(file) for file in whole.files[len(found.files) :])
         joined = Joined(self._near(run, whole.jobs), more, whole.basis, whole.suggested, whole.jobs)
-        note = Note(id_, _version(corrected), _prints(run, joined), joined, corrected=corrected.stamp)
+        note = Note(id_, _version(corrected), _prints(run, joined), joined, corrected=corrected.stamp, path=run.root)
         return whole, note
 
 

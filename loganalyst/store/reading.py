@@ -28,6 +28,8 @@ from loganalyst.sources.log import own
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
+from loganalyst.store.columns import SEALS
+from loganalyst.store.ledger import broken, seal, written
 from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
 
 HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by which it is known again
@@ -89,13 +91,15 @@ def read(task: Task) -> Done:
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
+        noted = _noted(note, run, task.known, files)
     except LogAnalystError as error:
         return Done(task, replace(note, why=str(error)))
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
     heights = {name: sum(p.height(name) for p in parts) for name in BIG}
     rows = {name: frame for name, frame in runrows.rows(run.run, heights).items() if frame.height}
-    return Done(task, _noted(note, run, task.known, files), files, rows, heights["points"])
+    rows["runs"] = rows["runs"].with_columns(pl.lit(written(noted.known.written)).alias(SEALS))
+    return Done(task, noted, files, rows, heights["points"])
 
 
 def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str, Path]) -> Note:
@@ -103,7 +107,7 @@ def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str,
     again = {p.source for p in run.parts if p.again}
     known = Known(
         [_seen(p, at, note.prints, run.run.path, old) for p, at in zip(run.parts, run.places, strict=True)],
-        {name: stat for name, file in files.items() if (stat := stat_of(file))},
+        {name: seal(file) for name, file in files.items()},
     )
     until = None
     if run.run.status == "running" and run.run.ended is not None:
@@ -196,7 +200,7 @@ def _stored(task: Task, seen: Seen, rows: Mapping[str, int]) -> Iterator[Tables]
 def _untouched(task: Task) -> bool:
     """Whether what we wrote the last time still stands."""
     known = task.known.written if task.known else {}
-    return all(stat_of(task.written[name]) == known.get(name) for name in BIG)
+    return all(not broken(task.written[name], sealed) for name, sealed in known.items())
 
 
 def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:
