@@ -47,7 +47,8 @@ def ask(store: Store, sql: str) -> pl.DataFrame:
     frames = {name: store.table(name) if name in words else pl.LazyFrame() for name in ALL_TABLES}
     try:
         return pl.SQLContext(frames).execute(sql, eager=True)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        store.check(words.intersection(ALL_TABLES))  # of a file that is gone, polars says less
         raise _refused(str(error)) from None
 
 

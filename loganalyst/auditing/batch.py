@@ -20,6 +20,7 @@ from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
 from loganalyst.model.short import Short
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
+from loganalyst.store.ledger import DamagedError
 from loganalyst.store.workers import Workers
 
 
@@ -30,8 +31,9 @@ class Audit(Short):
     `runs` has one row a run, the worst first (columns in `listing.COLUMNS`); `groups` one row a group of runs that
     failed alike (`groups.COLUMNS`); `contrasts` one row a setting or node that failed runs have and healthy ones have
     not (`contrasts.COLUMNS`); `accounts` one row a node, user, partition or reason of the scheduler's jobs
-    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed; `faults`
-    why reports could not be written.
+    (`accounts.COLUMNS`); `counts` says how many were read, unchanged, judged, reported just now, failed, left out as
+    copies; `faults` why reports could not be written, and what of the store was lost. `copies` are the runs left out,
+    each with the file it is a copy of, by path.
 
     >>> import loganalyst as la
     >>> found = la.audit([], jobs=1)  # no run at all
@@ -45,6 +47,7 @@ class Audit(Short):
     accounts: pl.DataFrame
     counts: Mapping[str, int]
     faults: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
 
     @property
     def nodes(self) -> pl.DataFrame:
@@ -103,35 +106,41 @@ def audit(
     processes = processors() if slurm else jobs or processors()
     limits = Limits(seconds, share(_memory(), processes))
     with _kept(store) as folder, _workers(scheduler, jobs if slurm else None, store, slurm=slurm) as workers:
-        kept, counts = Store(folder), Counter[str]()
+        kept, counts, copies = Store(folder), Counter[str](), list[tuple[str, str]]()
         met: dict[str, Outcome | None] = {}  # those that failed; to hold the others would slow a scan of many
         for outcome in kept.readings(
             below, processes, limits, full=full, trust_run_settings=trust_run_settings, workers=workers
         ):
-            met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             counts[outcome.what] += 1
+            if outcome.what == "copy":
+                copies.append((outcome.path, outcome.why))
+            else:
+                met[outcome.run or outcome.path] = outcome if outcome.what == "failed" else None
             if watch:
                 watch(outcome, None)
         kept.refuse([reports, *writes])  # job logs that were joined are known by now
         wanted = {id_ for id_, failure in met.items() if failure is None}
+        faults, mine = list[str](), kept.of(wanted)
         if total := kept.unjudged(wanted).height:
-            for outcome in kept.judgings(wanted, processes, limits, workers=workers):
-                counts[outcome.what] += 1
-                if watch:
-                    watch(outcome, total)
-        runs = listing(kept, wanted, list(filter(None, met.values())))
-        faults: list[str] = []
+            try:
+                for outcome in kept.judgings(wanted, processes, limits, workers=workers):
+                    counts[outcome.what] += 1
+                    if watch:
+                        watch(outcome, total)
+            except DamagedError as error:  # the store was damaged since it was read
+                faults.append(str(error))
+        runs = listing(mine, wanted, list(filter(None, met.values())))
         if reports is not None:
-            for outcome in write(kept, runs, Path(reports), processes, limits):
+            for outcome in write(mine, runs, Path(reports), processes, limits):
                 counts[outcome.what] += 1
                 faults += [outcome.why] if outcome.why else []
                 if watch:
                     watch(outcome, None)
             runs = linked(runs, Path(reports))
-        config = kept.config.filter(pl.col("run_id").is_in(list(wanted)))
-        jobs_of_runs = kept.jobs.filter(pl.col("run_id").is_in(list(wanted))).drop("run_id").collect()
-        accounted = accounts(pl.concat([jobs_of_runs, dumped_jobs(below.paths)]))
-        return Audit(runs, groups(runs, config), contrasts(runs, config), accounted, counts, tuple(faults))
+        config = mine.config
+        accounted = accounts(pl.concat([mine.jobs.drop("run_id").collect(), dumped_jobs(below.paths)]))
+        groups_, contrasts_ = groups(runs, config), contrasts(runs, config)
+        return Audit(runs, groups_, contrasts_, accounted, counts, (*kept.faults, *faults), tuple(sorted(copies)))
 
 
 def _memory() -> float | None:

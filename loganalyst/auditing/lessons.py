@@ -18,6 +18,7 @@ MOST = 3  # changes named as the fix that was tried
 
 def learned(found: Verification, store: Store) -> Verification:
     """Record the outcome in the store, and lower the causes of the new run whose fixes failed in its lineage."""
+    store.heal()  # what is damaged of these is lost, and `store.faults` says so
     past = store.verifications.collect()
     line = lineage(found.old.run, past)
     guard.check([store.path], map(guard.of_run, (found.old.run, found.new.run)))

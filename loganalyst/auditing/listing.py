@@ -34,7 +34,8 @@ def listing(store: Store, ids: Iterable[str], unread: Sequence[Outcome]) -> pl.D
         pl.col(*TEXTS).list.join("\n").replace("", None)
     )
     node = pl.coalesce("node", "host")
-    found = runs.join(judged, on="run_id", how="left").with_columns(node=node).select(COLUMNS.names()).collect()
+    status = pl.col("status").fill_null("unreadable")  # judging it was given up
+    found = runs.join(judged, on="run_id", how="left").with_columns(status, node=node).select(COLUMNS.names()).collect()
     rows = [
         {"run_id": o.run, "path": o.path, "name": o.path.rsplit("/", 1)[-1], "status": "unreadable", "why": o.why}
         for o in unread

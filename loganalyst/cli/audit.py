@@ -98,7 +98,9 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
     if format_ is AuditFormat.JSON:
         return (
             json.dumps(
-                report.data(found.runs, found.groups, found.contrasts, found.accounts), indent=2, allow_nan=False
+                report.data(found.runs, found.groups, found.contrasts, found.accounts, found.copies),
+                indent=2,
+                allow_nan=False,
             )
             + "\n"
         )
@@ -110,6 +112,6 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
         from loganalyst.report import auditpage
 
         home = output.parent if output else None
-        return auditpage.render(found.runs, found.groups, found.contrasts, found.nodes, home)
+        return auditpage.render(found.runs, found.groups, found.contrasts, found.nodes, home, copies=found.copies)
     shown: dict[str, Any] = {} if output else screen()
-    return report.render(found.runs, found.groups, found.contrasts, found.accounts, top=top, **shown)
+    return report.render(found.runs, found.groups, found.contrasts, found.accounts, found.copies, top=top, **shown)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import PATH, RulesDirs, StoreDir, emit
+from loganalyst.cli.common import PATH, USAGE, RulesDirs, StoreDir, complain, emit
 
 
 @command(
@@ -32,6 +32,10 @@ def confirm(
     """
     from loganalyst.auditing.confirm import confirm as confirmed
     from loganalyst.report.text import clean
+    from loganalyst.store import Store
 
-    truth = confirmed(run, cause, store=store, note=note, rules=rules)
+    kept = Store(store)
+    truth = confirmed(run, cause, store=kept, note=note, rules=rules)
+    for fault in kept.faults:
+        complain(fault, USAGE)
     emit(f"{clean(truth.path, PATH)}: {truth.cause or truth.label} ({truth.label}), by your word\n")

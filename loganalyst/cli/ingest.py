@@ -30,7 +30,7 @@ def ingest(
     from loganalyst.report.text import clean
     from loganalyst.store import Store
 
-    counts = {"read": 0, "unchanged": 0, "failed": 0}
+    counts = {"read": 0, "unchanged": 0, "failed": 0, "copy": 0}
     points, named, lost = 0, {os.path.abspath(path) for path in paths}, False
     bar = Bar()
     kept = Store(store)
@@ -46,9 +46,9 @@ def ingest(
             lost |= outcome.path in named
         bar.show(sum(counts.values()), points)
     bar.clear()
-    emit(
-        "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read\n".format(
-            points=points, **counts
-        )
-    )
+    for fault in kept.faults:
+        complain(fault, USAGE)
+    told = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
+    told += ", {copy:,} left out as copies" if counts["copy"] else ""
+    emit(told.format(points=points, **counts) + "\n")
     raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)

@@ -85,6 +85,8 @@ def scan(
     except OSError as error:
         where = error.filename or output
         raise LogAnalystError(where, f"cannot be written ({error.strerror})", "a file of yours is needed") from None
+    for fault in found.audit.faults:
+        complain(fault, USAGE)
     for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):
         complain(run["why"] or f"{run['path']}: could not be read", USAGE)
     read = (found.audit.runs["status"] != "unreadable").any()

@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import FOUND, NOTHING, ConfigFile, Output, RulesDirs, TrustRuns, emit, layout, refuse, screen
+from loganalyst.cli.common import (
+    FOUND,
+    NOTHING,
+    USAGE,
+    ConfigFile,
+    Output,
+    RulesDirs,
+    TrustRuns,
+    complain,
+    emit,
+    layout,
+    refuse,
+    screen,
+)
 
 
 class VerifyFormat(StrEnum):
@@ -39,9 +52,13 @@ def verify(
     """
     from loganalyst.auditing.verify import verify as verified
     from loganalyst.report import verification
+    from loganalyst.store import Store
 
     refuse([output, store], [old, new])
-    found = verified(old, new, store=store, config=config, rules=rules, trust_run_settings=trust_run_settings)
+    kept = None if store is None else Store(store)
+    found = verified(old, new, store=kept, config=config, rules=rules, trust_run_settings=trust_run_settings)
+    for fault in kept.faults if kept else ():
+        complain(fault, USAGE)
     if format_ is VerifyFormat.JSON:
         text = verification.render_json(found) + "\n"
     else:

@@ -59,10 +59,10 @@ class Gathered:
 def logged(runs: pl.DataFrame, store: Store) -> Logged:
     """What the store knows of the readable ones among an audit's `runs`."""
     listing = runs.filter(pl.col("status") != "unreadable").drop_nulls("run_id")
-    mine = pl.col("run_id").is_in(listing["run_id"].to_list())
-    features = store.features.filter(mine).collect()
+    mine = store.of(listing["run_id"])
+    features = mine.features.collect()
     features = listing.select("run_id").join(features, on="run_id", how="left", maintain_order="left")
-    return Logged(store, listing, store.config.filter(mine).collect(), features)
+    return Logged(mine, listing, mine.config.collect(), features)
 
 
 def gathered(found: Logged, metric: str | None, goal: Goal | None) -> Gathered:

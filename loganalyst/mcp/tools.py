@@ -98,8 +98,9 @@ class Tools:
         watch = _watch(tell) if tell else None
         found = audit(map(_path, paths), self.store, watch=watch, trust_run_settings=trust_run_settings)
         if format == "text":
-            return marked(report.render(found.runs, found.groups, found.contrasts, width=WIDTH, top=top))
-        return marked(brief.audit(report.data(found.runs, found.groups, found.contrasts), top))
+            text = report.render(found.runs, found.groups, found.contrasts, copies=found.copies, width=WIDTH, top=top)
+            return marked(text)
+        return marked(brief.audit(report.data(found.runs, found.groups, found.contrasts, copies=found.copies), top))
 
     def show(
         self,

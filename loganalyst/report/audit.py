@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,20 +34,23 @@ def render(
     groups: pl.DataFrame,
     contrasts: pl.DataFrame,
     accounts: pl.DataFrame | None = None,
+    copies: Sequence[tuple[str, str]] = (),
     *,
     width: int = 100,
     colour: bool = False,
     ascii_only: bool = False,
     top: int = 30,
 ) -> str:
-    """The screen: counts, groups of two runs and more, what sets failed runs apart, the `top` worst runs."""
+    """The screen: counts, groups of two runs and more, what sets failed runs apart, the `top` worst runs, and how many
+    were left out as `copies` (each with the file it is a copy of).
+    """
     width = max(min(width, MAX_WIDTH), 40)
     root = common_root(runs["path"].to_list())
     alike = groups.filter(pl.col("runs") > 1)
     lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width)]
     lines += [*_accounts(accounts, width), *_runs(runs, root, width, top)]
     lines += _whose(runs, width)
-    lines += _reports(runs, width)
+    lines += [*_copies(copies, root, width), *_reports(runs, width)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
 
@@ -153,6 +156,16 @@ def _whose(runs: pl.DataFrame, width: int) -> "list[Text]":
     return [text(), *lines, *more] if lines else []
 
 
+def _copies(copies: Sequence[tuple[str, str]], root: str, width: int) -> "list[Text]":
+    return [text(), _cut(text(left_out(copies, root)), width)] if copies else []
+
+
+def left_out(copies: Sequence[tuple[str, str]], root: str) -> str:
+    """How many runs were left out as copies, and an example."""
+    path, original = (clean(short(path, root)) for path in copies[0])
+    return f"{count(len(copies), 'copy', 'copies')} of runs left out, e.g. {path} (of {original})"
+
+
 def _reports(runs: pl.DataFrame, width: int) -> "list[Text]":
     """Where the reports lie that were asked for."""
     files = runs["report"].drop_nulls() if "report" in runs.columns else pl.Series(dtype=pl.String)
@@ -213,7 +226,11 @@ def short(path: str, root: str) -> str:
 
 
 def data(
-    runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, accounts: pl.DataFrame | None = None
+    runs: pl.DataFrame,
+    groups: pl.DataFrame,
+    contrasts: pl.DataFrame,
+    accounts: pl.DataFrame | None = None,
+    copies: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
     """The object of `audit --format json`."""
     accounted = [] if accounts is None else [plain(row) for row in accounts.iter_rows(named=True)]
@@ -225,6 +242,7 @@ def data(
         "contrasts": [plain(contrast) for contrast in contrasts.iter_rows(named=True)],
         "accounts": accounted,
         **_settings(runs),
+        "copies": [{"path": path, "original": original} for path, original in copies],
     }
 
 

@@ -35,7 +35,7 @@ def schema() -> Json:
         "title": "What went wrong in many runs",
         "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
         **object_(
-            optional=("counts", "left_out", "accounts", *SETTINGS, "quoted"),  # younger than the schema
+            optional=("counts", "left_out", "accounts", "copies", *SETTINGS, "quoted"),  # younger than the schema
             schema={"const": SCHEMA_ID},
             counts={
                 "type": "object",
@@ -50,6 +50,7 @@ def schema() -> Json:
             groups=listed(group(), "Runs with the same cause and message, the largest group first."),
             contrasts=listed(contrast(), "What failed runs have and healthy ones have not, the surest first."),
             accounts=listed(_account(), "The scheduler's jobs by node, user, partition and reason of failing."),
+            copies=listed(object_(path=TEXT, original=TEXT), "Runs left out: each is a copy of another file's run."),
         ),
     }
 

@@ -31,7 +31,7 @@ DIAGNOSIS = {
     "analysis_artifacts.findings": 0,
     "analysis_artifacts.features": 0,
 }
-AUDIT = {"groups": 8, "groups.members": 5, "contrasts": 6}
+AUDIT = {"groups": 8, "groups.members": 5, "contrasts": 6, "copies": 3}
 
 
 def diagnosis(whole: Mapping[str, Any], top: int = 5) -> Json:

@@ -6,7 +6,7 @@ nothing else would make its folder a run. Readers look inside later.
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -70,7 +70,8 @@ class Found:
 class Listed(NamedTuple):
     """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. The fields are
     those of `Found`; all but `files` are in the order in which they were met. `log`: it is the logs of one job, which
-    may belong to another run; `real`: its root is surely no link; `within`: see `Found`.
+    may belong to another run; `real`: its root is surely no link; `original`: all its metrics are copies, of this file
+    and perhaps others, and it has no `files`; `within`: see `Found`.
     """
 
     root: str
@@ -81,6 +82,7 @@ class Listed(NamedTuple):
     log: bool = False
     real: bool = False
     within: str = ""
+    original: str = ""
 
     @property
     def alone(self) -> bool:
@@ -100,29 +102,31 @@ class Listed(NamedTuple):
 
 
 def runs(root: Path) -> Iterator[Found]:
-    """`listed`, as paths."""
-    return (run.found() for run in listed(root))
+    """`listed`, as paths, without copies."""
+    return (run.found() for run in listed(root) if not run.original)
 
 
-def listed(root: Path) -> Iterator[Listed]:
+def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
     """Every run below the folder `root` (or the one that the file `root` is), found while walking: folder by folder in
     the order of their names, what lies in a folder itself after the runs below it. No list of them is held.
 
-    A run without files tells in `unread` what of the tree could not be listed and belongs to no run. Raises SourceError
-    where `root` is missing or may not be read; a folder without runs gives none.
+    One without files says in `unread` what could not be listed and belongs to no run, or is a copy (`original`). A file
+    that holds several runs may take so many `seconds` to list them. Raises SourceError where `root` is missing or may
+    not be read; a folder without runs gives none.
     """
     if not root.is_dir():
-        inside = () if address.split(root)[1] else formats.runs_in(root)
+        inside = () if address.split(root)[1] else formats.runs_in(root, seconds).runs
         yield from map(_file, map(Path, inside or (root,)))
         return
     copies, settings, links, within = Copies(), _SettingsAbove(), {str(root)}, os.path.realpath(root)
     try:
-        for candidate in walk(str(root), links):
+        for candidate in walk(str(root), links, seconds):
             group = candidate.group
             if group.curves:
-                copies.leave_out(group)
-                if not group.curves and not group.logs:
-                    continue  # a run that was met before under another name
+                original = copies.leave_out(group)
+                if not group.curves and not group.logs:  # a run that was met before under another name
+                    yield Listed(candidate.root, (), original=original)
+                    continue
             files = group.files() + (settings.of(candidate.root) if group.curves else [])
             if len(files) > 1:
                 files.sort(key=rotation.order)
@@ -139,19 +143,28 @@ def discover(path: Path) -> Found:
 
     Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
     """
-    every = (found for found in runs(path) if found.files or found.unread)
+    unread = list[tuple[Path, str]]()
+    every = _with_files(runs(path), unread)
     first = list(islice(every, 4))
-    first, unread = [f for f in first if f.files], [u for f in first for u in f.unread]
     if not first:
         what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
         told = "; ".join(f"{file}: {why}" for file, why in unread[:3])
         raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
     if len(first) > 1:
-        count = len(first) + sum(bool(found.files) for found in every)
+        count = len(first) + sum(1 for _ in every)
         names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
         what = f"holds {count:,} runs"
         raise SourceError(path, what, f"name one of them: {names}{', …' if count > 3 else ''}")
-    return first[0]
+    return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
+
+
+def _with_files(every: Iterator[Found], unread: list[tuple[Path, str]]) -> Iterator[Found]:
+    """Those that have files; what could not be read and belongs to no run is added to `unread`."""
+    for found in every:
+        if found.files:
+            yield found
+        else:
+            unread += found.unread
 
 
 class _SettingsAbove:
@@ -174,7 +187,7 @@ def _file(path: Path) -> Listed:
         raise SourceError(path, *_missing(path))
     if why := no_file(file):
         raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
-    named = [Path(inside) for inside in formats.runs_in(file) if inside.startswith(str(path))] if run else []
+    named = [Path(inside) for inside in formats.runs_in(file).runs if inside.startswith(str(path))] if run else []
     whole = str(named[0] if len(named) == 1 else path)  # a run may be named by the beginning of its id
     return Listed(whole, (whole,), log=kind(os.path.basename(whole)) is Kind.LOG)
 

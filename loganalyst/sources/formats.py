@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import NamedTuple
 
 import loganalyst.sources
 from loganalyst.opening import opened
@@ -33,14 +34,25 @@ def reader(path: Path, head: bytes) -> ModuleType | None:
     return best if score >= PLAUSIBLE else None
 
 
-def runs_in(file: Path) -> tuple[str, ...]:
-    """The addresses (FILE#RUN) of the runs in a file of a format that holds several; empty for any other file."""
+class Several(NamedTuple):
+    """The addresses (FILE#RUN) of the runs in a file, and `why` there may be more that cannot be read (empty: none)."""
+
+    runs: tuple[str, ...] = ()
+    why: str = ""
+
+
+def runs_in(file: Path, seconds: float | None = None) -> Several:
+    """The runs in a file of a format that holds several, found within so many `seconds`; none in any other file."""
     try:
         if not file.is_file():  # a pipe would be waited for
-            return ()
+            return Several()
         with opened(file) as handle:
             head = handle.read(HEAD)
-    except OSError:
-        return ()
-    several = (m for m in formats() if hasattr(m, "runs") and m.sniff(file, head) >= PLAUSIBLE)
-    return tuple(f"{file}#{run}" for module in several for run in module.runs(file))
+    except OSError as error:
+        return Several(why=f"cannot be read ({error.strerror})")
+    limit = {} if seconds is None else {"seconds": seconds}
+    several = (m for m in formats() if hasattr(m, "runs") and (m.sniff(file, head) >= PLAUSIBLE or m.named(file)))
+    for module in several:
+        found, why = module.runs(file, **limit)
+        return Several(tuple(f"{file}#{run}" for run in found), why)
+    return Several()

@@ -6,33 +6,34 @@ nobody gave a step it writes 0: then the rows are counted. Only plain tables are
 Schema: https://mlflow.org/docs/latest/self-hosting/architecture/backend-store/ and its migrations.
 """
 
-import shutil
+import re
 import sqlite3
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from loganalyst.errors import nearest
 from loganalyst.model import Tables
-from loganalyst.opening import LEADS_OUT, beside, checked, opened
+from loganalyst.opening import opened
 from loganalyst.sources import mlflowtables
-from loganalyst.sources.address import LOGS
+from loganalyst.sources.sqliteguard import BATCH, SECONDS, DamageError, Guarded, opened_database
 from loganalyst.sources.textblocks import gap
 
 NAME = "mlflowdb"
 
-BATCH = 1 << 17  # rows of a fetch: Python's tuples take 200 bytes a row
-MOST_SETTINGS = 20_000  # parameters or tags of one run
+MAX_SETTINGS = 20_000  # parameters or tags of one run
+MAX_SETTING_BYTES = 16 << 20  # of their names and values together
+MAX_NAME = 1000  # bytes of a metric's name; MLflow's own limit is 250 characters
 _MAGIC = b"SQLite format 3\0"
 _NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "timestamp", "run_uuid"}}
-_LONGEST_CELL = 16 << 20  # bytes; MLflow's own limit is 8,000 characters
-_BROKEN = (sqlite3.Error, UnicodeDecodeError)  # the latter where a message quotes the damage
+_FACTS = ("status", "start_time", "end_time", "name", *mlflowtables.FACTS)
+_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)  # as MLflow takes them, such as 7d0c5e8f1c2b4a6f
+_NAMED = re.compile(r"(?:mlflow|mlruns).*\.(?:db|sqlite3?)$", re.IGNORECASE)  # mlflow.db, my-mlruns.sqlite
+_BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # the second where a message quotes the damage
 
 
 class _NoStoreError(Exception):
@@ -44,79 +45,117 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share on
     return 0.9 if head.startswith(_MAGIC) else 0.0
 
 
-def runs(path: Path) -> tuple[str, ...]:
-    """The runs in the file by id, oldest first, without those deleted in MLflow; none where it is no store."""
+def named(path: Path) -> bool:
+    """Whether the file is named as a store of MLflow's: one that cannot be read is not passed over."""
+    return bool(_NAMED.search(path.name))
+
+
+class Runs(NamedTuple):
+    """The runs in a file by id, and `why` there may be more (empty: there are none)."""
+
+    ids: tuple[str, ...]
+    why: str = ""
+
+
+def runs(path: Path, seconds: float = SECONDS) -> Runs:
+    """The runs in the file, oldest first, without those deleted in MLflow.
+
+    None where it is no store. A file that is damaged, or takes longer than `seconds`, says why, and so does one that
+    is named as a store and is none.
+    """
     try:
-        with _store(path) as store:
-            return tuple(store.ids())
-    except (*_BROKEN, _NoStoreError, OSError):
-        return ()
+        with _store(path, seconds) as store:
+            return Runs(tuple(store.ids()), store.broken())
+    except _NoStoreError as error:
+        return Runs((), str(error) if named(path) else "")
+    except (*_BROKEN, OSError) as error:
+        return Runs((), _told(error) if named(path) or _speaks_of_runs(path) else "")
 
 
-def read(path: Path, run: str = "") -> Iterator[Tables]:
-    """Session, settings and points of the run whose id begins with `run`; of the only run where none is named.
+def _speaks_of_runs(path: Path) -> bool:
+    """Whether a damaged database was a store of MLflow's: its first page holds the statements that made the tables."""
+    try:
+        with opened(path) as file:
+            return b"run_uuid" in file.read(1 << 16)
+    except OSError:
+        return False
+
+
+def _told(error: Exception) -> str:
+    """An error as one line."""
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror})"
+    return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
+
+
+def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
+    """Session, settings and points of the run whose id begins with `run`; of the only run where none is named. Rows are
+    fetched in batches of so many.
 
     Whatever is wrong is a gap, after all that could be read. Raises OSError.
     """
     try:
         with _store(path) as store:
             chosen = store.chosen(run)
-            for why in filter(None, (store.left_out, "" if run else store.deleted())):
+            for why in filter(None, (*store.left_out(), "" if run else store.deleted())):
                 yield Tables(gaps=gap(path, why))
-            yield from store.run(chosen)
+            yield from store.run(chosen, batch)
     except _NoStoreError as error:
         yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
     except _BROKEN as error:
-        yield Tables(gaps=gap(path, f"SQLite: {error}"[:300], 0, path.stat().st_size))
+        yield Tables(gaps=gap(path, _told(error), 0, path.stat().st_size))
 
 
 @contextmanager
-def _store(path: Path) -> Iterator["_Store"]:
-    """The opened store. Raises sqlite3.Error, _NoStoreError, OSError."""
-    there = [log for end in LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
-    logs = [log for log in there if beside(path, log.name)]
-    outside = "".join(f"{log.name}: {LEADS_OUT}, its changes are not read" for log in there if log not in logs)
-    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
-        size = sum(file.stat().st_size for file in (path, *logs))
-        copied = bool(logs) and size < shutil.disk_usage(folder).free // 2
-        for file in (path, *logs) if copied else ():
-            with opened(file) as changed, Path(folder, file.name).open("wb") as copy:
-                shutil.copyfileobj(changed, copy)
-        place = Path(folder, path.name) if copied else checked(path).absolute()
-        uri = f"file:{quote(str(place))}" + ("" if copied else "?mode=ro&immutable=1")
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
-            unread = ", ".join(log.name for log in logs) if not copied else ""
-            yield _Store(
-                path, connection, f"{unread}: too large to copy, its changes are not read" if unread else outside
-            )
+def _store(path: Path, seconds: float = SECONDS) -> Iterator["_Store"]:
+    """The opened store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
+    with opened_database(path, seconds) as database:
+        yield _Store(path, database)
 
 
 class _Store:
     """A store of MLflow's that is open for reading."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, left_out: str) -> None:
-        self.path, self.connection, self.left_out = path, connection, left_out
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "cache_size=-16384"):
-            connection.execute(f"PRAGMA {pragma}")
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0").fetchall()
-        self.columns = {
-            name: {row[1] for row in connection.execute(f"PRAGMA table_info({name})")}
-            for name in ("runs", "metrics", "params", "tags")
-            if (name,) in tables
-        }
+    def __init__(self, path: Path, database: Guarded) -> None:
+        self.path, self.database = path, database
+        self.columns = database.tables(("runs", "metrics", "params", "tags"))
         if missing := [name for name, needed in _NEEDED.items() if not needed <= self.columns.get(name, set())]:
             raise _NoStoreError(f"a SQLite database, but no store of MLflow's (no usable table {missing[0]!r})")
+        self._runs: dict[str, bool] = {}  # whether each was deleted, oldest first
+        self._why = ""
+        self._list()
+
+    def _list(self) -> None:
+        """Ask for the runs; those before damage are kept."""
+        columns, rows = self.columns["runs"], list[tuple[Any, ...]]()
+        stage = "lifecycle_stage" if "lifecycle_stage" in columns else "NULL"
+        start = "CASE WHEN typeof(start_time) IN ('integer', 'real') THEN start_time END"
+        query = f"SELECT substr(run_uuid, 1, 300), {stage} IS 'deleted', {start if 'start_time' in columns else 'NULL'}"
+        try:
+            for batch in self.database.batches(f"{query} FROM runs"):
+                rows += batch
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            self._why = _told(error)
+        known = [row for row in rows if isinstance(row[0], str) and _ID.fullmatch(row[0])]
+        known.sort(key=lambda row: (row[2] is not None, row[2] or 0, row[0]))
+        self._runs = {id_: bool(deleted) for id_, deleted, _ in known}
+        if not self._why and len(self._runs) < len(rows):
+            self._why = f"runs: {len(rows) - len(self._runs):,} rows have no id, or one that another has"
+
+    def broken(self) -> str:
+        """Why there may be more runs than are listed (empty: there are none)."""
+        return self._why
+
+    def left_out(self) -> Iterator[str]:
+        """What of the file is not read."""
+        yield from filter(None, (self.database.left_out, self._why))
+        for table in self.columns:
+            if names := self.database.computed(table):
+                yield f"{table}: {', '.join(names[:3])}: computed when read, and so not asked for"
 
     def ids(self, *, deleted: bool = False) -> list[str]:
         """The runs, or those that were deleted in MLflow; oldest first."""
-        columns = self.columns["runs"]
-        stage = "lifecycle_stage" if "lifecycle_stage" in columns else "NULL"
-        order = "start_time, run_uuid" if "start_time" in columns else "run_uuid"
-        query = f"SELECT run_uuid FROM runs WHERE ({stage} IS 'deleted') = ? ORDER BY {order}"
-        rows = self.connection.execute(query, [deleted])
-        return [row[0] for row in rows if isinstance(row[0], str) and row[0]]
+        return [id_ for id_, gone in self._runs.items() if gone is deleted]
 
     def chosen(self, named: str) -> str:
         """The one run whose id begins with `named`; a deleted one only if it is named."""
@@ -136,47 +175,67 @@ class _Store:
         count = len(self.ids(deleted=True))
         return f"{count} runs that were deleted in MLflow are left out" if count else ""
 
-    def run(self, run: str) -> Iterator[Tables]:
-        """All that is stored of one run."""
-        row = self._facts(run)
+    def run(self, run: str, batch: int) -> Iterator[Tables]:
+        """All that is stored of one run; what is damaged costs its table only. Raises as `opened`."""
+        lost = list[str]()
+        row, params, tags = (
+            self._facts(run, lost),
+            self._settings("params", run, lost),
+            self._settings("tags", run, lost),
+        )
         name = self.path.name
-        params, tags = self._settings("params", run), self._settings("tags", run)
         known = mlflowtables.facts(name, {**row, "run_name": row.get("name")})
         config = pl.concat([mlflowtables.config(name, params, tags), known])
         yield Tables(sessions=mlflowtables.session(name, row), config=config)
-        for table, rows in (("params", params), ("tags", tags)):
-            if len(rows) == MOST_SETTINGS:
-                yield Tables(gaps=gap(self.path, f"{table}: more than {MOST_SETTINGS:,}, the rest is not read"))
-        yield from self._metrics(run)
+        yield from (Tables(gaps=gap(self.path, why)) for why in lost)
+        yield from self._metrics(run, batch)
 
-    def _facts(self, run: str) -> Mapping[str, Any]:
-        cursor = self.connection.execute("SELECT * FROM runs WHERE run_uuid = ?", [run])
-        names = [column[0] for column in cursor.description]
-        return dict(zip(names, cursor.fetchone() or [None] * len(names), strict=True))  # a broken index finds none
+    def _facts(self, run: str, lost: list[str]) -> Mapping[str, Any]:
+        """The row of the run; why it is not known is added to `lost`."""
+        names = [name for name in _FACTS if name in self.columns["runs"]]
+        query = f"SELECT {', '.join(['run_uuid', *names])} FROM runs WHERE run_uuid = ? LIMIT 1"
+        try:
+            found = self.database.rows(query, [run])
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            lost.append(f"runs: {_told(error)}")
+            return {}
+        return dict(zip(names, found[0][1:], strict=True)) if found else {}  # a broken index finds none
 
-    def _settings(self, table: str, run: str) -> list[tuple[str, str]]:
+    def _settings(self, table: str, run: str, lost: list[str]) -> list[tuple[str, str]]:
+        """The run's parameters or tags; why some are left out is added to `lost`."""
         if not {"key", "value", "run_uuid"} <= self.columns.get(table, set()):
             return []
-        query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid LIMIT {MOST_SETTINGS}"
-        return [(str(key), str(value)) for key, value in self.connection.execute(query, [run])]
+        query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid LIMIT {MAX_SETTINGS}"
+        found, size = list[tuple[str, str]](), 0
+        try:
+            for key, value in (row for batch in self.database.batches(query, [run]) for row in batch):
+                found.append((str(key), str(value)))
+                size += len(found[-1][0]) + len(found[-1][1])
+                if size > MAX_SETTING_BYTES:
+                    lost.append(f"{table}: more than {MAX_SETTING_BYTES >> 20} MiB, the rest is not read")
+                    break
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            lost.append(f"{table}: {_told(error)}")
+        if len(found) == MAX_SETTINGS:
+            lost.append(f"{table}: more than {MAX_SETTINGS:,}, the rest is not read")
+        return found
 
-    def _metrics(self, run: str) -> Iterator[Tables]:
+    def _metrics(self, run: str, batch: int) -> Iterator[Tables]:
         """The points in batches, in the order they were written; the rows that are none as a gap."""
-        columns = self.columns["metrics"]
+        columns, ask = self.columns["metrics"], self.database
         step, mark = ("step" if "step" in columns else "0"), ("is_nan" if "is_nan" in columns else "0")
         integers = f"typeof(timestamp) = 'integer' AND typeof({step}) = 'integer'"
-        usable = f"typeof(key) = 'text' AND typeof(value) IN ('real', 'integer') AND {integers}"
-        stepped = f"SELECT DISTINCT key FROM metrics WHERE run_uuid = ? AND {step} <> 0"
-        steps = _Steps({str(row[0]) for row in self.connection.execute(stepped, [run])})
-        stored = self.connection.execute("SELECT count(*) FROM metrics WHERE run_uuid = ?", [run]).fetchone()[0]
-        cursor = self.connection.cursor()
-        cursor.execute(
-            f"SELECT key, value, timestamp, {step}, {mark} FROM metrics WHERE run_uuid = ? AND {usable} ORDER BY rowid",
-            [run],
-        )
-        self.connection.text_factory = bytes  # names are decoded once each, not once a row
+        named = f"typeof(key) = 'text' AND length(key) <= {MAX_NAME}"
+        usable = f"{named} AND typeof(value) IN ('real', 'integer') AND {integers}"
+        stepped = f"SELECT DISTINCT key FROM metrics WHERE run_uuid = ? AND {step} <> 0 AND {named}"
+        of_run = "FROM metrics WHERE run_uuid = ?"
+        ((stored, size),) = ask.rows(f"SELECT count(*), total(length(CAST(key AS BLOB))) {of_run}", [run])
+        ask.check(stored, size)
+        steps = _Steps({str(row[0]) for row in ask.rows(stepped, [run])})
+        query = f"SELECT key, value, timestamp, {step}, {mark} {of_run} AND {usable} ORDER BY rowid"
+        ask.connection.text_factory = bytes  # names are decoded once each, not once a row
         read = 0
-        while rows := cursor.fetchmany(BATCH):
+        for rows in ask.batches(query, [run], batch):
             read += len(rows)
             yield Tables(points=mlflowtables.points(steps.counted(_frame(rows)), self.path.name))
         if read < stored:

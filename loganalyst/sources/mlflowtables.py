@@ -13,7 +13,7 @@ from loganalyst.sources.timestamps import from_seconds
 # as mlflow.entities.RunStatus numbers them. A run that was killed stays RUNNING for ever: that tells nothing.
 STATUS = {3: "finished", 4: "failed", 5: "killed"}
 _NAMES = {"FINISHED": 3, "FAILED": 4, "KILLED": 5}
-_FACTS = ("run_name", "experiment_id", "source_name", "source_version", "entry_point_name", "lifecycle_stage")
+FACTS = ("run_name", "experiment_id", "source_name", "source_version", "entry_point_name", "lifecycle_stage")
 _LEFT_OUT = {"mlflow.user", "mlflow.log-model.history", "mlflow.loggedModels"}  # who, and lists of artifacts
 
 
@@ -40,7 +40,7 @@ def config(source: str, params: Iterable[tuple[str, Leaf]], tags: Iterable[tuple
 
 def facts(source: str, run: Mapping[str, Any]) -> pl.DataFrame:
     """`config` rows of what MLflow itself notes of a run."""
-    known = [(f"mlflow.{key}", run[key]) for key in _FACTS if run.get(key) not in (None, "")]
+    known = [(f"mlflow.{key}", run[key]) for key in FACTS if run.get(key) not in (None, "")]
     return config_table([(key, value if isinstance(value, Leaf) else str(value)) for key, value in known], source)
 
 

@@ -31,7 +31,7 @@ def places(named: Iterable[Path]) -> tuple[tuple[Place, ...], tuple[str, ...]]:
                 faults.append(f"{path}: larger than {LARGEST // 1_000_000} MB, not searched for settings")
             else:
                 found += _python(path) if path.suffix == ".py" else _tree(path)
-        except (RuleError, SyntaxError, ValueError, RecursionError, OSError) as error:
+        except (RuleError, SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
             faults.append(f"{path}: not searched for settings ({str(error).removeprefix(f'{path}:')})")
     return tuple(found), tuple(faults)
 

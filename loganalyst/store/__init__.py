@@ -9,7 +9,8 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,10 @@ from loganalyst.sources.dumps import jobs as dumped_jobs
 from loganalyst.sources.part import BIG
 from loganalyst.store import changes, judged, lock, reading, runrows
 from loganalyst.store.changes import Below
+from loganalyst.store.damage import check_big
+from loganalyst.store.healing import heal
 from loganalyst.store.judged import Judged
+from loganalyst.store.ledger import DamagedError
 from loganalyst.store.reading import Done, Task
 from loganalyst.store.state import State, opened
 from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
@@ -40,12 +44,13 @@ PATIENCE = 600.0  # seconds to wait for another process that writes
 
 
 class Outcome(NamedTuple):
-    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written), or
-    `failed` and why. `points` counts those of a run just read.
+    """What became of one run (`run` is its id): `read`, `unchanged`, `judged`, `reported` (its report was written),
+    `copy` (left out; `why` is the file it is a copy of), or `failed` and why. `points` counts those of a run just
+    read.
     """
 
     path: str
-    what: Literal["read", "unchanged", "judged", "reported", "failed"]
+    what: Literal["read", "unchanged", "judged", "reported", "copy", "failed"]
     why: str = ""
     points: int = 0
     run: str = ""
@@ -69,6 +74,9 @@ class Store:
         self.path = Path(path)
         self._folder = Folder(self.path)
         self._network = False
+        self._lost = set[str]()
+        self._only: set[str] | None = None
+        self.faults: list[str] = []  # what was found damaged, and what is done about it
         with _told(self.path):
             names = {file.name for file in self.path.iterdir()} if os.path.lexists(self.path) else set()
             self._network = lock.on_network(self.path)
@@ -89,7 +97,8 @@ class Store:
     def ingest(
         self, paths: Iterable[str | Path], processes: int = 1, *, trust_run_settings: bool = False
     ) -> dict[str, str]:
-        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not.
+        """Read every run at or below `paths` that changed; path of the run -> "read", "unchanged" or why it was not
+        read (it may be a copy of another).
         `trust_run_settings`: a loganalyst.yaml that lies in a run, or between it and `paths`, is obeyed too.
 
         >>> import tempfile
@@ -97,14 +106,20 @@ class Store:
         >>> list(la.Store(tempfile.mkdtemp()).ingest(["no/such/run", "fixtures/runs/nan-lr"]).values())
         ['...no such file or directory; ...', 'read']
         """
-        found = self.readings(self.below(paths), processes, trust_run_settings=trust_run_settings)
-        return {o.path: o.why or o.what for o in found}
+        done = self.readings(self.below(paths), processes, trust_run_settings=trust_run_settings)
+        return {o.path: f"a copy of {o.why}" if o.what == "copy" else o.why or o.what for o in done}
 
-    def below(self, paths: Iterable[str | Path], writes: Iterable[str | Path | None] = ()) -> Below:
+    def below(
+        self,
+        paths: Iterable[str | Path],
+        writes: Iterable[str | Path | None] = (),
+        seconds: float | None = None,
+    ) -> Below:
         """The runs at or below `paths`, to be read. Raises LogAnalystError where the store, or one of the files and
-        folders `writes` that are to be written too, belongs to one of them or lies in any run.
+        folders `writes` that are to be written too, belongs to one of them or lies in any run. `seconds`: what a file
+        may take to list its runs.
         """
-        found = Below(paths)
+        found = Below(paths, seconds)
         found.refuse([self.path, *writes])
         return found
 
@@ -146,11 +161,14 @@ class Store:
 
     def _work(self, below: Below, state: State, *, full: bool, trusted: bool) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        for found in changes.runs(below, state, full=full, trusted=trusted):
+        damage = changes.Damage(self._lost, self.run_file, self.faults)
+        for found in changes.runs(below, state, full=full, trusted=trusted, damage=damage):
             if isinstance(found, changes.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
                 yield Task(found.found, found.note, found.known, places, folder, found.rules, found.chosen)
+            elif found.original:
+                yield Ready(Outcome(found.path, "copy", found.original))
             else:
                 yield Ready(Outcome(found.path, "failed" if found.why else "unchanged", found.why or "", run=found.run))
 
@@ -159,12 +177,13 @@ class Store:
         leaves runs that count as changed.
         """
         read = [done for done in batch if not done.note.why]
+        if read:
+            files = [(file, done.task.written[name]) for done in read for name, file in done.files.items()]
+            rows = {name: [d.rows[name] for d in read if name in d.rows] for name in READ}
+            self._folder.append(READ, rows, files, {done.note.run: done.note.known.written for done in read})
         for done in read:
             for name in done.task.written.keys() - done.files.keys():
                 done.task.written[name].unlink(missing_ok=True)
-        if read:
-            files = [(file, done.task.written[name]) for done in read for name, file in done.files.items()]
-            self._folder.append(READ, {name: [d.rows[name] for d in read if name in d.rows] for name in READ}, files)
         state.note([done.note for done in batch])
         for folder in (done.task.folder for done in batch if done.task.folder.exists()):
             shutil.rmtree(folder, ignore_errors=True)
@@ -205,11 +224,14 @@ class Store:
         if not self.unjudged(wanted).height:
             return
         with self._writing(patience):
-            batch: list[Judged] = []
+            batch, broken = list[Judged](), list[DamagedError]()
             since = time.monotonic()
             try:
                 work, given_up = self._to_judge(wanted), judged.given_up
                 for done in each(judged.judge, work, processes, given_up, limits, workers=workers):
+                    if done.damage is not None:
+                        broken.append(done.damage)
+                        continue
                     batch.append(done)
                     if len(batch) >= RUNS or time.monotonic() - since > SECONDS:
                         self._keep_judged(batch)
@@ -218,6 +240,8 @@ class Store:
                     yield Outcome(done.task.path, "failed" if why else "judged", why or "", run=done.task.run_id)
             finally:
                 self._keep_judged(batch)
+            if broken:
+                raise broken[0]
 
     def _to_judge(self, ids: set[str] | None) -> Iterator[judged.Task]:
         for some in self.unjudged(ids).iter_slices(JUDGED_AT_ONCE):
@@ -242,7 +266,8 @@ class Store:
 
     def table(self, name: str) -> pl.LazyFrame:
         """One table over all runs. A judged one (features, feature_sources, findings, diagnoses) judges first what was
-        not judged yet; where the store cannot be written just now, what is there is given.
+        not judged yet; where the store cannot be written just now, what is there is given. Raises DamagedError where
+        rows that were written are gone.
 
         >>> import tempfile
         >>> import loganalyst as la
@@ -252,10 +277,35 @@ class Store:
         'lr_too_high'
         """
         if name in JUDGED:
-            with suppress(StoreError):
-                for _ in self.judgings(patience=0.0):
+            try:
+                for _ in self.judgings(self._only, patience=0.0):
                     pass
-        return self._folder.scan(name)
+            except DamagedError:
+                raise
+            except StoreError:
+                pass
+        found = self._folder.scan(name, self._only)
+        return found if self._only is None else found.filter(pl.col("run_id").is_in(list(self._only)))
+
+    def of(self, runs: Iterable[str]) -> "Store":
+        """The store as far as runs of these ids go: its tables have their rows alone, and damage of others is none."""
+        found = copy(self)
+        found._only = set(runs)
+        return found
+
+    def heal(self) -> None:
+        """Put right what is damaged, as every command that writes does first; `faults` says what was.
+
+        Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+        """
+        with self._writing():
+            pass
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise DamagedError, which says whose rows are missing, where one of these big tables is damaged."""
+        for name in names:
+            if name in BIG:
+                check_big(self._folder, name)
 
     def rows(self, name: str) -> int | None:
         """How many rows a table has; None for a judged one while runs wait to be judged: nothing is judged to count.
@@ -368,7 +418,20 @@ class Store:
             opened(self.path, network=self._network) as state,
         ):
             self._folder.clear()
+            damaged = self._heal(state)
             yield state
+            if damaged:  # what was read again needs no more than that
+                self._heal(state)
+
+    def _heal(self, state: State) -> bool:
+        """Put right what is damaged. Whether anything was."""
+        found = heal(self._folder, state.places, state.forget)
+        self._lost = found.lost
+        if state.renewed:
+            found.faults.append(f"{self.path / 'state.sqlite'}: was damaged: every run is read again")
+            state.renewed = False
+        self.faults += [fault for fault in found.faults if fault not in self.faults]
+        return bool(found.faults)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from loganalyst import __version__, rulefiles
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Cause, Diagnosis, Features, Run, Witness, table
 from loganalyst.store import runrows
+from loganalyst.store.ledger import DamagedError
 from loganalyst.store.runrows import Small, of_run
 from loganalyst.store.tables import Folder, schema
 
@@ -33,11 +34,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of it: the status of the diagnosis and the rows of each judged table."""
+    """What came of it: the status of the diagnosis and the rows of each judged table; or the `damage` that keeps
+    the run from being judged.
+    """
 
     task: Task
     status: str
     rows: Mapping[str, pl.DataFrame]
+    damage: DamagedError | None = None
 
 
 @cache
@@ -58,6 +62,8 @@ def judge(task: Task) -> Judged:
 
     try:
         return _judged(task, pipeline.diagnose(runrows.whole(Folder(task.folder), task.run_id, task.small)))
+    except DamagedError as error:
+        return Judged(task, "unreadable", {}, error)
     except LogAnalystError as error:
         return given_up(task, str(error))
     except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others

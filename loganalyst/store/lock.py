@@ -52,7 +52,10 @@ def _busy(folder: Path, who: str) -> StoreError:
 
 @contextmanager
 def _lock_database(folder: Path, patience: float) -> Iterator[None]:
-    with closing(sqlite3.connect(folder / "lock.sqlite", timeout=patience, isolation_level=None)) as database:
+    file = folder / "lock.sqlite"
+    if file.exists() and file.stat().st_size:  # it is never written to: somebody else did
+        os.truncate(file, 0)
+    with closing(sqlite3.connect(file, timeout=patience, isolation_level=None)) as database:
         try:
             database.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:

@@ -30,6 +30,8 @@ from loganalyst.sources.log import own
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
+from loganalyst.store.columns import SEALS
+from loganalyst.store.ledger import broken, seal, written
 from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
 
 HASHED = 1 << 12  # bytes at the beginning of a file, and before its mark, by which it is known again
@@ -92,6 +94,7 @@ def read(task: Task) -> Done:
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
+        noted = _noted(note, run, task.known, files)
     except LogAnalystError as error:
         return Done(task, replace(note, why=str(error)))
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
@@ -100,7 +103,8 @@ def read(task: Task) -> Done:
     chosen, inside, ignored = task.chosen
     corrected = replace(run.run, settings=chosen, settings_inside=inside, settings_ignored=ignored)
     rows = {name: frame for name, frame in runrows.rows(corrected, heights).items() if frame.height}
-    return Done(task, _noted(note, run, task.known, files), files, rows, heights["points"])
+    rows["runs"] = rows["runs"].with_columns(pl.lit(written(noted.known.written)).alias(SEALS))
+    return Done(task, noted, files, rows, heights["points"])
 
 
 def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str, Path]) -> Note:
@@ -108,7 +112,7 @@ def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str,
     again = {p.source for p in run.parts if p.again}
     known = Known(
         [_seen(p, at, note.prints, run.run.path, old) for p, at in zip(run.parts, run.places, strict=True)],
-        {name: stat for name, file in files.items() if (stat := stat_of(file))},
+        {name: seal(file) for name, file in files.items()},
     )
     until = None
     if run.run.status == "running" and run.run.ended is not None:
@@ -201,7 +205,7 @@ def _stored(task: Task, seen: Seen, rows: Mapping[str, int]) -> Iterator[Tables]
 def _untouched(task: Task) -> bool:
     """Whether what we wrote the last time still stands."""
     known = task.known.written if task.known else {}
-    return all(stat_of(task.written[name]) == known.get(name) for name in BIG)
+    return all(not broken(task.written[name], sealed) for name, sealed in known.items())
 
 
 def _written(name: str, run: Assembled, folder: Path, *, streamed: bool) -> Path | None:

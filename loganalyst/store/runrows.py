@@ -9,6 +9,9 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, Run, Source, constant
 from loganalyst.sources.part import BIG, changed
+from loganalyst.store import damage
+from loganalyst.store.columns import SEALS
+from loganalyst.store.ledger import HEALING, DamagedError
 from loganalyst.store.tables import READ, Folder, schema
 
 TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
@@ -39,7 +42,12 @@ def load(folder: Folder, run_ids: list[str]) -> list[Run]:
 
 
 def small(folder: Folder, run_ids: list[str]) -> dict[str, Small]:
-    """What the small tables have of runs, by id in the order asked for; ids the store does not have are left out."""
+    """What the small tables have of runs, by id in the order asked for; ids the store does not have are left out.
+
+    Raises DamagedError where rows of one of them are missing.
+    """
+    if runs := damage.affected(folder, READ) & set(run_ids):
+        raise DamagedError(folder.path, f"rows are missing, {damage.of(folder, runs)}", HEALING)
     counting = folder.counting("runs").filter(pl.col("run_id").is_in(run_ids))
     tables = {name: _by_run(rows) for name, rows in folder.rows(READ, counting).items()}
     known = [run_id for run_id in run_ids if run_id in tables.get("runs", {})]
@@ -51,8 +59,11 @@ def _by_run(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def whole(folder: Folder, run_id: str, rows: Small) -> Run:
-    """The run that `small` told of, with its big tables."""
+    """The run that `small` told of, with its big tables. Raises DamagedError where one is not what was written."""
     row = rows["runs"].row(0, named=True)
+    for name in BIG:
+        if row[name] and (why := folder.unsound(name, run_id, row[SEALS])):
+            raise damage.lost(folder.run_file(name, run_id), why, [row["path"]])
     files = rows["sources"].to_dicts() if "sources" in rows else []
     tables: dict[str, Any] = {name: frame for name, frame in rows.items() if name in SCHEMAS}
     tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}

@@ -5,7 +5,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,13 +16,14 @@ import polars as pl
 
 from loganalyst.sources.mark import Mark
 from loganalyst.sources.part import SMALL, Place
+from loganalyst.store.ledger import Seal
 
-FORM = 2  # of the tables; what has another one is forgotten
+FORM = 3  # of the tables; what has another one is forgotten
 _FORGET = f"DROP TABLE IF EXISTS runs; DROP TABLE IF EXISTS files; PRAGMA user_version = {FORM};"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, version TEXT NOT NULL, print TEXT NOT NULL, why TEXT, until REAL, written TEXT NOT NULL,
-    joined TEXT NOT NULL
+    joined TEXT NOT NULL, path TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS files (
     run TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -75,7 +76,7 @@ class Known:
     """A run as it was read: its files in order, and what we wrote of it (by table)."""
 
     files: Sequence[Seen]
-    written: Mapping[str, Print]
+    written: Mapping[str, Seal]
 
 
 class Joined(NamedTuple):
@@ -92,9 +93,9 @@ class Joined(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """What to remember of a run: `prints` of all its files (by path; what is missing there counts as changed), `why` it
-    could not be read, `until` when (seconds since the epoch) its status holds without another row, `corrected` the
-    stamp of the user's corrections.
+    """What to remember of the run at `path`: `prints` of all its files (by path; what is missing there counts as
+    changed), `why` it could not be read, `until` when (seconds since the epoch) its status holds without another row,
+    `corrected` the stamp of the user's corrections.
     """
 
     run: str
@@ -105,6 +106,7 @@ class Note:
     until: float | None = None
     known: Known = Known((), {})
     corrected: str = ""
+    path: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -120,37 +122,58 @@ def fingerprint(version: str, corrected: str, joined: Joined, prints: Mapping[st
 
 
 class Remembered(NamedTuple):
-    """What a run was: its `Note.fingerprint`, `why` it could not be read, `until` when that holds, what was joined."""
+    """What a run was: its `Note.fingerprint`, `why` it could not be read, `until` when that holds, what was joined, and
+    the big tables that were `written`.
+    """
 
     fingerprint: str
     why: str | None
     until: float | None
     joined: Joined
+    written: Mapping[str, Seal]
+
+
+# what SQLite says of a file that is no database, damaged, or has other tables than ours
+_DAMAGE = {
+    sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_MISMATCH,
+    sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,
+}  # fmt: skip
 
 
 class State:
-    """The SQLite file in `folder`; made anew where it is damaged, for all it holds can be found again."""
+    """The SQLite file in `folder`; made anew where it is damaged (`renewed`), for all it holds can be found again."""
 
     def __init__(self, folder: Path, *, network: bool) -> None:
         self._file = folder / "state.sqlite"
         self._network = network
+        self.renewed = False
         try:
             self._database = self._opened()
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                Path(f"{self._file}{suffix}").unlink(missing_ok=True)
-            self._database = self._opened()
+            self._renew(error)
+
+    def _renew(self, error: sqlite3.DatabaseError) -> None:
+        """Begin anew; raises `error` where it tells of something else than damage, such as a full disk."""
+        if error.sqlite_errorcode & 0xFF not in _DAMAGE:
+            raise error
+        if hasattr(self, "_database"):
+            self._database.close()
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            Path(f"{self._file}{suffix}").unlink(missing_ok=True)
+        self._database, self.renewed = self._opened(), True
 
     def _opened(self) -> sqlite3.Connection:
         uri = self._file.resolve().as_uri() + ("?nolock=1" if self._network else "")
         database = sqlite3.connect(uri, uri=True, isolation_level=None)
-        database.execute(f"PRAGMA journal_mode = {'DELETE' if self._network else 'WAL'}")
-        database.execute("PRAGMA synchronous = NORMAL")
-        if database.execute("PRAGMA user_version").fetchone() != (FORM,):
-            database.executescript(_FORGET)
-        database.executescript(_TABLES)
+        try:
+            database.execute(f"PRAGMA journal_mode = {'DELETE' if self._network else 'WAL'}")
+            database.execute("PRAGMA synchronous = NORMAL")
+            if database.execute("PRAGMA user_version").fetchone() != (FORM,):
+                database.executescript(_FORGET)
+            database.executescript(_TABLES)
+        except BaseException:
+            database.close()
+            raise
         return database
 
     def close(self) -> None:
@@ -158,36 +181,78 @@ class State:
         self._database.close()
 
     def remembered(self, runs: Iterable[str]) -> dict[str, Remembered]:
-        """What is known of these runs, by id; all are asked for at once, for there may be a hundred thousand."""
-        query = "SELECT run, print, why, until, joined FROM runs WHERE run IN (SELECT value FROM json_each(?))"
-        rows = self._database.execute(query, [json.dumps(list(runs))])
-        return {run: Remembered(known, why, until, _joined(joined)) for run, known, why, until, joined in rows}
+        """What is known of these runs, by id; all are asked for at once, for there may be a hundred thousand. What is
+        damaged is not known.
+        """
+        query = "SELECT run, print, why, until, joined, written FROM runs WHERE run IN (SELECT value FROM json_each(?))"
+        found: dict[str, Remembered] = {}
+        try:
+            for run, known, why, until, joined, written in self._database.execute(query, [json.dumps(list(runs))]):
+                with suppress(ValueError, TypeError, AttributeError):
+                    found[run] = Remembered(known, why, until and float(until), _joined(joined), _written(written))
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            self._renew_for(error)
+            return {}
+        return found
+
+    def _renew_for(self, error: Exception) -> None:
+        """As `_renew`; text that is no UTF-8 is damage too."""
+        if isinstance(error, sqlite3.DatabaseError) and hasattr(error, "sqlite_errorcode"):
+            self._renew(error)
 
     def moved(self, near: Mapping[str, Joined]) -> None:
         """Remember what lies near runs that are unchanged themselves, by id."""
-        with self._transaction() as database:
-            rows = [(_packed(joined), run) for run, joined in near.items()]
-            database.executemany("UPDATE runs SET joined = ? WHERE run = ?", rows)
+        try:
+            with self._transaction() as database:
+                rows = [(_packed(joined), run) for run, joined in near.items()]
+                database.executemany("UPDATE runs SET joined = ? WHERE run = ?", rows)
+        except sqlite3.DatabaseError as error:
+            self._renew(error)
 
     def known(self, run: str, version: str) -> Known | None:
-        """What was read of the run, None where nothing was by this version of the program."""
-        row = self._database.execute("SELECT version, written FROM runs WHERE run = ?", [run]).fetchone()
-        if row is None or row[0] != version:
-            return None
+        """What was read of the run, None where nothing was by this version of the program, or it is damaged."""
         query = "SELECT path, seen, small, size, mtime, inode FROM files WHERE run = ? ORDER BY position"
-        files = [
-            _seen(path, text, small, Print(*stat)) for path, text, small, *stat in self._database.execute(query, [run])
-        ]
-        return Known(files, {name: Print(*rest) for name, rest in json.loads(row[1]).items()})
+        try:
+            row = self._database.execute("SELECT version, written FROM runs WHERE run = ?", [run]).fetchone()
+            if row is None or row[0] != version:
+                return None
+            rows = self._database.execute(query, [run]).fetchall()
+            files = [_seen(path, text, small, Print(*stat)) for path, text, small, *stat in rows]
+            return Known(files, _written(row[1]))
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            self._renew_for(error)
+        except (ValueError, TypeError, AttributeError):
+            pass
+        return None
+
+    def places(self) -> dict[str, tuple[str, bool]]:
+        """The path of each run that is remembered, by id, and whether it could be read the last time."""
+        try:
+            rows = self._database.execute("SELECT run, path, why IS NULL FROM runs").fetchall()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            self._renew_for(error)
+            return {}
+        return {str(run): (str(path), bool(read)) for run, path, read in rows}
+
+    def forget(self) -> None:
+        """Forget all runs: they are read anew."""
+        self._database.executescript(f"{_FORGET}{_TABLES}")
 
     def note(self, notes: Sequence[Note]) -> None:
         """Remember these runs in place of what was known of them, all or none."""
+        try:
+            self._note(notes)
+        except sqlite3.DatabaseError as error:
+            self._renew(error)
+            self._note(notes)
+
+    def _note(self, notes: Sequence[Note]) -> None:
         with self._transaction() as database:
             for note in notes:
                 database.execute("DELETE FROM files WHERE run = ?", [note.run])
-                written = json.dumps(note.known.written)
-                row = (note.run, note.version, note.fingerprint, note.why, note.until, written, _packed(note.joined))
-                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                written, joined = json.dumps(note.known.written), _packed(note.joined)
+                row = (note.run, note.version, note.fingerprint, note.why, note.until, written, joined, note.path)
+                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
                 database.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(note))
 
     @contextmanager
@@ -196,7 +261,8 @@ class State:
         try:
             yield self._database
         except BaseException:
-            self._database.execute("ROLLBACK")
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")
 
@@ -224,12 +290,26 @@ def _joined(text: str) -> Joined:
     return Joined(near, *map(tuple, lists))
 
 
+def _written(text: str) -> dict[str, Seal]:
+    return {name: Seal(*sealed) for name, sealed in json.loads(text).items()}
+
+
 def _text(seen: Seen) -> str:
+    """What is remembered of a file as text, behind a digest of it and of its rows: a flipped bit makes no other row."""
     mark = [seen.mark.offset, dict(seen.mark.kept), dict(seen.mark.state)] if seen.mark else None
-    return json.dumps([seen.format, seen.length, seen.head, seen.tail, mark, dict(seen.rows), seen.place])
+    text = json.dumps([seen.format, seen.length, seen.head, seen.tail, mark, dict(seen.rows), seen.place])
+    return _digest(text, seen.small) + text
+
+
+def _digest(text: str, small: bytes | None) -> str:
+    return blake2b(text.encode() + (small or b""), digest_size=8).hexdigest()
 
 
 def _seen(path: str, text: str, small: bytes | None, stat: Print) -> Seen:
+    """What `_text` gave. Raises ValueError where it is damaged."""
+    digest, text = text[:16], text[16:]
+    if digest != _digest(text, small):
+        raise ValueError(path)
     format_, length, head, tail, mark, rows, place = json.loads(text)
     return Seen(
         path,

@@ -91,11 +91,11 @@ def test_a_file_of_one_run_is_that_run(tmp_path):
     assert found.gaps.height == 0
 
 
-def test_steps_that_nobody_gave_are_counted(tmp_path, monkeypatch):
+def test_steps_that_nobody_gave_are_counted(tmp_path):
     """A metric with MLflow's default 0 in all rows is counted across batches, beside one with steps."""
-    monkeypatch.setattr(mlflowdb, "BATCH", 3)
     rows = [row for i in range(5) for row in (("zero", 1.0, i, 0, 0), ("given", 1.0, i, i * 7, 0))]
-    found = read(store(tmp_path / "m.db", metrics(*rows))).points
+    path = store(tmp_path / "m.db", metrics(*rows))
+    found = Tables.concat(mlflowdb.read(path, batch=3)).points
 
     assert found.filter(metric="zero")["step"].to_list() == [0, 1, 2, 3, 4]
     assert found.filter(metric="given")["step"].to_list() == [0, 7, 14, 21, 28]
@@ -110,7 +110,7 @@ def test_one_of_several_runs(tmp_path):
         runs=("aa11", "ab22"),
     )
 
-    assert mlflowdb.runs(path) == ("aa11", "ab22")
+    assert mlflowdb.runs(path).ids == ("aa11", "ab22")
     assert [read(path, run).points["value"].to_list() for run in ("aa11", "ab")] == [[1.0], [2.0]]
     assert why(path) == "holds 2 runs; name one of them as m.db#RUN: aa11, ab22"
     assert why(path, "a") == "holds 2 runs that begin with 'a'; name one of them as m.db#RUN: aa11, ab22"
@@ -121,7 +121,7 @@ def test_deleted_runs_are_left_out_unless_named(tmp_path):
     """What was deleted in MLflow is no run, and is told; who names it gets it."""
     path = store(tmp_path / "m.db", f"INSERT INTO runs VALUES {RUN.format(id='dd', stage='deleted')}")
 
-    assert mlflowdb.runs(path) == ("aa11",)
+    assert mlflowdb.runs(path).ids == ("aa11",)
     assert read(path).gaps["why"].to_list() == ["1 runs that were deleted in MLflow are left out"]
     assert read(path, "dd").sessions.height == 1
     assert why(store(tmp_path / "none.db", stage="deleted")) == "holds no run that is not deleted"
@@ -196,7 +196,7 @@ def test_databases_that_are_no_store(tmp_path):
     assert why(tmp_path / "other.db") == "a SQLite database, but no store of MLflow's (no usable table 'runs')"
     assert "no usable table 'runs'" in why(tmp_path / "views.db")
     assert "SQLite: " in why(tmp_path / "head.db")
-    assert [mlflowdb.runs(f) for f in sorted(tmp_path.glob("*.db"))] == [(), (), ()]
+    assert [mlflowdb.runs(f).ids for f in sorted(tmp_path.glob("*.db"))] == [(), (), ()]
     assert mlflowdb.sniff(tmp_path / "x.db", b"not SQLite") == 0.0
 
 

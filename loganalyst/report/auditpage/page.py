@@ -1,6 +1,6 @@
 """The page as a whole: counts, groups that failed alike, contrasts, and the table of all runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ FIRST = 200  # rows that are there without a script
 GROUPS, MORE_GROUPS = 8, 200  # shown, and folded
 CONTRASTS = 20
 NODES = 200
+COPIES = 200
 PRINTED = 500  # rows; the script's PRINTED
 HEADS = {
     "status": "State", "run": "Run", "what": "What", "sure": "Sure", "where": "Where", "node": "Node",
@@ -25,9 +26,17 @@ HEADS = {
 
 
 def render(
-    runs: pl.DataFrame, groups: pl.DataFrame, contrasts: pl.DataFrame, nodes: pl.DataFrame, home: Path | None = None
+    runs: pl.DataFrame,
+    groups: pl.DataFrame,
+    contrasts: pl.DataFrame,
+    nodes: pl.DataFrame,
+    home: Path | None = None,
+    *,
+    copies: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The text of the file; the frames are those of an `Audit`, `home` is the folder it is put into (None: here)."""
+    """The text of the file; the frames and `copies` are those of an `Audit`, `home` is the folder it is put into (None:
+    here).
+    """
     alike = groups.filter(pl.col("runs") > 1).head(GROUPS + MORE_GROUPS)
     shown = table(runs, alike, home or Path())
     root = audit.common_root(runs["path"].to_list())
@@ -35,7 +44,7 @@ def render(
         ("alike", "Failed alike", _groups(alike, root, dict(shown.select("path", "report").iter_rows()))),
         ("apart", "What sets failed runs apart", _contrasts(contrasts)),
         ("nodes", "By node", _nodes(nodes)),
-        ("runs", "All runs", _runs(shown)),
+        ("runs", "All runs", [*_runs(shown), *_copies(copies, root)]),
         ("whose", "Settings and rules beside ours", _whose(runs)),
     ]
     sections = [
@@ -185,6 +194,18 @@ def _whose(runs: pl.DataFrame) -> list[Html]:
     """Who had a say, what is accepted, what came with runs."""
     said = audit.whose(runs)
     return blocks.present(blocks.table(("", "What"), said) if said else None)
+
+
+def _copies(copies: Sequence[tuple[str, str]], root: str) -> list[Html]:
+    """The runs that were left out, folded."""
+    if not copies:
+        return []
+    rows = [tuple(element("code", clean(audit.short(path, root))) for path in pair) for pair in copies[:COPIES]]
+    more = f"The first {COPIES:,} of {len(copies):,}." if len(copies) > COPIES else ""
+    title = f"{count(len(copies), 'copy', 'copies')} of runs left out"
+    return blocks.present(
+        blocks.folded(title, element("div", blocks.table(("Left out", "A copy of"), rows), element("p", more)))
+    )
 
 
 def _tools(shown: pl.DataFrame) -> Html:

@@ -28,15 +28,17 @@ class Copies:
         self._inodes: dict[int, str] = {}
         self._names: dict[str, str] = {}
 
-    def leave_out(self, group: Group) -> None:
-        """Move the copies among the metrics of `group` to `ignored`."""
-        kept = []
+    def leave_out(self, group: Group) -> str:
+        """Move the copies among the metrics of `group` to `ignored`. Gives the file that the last one is a copy of."""
+        kept, original = [], ""
         for path, inode in group.curves:
             if first := self._first(path, inode):
                 group.ignored.append(f"{path}: a copy of {first}")
+                original = first
             else:
                 kept.append((path, inode))
         group.curves = _without_wandb_copies(group, _without_histories(group, kept))
+        return original
 
     def _first(self, path: str, inode: int) -> str:
         """The path under which the file was met before, empty where it was not."""

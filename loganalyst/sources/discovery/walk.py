@@ -13,7 +13,7 @@ from loganalyst.opening import opened
 from loganalyst.sources.discovery import jobs as discoverjobs
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
 from loganalyst.sources.discovery.names import is_part, may_be_table
-from loganalyst.sources.formats import HEAD, PLAUSIBLE, formats, likeliest
+from loganalyst.sources.formats import HEAD, PLAUSIBLE, likeliest, runs_in
 from loganalyst.sources.log import owners
 
 NEAR = 3  # folders between a run and the one above that takes it as its own
@@ -22,20 +22,20 @@ SURE = 0.9  # of a reader, that a table of any name holds metrics
 TRAINING_LINES = 5
 
 
-def walk(root: str, links: set[str]) -> Iterator[Candidate]:
-    """The runs below `root`; at the end, with no file, a candidate for what of the tree could not be listed. Files that
-    are links are added to `links` before.
+def walk(root: str, links: set[str], seconds: float | None = None) -> Iterator[Candidate]:
+    """The runs below `root`. A candidate with no file says what could not be listed and belongs to no run. Files that
+    are links are added to `links` before. A file that holds several runs may take so many `seconds` to list them.
 
     Memory: one path of folders, their names, and the files of the runs not decided on. Raises OSError for `root`.
     """
-    yield from _Walk(root, links).runs()
+    yield from _Walk(root, links, seconds).runs()
 
 
 class _Walk:
     """The folders from the root to the one being listed; one that was walked wholly gives what it is to that above."""
 
-    def __init__(self, root: str, links: set[str]) -> None:
-        self._real_root, self._links = os.path.realpath(root), links
+    def __init__(self, root: str, links: set[str], seconds: float | None) -> None:
+        self._real_root, self._links, self._seconds = os.path.realpath(root), links, seconds
         name = os.path.basename(self._real_root)
         self._open = [scan(root, name, 0, "", real_root=self._real_root, links=links)]
 
@@ -46,8 +46,11 @@ class _Walk:
                 self._enter(top, top.inner.pop())
             else:
                 for database in sorted(top.databases):
-                    for run in _runs_in(Path(database)):
+                    found, why = runs_in(Path(database), self._seconds)
+                    for run in found:
                         yield from self._offer(Candidate(run, top.depth + 1, Group(tables=[run]), sure=True))
+                    if why:
+                        yield Candidate(database, top.depth + 1, Group(unread=[(database, why)]))
                 self._open.pop()
                 yield from self._closed(top, self._open[-1] if self._open else None)
 
@@ -113,7 +116,7 @@ class _Walk:
             yield from self._remains(folder, above)
         else:
             run.group.ignored += group.ignored
-            run.group.unread += group.unread
+            yield from self._leave_unread(group, above)
             yield from self._offer(run)
 
     def _remains(self, folder: Folder, above: Folder | None) -> Iterator[Candidate]:
@@ -145,7 +148,7 @@ class _Walk:
             yield from self._leave_unread(group, above)
 
     def _leave_unread(self, group: Group, above: Folder | None) -> Iterator[Candidate]:
-        """What could not be listed and belongs to no run is told at the end."""
+        """What could not be listed and belongs to no run is given at the end."""
         if above:
             above.group.unread += group.unread
         elif group.unread:
@@ -214,12 +217,3 @@ def _tells_of_training(path: str) -> bool:
 def _only_settings(path: str) -> bool:
     """Whether an event file only lists the settings of the runs below (the hparams plugin of TensorBoard)."""
     return "tfevents" in path and b"_hparams_/experiment" in _head(path, 4096) and os.path.getsize(path) < HEAD
-
-
-def _runs_in(database: Path) -> tuple[str, ...]:
-    """The addresses of the runs in a file that holds several."""
-    head = _head(str(database), HEAD)
-    for module in formats():
-        if hasattr(module, "runs") and module.sniff(database, head) >= SURE:
-            return tuple(f"{database}#{run}" for run in module.runs(database))
-    return ()
