@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +16,7 @@ from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.log import own
 from loganalyst.sources.part import Earlier, Gathering, Part, Reading
-from loganalyst.sources.spool import Spool
+from loganalyst.sources.spool import WHOLE, Spool
 
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
@@ -25,14 +26,22 @@ def ingest(path: Path, logs: Sequence[Path] = (), *, separate: bool = False) -> 
 
     Raises SourceError where nothing could be read.
     """
-    found, spool = discover(path), Spool()
+    found, spool = discover(path), Spool(held=WHOLE)
     if not separate:
         found = Joiner().join(found)
     root = found.root if found.root.is_dir() else found.root.parent
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
-    parts = abreast.parts(files, lambda file, source: part(file, source, spool), __name__, own.here().folders)
+
+    def here(file: Path, source: str) -> Part:
+        return part(file, source, spool)
+
+    def take(read: Part) -> None:
+        for rows in chain.from_iterable(read.big.values()):
+            spool.adopt(rows)
+
+    parts = abreast.parts(files, here, take, __name__, own.here().folders)
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 

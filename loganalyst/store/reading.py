@@ -26,6 +26,7 @@ from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
 from loganalyst.sources.log import own
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
+from loganalyst.sources import spool as spools
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
 from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
@@ -84,7 +85,7 @@ def read(task: Task) -> Done:
     task = replace(task, folder=task.folder.with_name(f"{task.folder.name}-{uuid4().hex}"))
     note = task.note
     try:
-        spool = Spool(task.folder)
+        spool = Spool(task.folder, spools.HELD)
         with own.beside(task.rules):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
