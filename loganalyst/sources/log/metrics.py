@@ -123,7 +123,11 @@ class Reader:
         rows = self.kinds.fresh
         if not len(rows):
             return
-        forms = [self._known(form) for form in logforms.learn(self._behind_prefix(chunk.some(rows.ravel())))]
+        at = rows.ravel()
+        text = self._behind_prefix(chunk.some(at))
+        dump = pl.Series(np.diff(chunk.starts)[at] > LONGEST)
+        text = text.set(dump, "")  # their numbers are not read, and to clean them takes seconds
+        forms = [self._known(form) for form in logforms.learn(text)]
         each = rows.shape[1]
         self.of_kind += [list(dict.fromkeys(forms[k : k + each])) for k in range(0, len(forms), each)]
 
