@@ -307,7 +307,9 @@ def _diagnosed(run: Path, logs: Sequence[Path], options: Mapping[str, Any]) -> l
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
     roles = role_names.assign(run.points["metric"].unique(maintain_order=True), corrected.corrections())
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
-    curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
+    curves = effective_curves(run, roles)
+    if corrected.loss_terms:
+        curves = [replace(c, weight=_weight(c.metric, corrected)) for c in curves]
     curves = meant(last_training(curves), role_names.all_roles())
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 

@@ -90,8 +90,7 @@ class Reader:
         self._choose(chunk, look, mine)
         self._learn(chunk)
         numeric = look.flags["numeric"] & mine
-        alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
-        rows = np.flatnonzero(alive & numeric)
+        rows = np.flatnonzero(self._alive()[look.kind] & numeric)
         rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= LONGEST]
         found = Numbers(self.code)
         if len(rows):
@@ -115,6 +114,14 @@ class Reader:
                 found.add_long(_long(loose, meanings, order, session))
         self._tables(chunk, look, mine, session, found)
         return found
+
+    def _alive(self) -> Mask:
+        """By kind, and at the end what holds of none: whether its numbers may mean something. Of kinds met but once or
+        twice that is asked when their numbers are read.
+        """
+        passing = set(self.kinds.passing.tolist())
+        known = (k in passing or any(form.usual for form in forms) for k, forms in enumerate(self.of_kind))
+        return np.array([*known, False])
 
     def _learn(self, chunk: Chunk) -> None:
         """The forms of the kinds that are new."""
