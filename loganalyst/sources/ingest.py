@@ -1,15 +1,19 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
+import errno
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 from polars.exceptions import PanicException
 
-from loganalyst.model import Run, Tables, table
-from loganalyst.sources import abreast, address, compressed
+from loganalyst.model import UNREAD, Run, Tables, table
+from loganalyst.sources import abreast, address, compressed, sparse
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
 from loganalyst.sources.formats import HEAD, reader
@@ -62,7 +66,10 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
             return _lost(source, why)
         if not (size := file.stat().st_size):
             return _lost(source, "empty file")
-        with compressed.unpacked(file, _head(file)) as (inner, lost):
+        with ExitStack() as opened:
+            dense, holes = opened.enter_context(sparse.solid(file))
+            inner, lost = opened.enter_context(compressed.unpacked(dense, _head(dense)))
+            lost = pl.concat([holes, lost])
             head = _head(inner)
             module = reader(inner, head)
             if module is None:
@@ -74,7 +81,7 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
             rows.take([Tables(gaps=lost)])
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
-        rows.take([_gap(source, f"cannot be read ({error.strerror})")])
+        rows.take([_gap(source, _refused(error))])
         return rows.part(source, format_ if rows.some else None, size, again=True)
     except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
@@ -86,6 +93,12 @@ def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
     if run:
         return lambda _: module.read(file, run)
     return (lambda mark: module.resume(file, mark)) if hasattr(module, "resume") else lambda _: module.read(file)
+
+
+def _refused(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes nothing but temporary files
+        return f"{tempfile.gettempdir()} is full ({error.strerror}), {UNREAD}; TMPDIR names another folder"
+    return f"cannot be read ({error.strerror})"
 
 
 def _head(file: Path) -> bytes:

@@ -133,7 +133,11 @@ class _Thinning:
         curves = len(census.counts)
         self.names = pl.Series(list(census.codes), dtype=pl.String)
         self.seen, self.events = np.zeros(curves, np.int64), np.zeros(curves, np.int64)
-        self.last = {"finite": np.zeros(curves, np.int64), "session": np.full(curves, -1), "step": np.zeros(curves, np.int64)}
+        self.last = {
+            "finite": np.zeros(curves, np.int64),
+            "session": np.full(curves, -1),
+            "step": np.zeros(curves, np.int64),
+        }
         self.rows = 0
 
     def take(self, frame: pl.DataFrame) -> pl.DataFrame:

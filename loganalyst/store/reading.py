@@ -21,12 +21,12 @@ from polars.io.plugins import register_io_source
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources import address
+from loganalyst.sources import spool as spools
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
 from loganalyst.sources.log import own
 from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
-from loganalyst.sources import spool as spools
 from loganalyst.sources.spool import GROUP, Spool, slices
 from loganalyst.store import runrows
 from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked

@@ -70,8 +70,10 @@ def whole(folder: Folder, run_id: str, rows: Small) -> Run:
 
 def _pieces(file: Path, name: str, height: int) -> Iterable[pl.DataFrame]:
     """A big table of one run: as one frame where it is judged whole."""
-    return [big(file, name)] if height <= LIMITS.get(name, height) else (
-        _typed(piece, name) for piece in slices(file, 0, height)
+    return (
+        [big(file, name)]
+        if height <= LIMITS.get(name, height)
+        else (_typed(piece, name) for piece in slices(file, 0, height))
     )
 
 
