@@ -39,8 +39,8 @@ def spare() -> int:
 
 
 def between_holes(path: Path, holes: int = HOLES) -> list[tuple[int, int]] | None:
-    """Where a sparse file has data (begin, end); None where it has less than `holes` bytes of holes, or they are less than
-    SHARE_OF_HOLES times its data. Raises OSError.
+    """Where a sparse file has data (begin, end); None where it has less than `holes` bytes of holes, or they are less
+    than SHARE_OF_HOLES times its data. Raises OSError.
     """
     stat = path.stat()
     if not hasattr(os, "SEEK_DATA") or stat.st_size - stat.st_blocks * _BLOCK < holes:

@@ -1,8 +1,8 @@
 """Big tables of a run that fit into memory: whole, or beyond a limit a sample of each curve.
 
-The longest curves are thinned, the shorter ones stay as they are. Of a thinned curve every n-th point is kept, its first
-and last, its largest and smallest, single points that leave their neighbours, and both sides of every place where it
-becomes NaN, or finite again, where a session begins, or where its steps go back. What is left out is told as a gap.
+The longest curves are thinned, the shorter ones stay as they are. Of a thinned curve every n-th point is kept. So are
+its first and last point, its extremes, and single points that leave their neighbours. So are both sides of a place
+where it becomes NaN or finite again, where a session begins, or where its steps go back. A gap says what is left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -172,7 +172,7 @@ class _Thinning:
         number = self.events[found.code] + total - np.repeat(ahead, found.sizes)
         self.events[found.curve] += np.diff(ahead, append=total[-1])
         breaks &= (number <= EVENTS) | (number % (4 * stride) == 0)
-        sides = breaks.copy()
+        sides: Mask = breaks.copy()
         sides[:-1] |= breaks[1:] & (found.code[1:] == found.code[:-1])
         return sides
 

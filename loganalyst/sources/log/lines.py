@@ -43,8 +43,8 @@ class Chunk:
     `data` where the rows begin (and one more: where the next would), `line` is the number of each row's line, counted
     at LF of the file only, `offset` the line's start in the file (None in UTF-16).
 
-    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK. Rows above LONGEST are without
-    their middle. `plain`: in the file stand the same bytes as in `data`.
+    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK. Rows above LONGEST are
+    without their middle. `plain`: in the file stand the same bytes as in `data`.
     """
 
     data: bytes
