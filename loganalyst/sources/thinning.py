@@ -174,6 +174,8 @@ class _Thinning:
         breaks &= (number <= EVENTS) | (number % (4 * stride) == 0)
         sides: Mask = breaks.copy()
         sides[:-1] |= breaks[1:] & (found.code[1:] == found.code[:-1])
+        last = found.starts + found.sizes - 1  # the next frame may begin with a break
+        sides[last] |= found.sizes >= 4 * stride[last]
         return sides
 
     def _before(self, found: _Sorted, name: str, values: Integers) -> Integers:
