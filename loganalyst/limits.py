@@ -1,12 +1,18 @@
 """What one run of many may take, on this machine and on the workers of a cluster alike."""
 
+import errno
 import multiprocessing
 import os
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 
 SECONDS: float = 300  # to be read, and to be judged, where the user does not say
-SHARE = 0.8  # of a machine's memory, for all runs that it is at
+SHARE_OF_MEMORY = 0.8  # of a machine's memory, for all runs that it is at
+HOLES = 1 << 30  # bytes of holes of a sparse file that are read as they are
+SHARE_OF_HOLES = 4  # times its data that holes must take to be left out
+EXTENTS = 100_000  # stretches of data that are looked for
+_BLOCK = 512  # bytes; what `st_blocks` counts
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class Limits:
 
 def share(memory: float | None, runs: int) -> float:
     """Bytes that each of several `runs` at once may hold of a machine's `memory` (None, 0: it does not tell)."""
-    return SHARE * memory / runs if memory else inf
+    return SHARE_OF_MEMORY * memory / runs if memory else inf
 
 
 def processors() -> int:
@@ -30,3 +36,27 @@ def processors() -> int:
 def spare() -> int:
     """How many processors are left to help this process: none where it is one of several that share the work."""
     return processors() - 1 if multiprocessing.parent_process() is None else 0
+
+
+def between_holes(path: Path, holes: int = HOLES) -> list[tuple[int, int]] | None:
+    """Where a sparse file has data (begin, end); None where it has less than `holes` bytes of holes, or they are less
+    than SHARE_OF_HOLES times its data. Raises OSError.
+    """
+    stat = path.stat()
+    if not hasattr(os, "SEEK_DATA") or stat.st_size - stat.st_blocks * _BLOCK < holes:
+        return None
+    found: list[tuple[int, int]] = []
+    with path.open("rb", buffering=0) as file:
+        end = 0
+        while end < stat.st_size and len(found) < EXTENTS:
+            try:
+                begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
+                end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # no data behind `end`
+                    break
+                raise
+            found.append((begin, end))
+    data = sum(end - begin for begin, end in found)
+    empty = stat.st_size - data  # a file system that compresses has few blocks and no holes
+    return found if empty >= holes and empty > SHARE_OF_HOLES * data else None

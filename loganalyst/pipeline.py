@@ -407,7 +407,9 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     except RuleError as error:
         raise (error.unquoted() if run.settings_inside else error) from None
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}
-    curves = [replace(c, weight=_weight(c.metric, corrected)) for c in effective_curves(run, roles)]
+    curves = effective_curves(run, roles)
+    if corrected.loss_terms:
+        curves = [replace(c, weight=_weight(c.metric, corrected)) for c in curves]
     curves = meant(last_training(curves), role_names.all_roles())
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 

@@ -74,9 +74,16 @@ def digest(places: Iterable[Path]) -> str:
     for place in places:
         for file in [place] if place.is_file() else yaml_files(place):
             found.update(file.relative_to(place).as_posix().encode() + b"\0")
-            with suppress(OSError), file.open("rb") as content:
-                found.update(content.read(LARGEST + 1) + b"\0")
+            with suppress(OSError):
+                found.update(_head(file))
+            found.update(b"\0")
     return found.hexdigest()
+
+
+def _head(file: Path) -> bytes:
+    """As much of a file as is ever read of it, and one byte more."""
+    with file.open("rb") as handle:
+        return handle.read(LARGEST + 1)
 
 
 @cache

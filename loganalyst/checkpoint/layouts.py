@@ -10,6 +10,7 @@ from loganalyst import opening
 from loganalyst.checkpoint import deepspeed, distributed, metadata, safetensors, torchfile
 from loganalyst.checkpoint.contents import RANDOM, Contents, gather, number
 from loganalyst.errors import SourceError
+from loganalyst.limits import between_holes
 from loganalyst.opening import Bounds, OutsideError, opened, whole
 
 MODELS = (  # of a folder; the first one that is there is the model
@@ -122,6 +123,9 @@ def _file(path: Path) -> Contents:
         raise SourceError(path, "there is no such file", KNOWN)
     if not path.is_file():
         raise SourceError(path, "is neither a file nor a folder", KNOWN)
+    if (data := between_holes(path)) is not None:
+        size, held = path.stat().st_size, sum(end - begin for begin, end in data)
+        raise SourceError(path, f"is a sparse file: of its {size:,} bytes {held:,} are there", KNOWN)
     return _reader(path)(path)
 
 

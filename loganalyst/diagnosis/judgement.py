@@ -139,10 +139,13 @@ def _status(
     roots: Sequence[Judged],
     harmless: Mapping[str, float],
 ) -> Status:
-    """`healthy` needs an answer to at least one question that matters for this kind of run."""
+    """`healthy` needs an answer to at least one question that matters for this kind of run, and something read that
+    could show health.
+    """
     if not seen:
         asked = [s for s in confidence.core_symptoms(catalogue, answers) if answers.symptoms[s] is not None]
-        return "healthy" if asked or harmless else "insufficient_data"
+        blind = any(note.blind and answers.notes[note.id] for note in catalogue.notes.values())
+        return "healthy" if (asked and not blind) or harmless else "insufficient_data"
     return "diagnosis_complete" if any(j.verdict == "likely" for j in roots) else "cause_unknown"
 
 

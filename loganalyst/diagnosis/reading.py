@@ -56,7 +56,7 @@ SYMPTOM_OPTIONAL = ("at", "metric", "core", "told")
 EXPERIMENT = ("question", "outcomes")
 EXPERIMENT_OPTIONAL = ("group", "limits")
 NOTE = ("title", "ask", "says", "change", "tests")
-NOTE_OPTIONAL = ("doubt", "perhaps")
+NOTE_OPTIONAL = ("doubt", "perhaps", "blind")
 NOTE_TEST = ("name", "shown", "features")
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
@@ -120,6 +120,13 @@ class Reader:
             self.note(at, f"{at[-1]} is {value!r}", f"a number from {low:g} to {high:g} is needed")
             return math.nan
         return float(value)
+
+    def flag(self, at: Keys) -> bool:
+        """True or false; an absent one is false."""
+        value = self.value(at)
+        if value is not None and not isinstance(value, bool):
+            self.note(at, f"{at[-1]} is {value!r}", "true or false is needed")
+        return value is True
 
     def items(self, at: Keys) -> list[Keys]:
         """The paths of a list's entries; an absent list has none."""
@@ -275,6 +282,7 @@ def _note(reader: Reader, id_: str) -> NoteRule:
         tests=tuple(filter(None, (_note_test(reader, at) for at in reader.items((id_, "tests"))))),
         doubt=reader.number((id_, "doubt"), 0.0, MAX_WEIGHT) if reader.value((id_, "doubt")) is not None else 0.0,
         perhaps=reader.texts((id_, "perhaps")),
+        blind=reader.flag((id_, "blind")),
     )
 
 

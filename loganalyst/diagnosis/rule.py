@@ -160,7 +160,8 @@ class NoteTest:
 @dataclass(frozen=True)
 class NoteRule:
     """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown; `doubt` is the log-odds that it
-    takes from "healthy", and `perhaps` the rules whose causes may look just so.
+    takes from "healthy", and `perhaps` the rules whose causes may look just so. Where one of `blind` is shown, nothing
+    was read that could show health: a run without a symptom has "insufficient_data" then.
     """
 
     id: str
@@ -171,6 +172,7 @@ class NoteRule:
     tests: tuple[NoteTest, ...]
     doubt: float = 0.0
     perhaps: tuple[str, ...] = ()
+    blind: bool = False
 
 
 @dataclass(frozen=True)

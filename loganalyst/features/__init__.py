@@ -49,6 +49,7 @@ def _computed(context: Context) -> Iterator[tuple[str, FeatureValue, Witness | N
         computed: Computed = family.compute(context)
         return computed
 
-    for computed in side_by_side(of, families(), values=sum(curve.values.size for curve in context.curves)):
+    sizes = [curve.values.size for curve in context.curves]
+    for computed in side_by_side(of, families(), values=sum(sizes), largest=max(sizes, default=0)):
         for name, value in computed.items():
             yield (name, *value) if isinstance(value, tuple) else (name, value, None)

@@ -5,6 +5,7 @@ a log of 1 GB the new memory that this takes costs more time than the parting.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,57 +47,100 @@ _COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becom
 }
 
 
-def parted(points: pl.DataFrame) -> Iterator[Parted]:
-    """The metrics of a `points` table in order of first appearance. A step that is NULL is that of the point before;
-    where a metric has none at all, they are the numbers of its rows. What is the same in all rows is not written out:
-    such arrays are read-only.
+def parted(points: pl.DataFrame, rows: pl.Series | None = None) -> Iterator[Parted]:
+    """The metrics of the `rows` (None: all) of a `points` table in order of first appearance. A step that is NULL is that
+    of the point before; where a metric has none at all, they are the numbers of its rows. What is the same in all rows
+    is not written out: such arrays are read-only.
     """
-    if not points.height:
+    height = points.height if rows is None else len(rows)
+    if not height:
         return
-    metrics = points["metric"].unique(maintain_order=True)
-    known = points.filter(pl.col("value").is_not_null()) if points["value"].null_count() else points
-    blocks = [*known.iter_slices(BLOCK)] or [known]
-    codes = [block["metric"].cast(pl.Enum(metrics)).to_physical().to_numpy() for block in blocks]
+    # the rows that count are taken a block at a time: a second table would take as much memory again
+    blocks = [_Block(points, rows, start) for start in range(0, height, BLOCK)]
+    codes, metrics = _codes(points, rows)
+    if points["value"].null_count():
+        known = [block.rows()["value"].is_not_null().to_numpy() for block in blocks]
+        blocks = [replace(block, known=None if mask.all() else mask) for block, mask in zip(blocks, known, strict=True)]
+        codes = [code[mask] for code, mask in zip(codes, known, strict=True)]
     counts = np.array([np.bincount(code, minlength=len(metrics)) for code in codes])
     ends = np.cumsum(counts.sum(axis=0))
-    same = _same(known)
+    same = _same(points, int(ends[-1]))
     columns = _moved(blocks, codes, counts, same) | same
-    last = np.zeros(len(metrics), np.int64)
-    for row, code in zip(range(0, known.height, BLOCK), codes, strict=False):
-        last[code] = np.arange(row, row + len(code))  # of several rows of a metric the last one stays
-    for metric, row, (begin, end) in zip(metrics, last.tolist(), pairwise([0, *ends.tolist()]), strict=True):
+    sources = _sources(blocks, codes, len(metrics))
+    for metric, source, (begin, end) in zip(metrics, sources, pairwise([0, *ends.tolist()]), strict=True):
         own = {name: column[begin:end] for name, column in columns.items()}
         steps = _filled(own.pop("step"), own.pop("stepped"))
-        source = known["source"][row] if begin < end else None
         yield Parted(metric, steps, own["value"], own["time"], own["epoch"], own["session"], own["line"], source)
 
 
-def _same(points: pl.DataFrame) -> dict[str, NDArray[Any]]:
-    """The columns that are the same in all rows, as far as that is often so."""
+@dataclass(frozen=True)
+class _Block:
+    """BLOCK of the rows that count, from `start` on; `known` are those with a value (None: all)."""
+
+    points: pl.DataFrame
+    counting: pl.Series | None
+    start: int
+    known: NDArray[np.bool_] | None = None
+
+    def rows(self) -> pl.DataFrame:
+        """The rows of the block."""
+        if self.counting is None:
+            rows = self.points.slice(self.start, BLOCK)
+        else:
+            rows = self.points[self.counting.slice(self.start, BLOCK)]
+        return rows if self.known is None else rows.filter(pl.Series(self.known))
+
+
+def _codes(points: pl.DataFrame, rows: pl.Series | None) -> tuple[list[NDArray[np.int64]], pl.Series]:
+    """The number of each row's metric, block by block, and the metrics in order of first appearance."""
+    metrics = points["metric"].unique(maintain_order=True)
+    code = points["metric"].cast(pl.Enum(metrics)).to_physical()
+    if rows is not None:
+        code = code[rows]
+        order = code.unique(maintain_order=True)
+        number = np.zeros(len(metrics), np.uint32)
+        number[order.to_numpy()] = np.arange(len(order))
+        metrics, code = metrics.gather(order), pl.Series(number[code.to_numpy()])
+    return [code.slice(start, BLOCK).to_numpy() for start in range(0, len(code), BLOCK)], metrics
+
+
+def _sources(blocks: list[_Block], codes: list[NDArray[np.int64]], metrics: int) -> list[str | None]:
+    """The file of each metric's last point."""
+    last: dict[int, tuple[int, int]] = {}
+    for k, code in enumerate(codes):
+        curves, back = np.unique(code[::-1], return_index=True)
+        last |= {curve: (k, len(code) - 1 - at) for curve, at in zip(curves.tolist(), back.tolist(), strict=True)}
+    by_block = {k: blocks[k].rows()["source"] for k in {k for k, _ in last.values()}}
+    return [by_block[last[m][0]][last[m][1]] if m in last else None for m in range(metrics)]
+
+
+def _same(points: pl.DataFrame, rows: int) -> dict[str, NDArray[Any]]:
+    """The columns that are the same in all points, as far as that is often so, for so many `rows`."""
     unknown = {name for name in ("time", "epoch") if points[name].null_count() == points.height}
-    found: dict[str, NDArray[Any]] = {name: np.broadcast_to(np.nan, points.height) for name in unknown}
+    found: dict[str, NDArray[Any]] = {name: np.broadcast_to(np.nan, rows) for name in unknown}
     session = points["session"]
     if points.height and not session.null_count() and session.min() == session.max():
-        found["session"] = np.broadcast_to(np.int32(session[0]), points.height)
+        found["session"] = np.broadcast_to(np.int32(session[0]), rows)
     return found
 
 
 def _moved(
-    blocks: list[pl.DataFrame], codes: list[NDArray[Any]], counts: Integers, same: Container[str]
+    blocks: list[_Block], codes: list[NDArray[Any]], counts: Integers, same: Container[str]
 ) -> dict[str, NDArray[Any]]:
     """The columns of the blocks but those that are the `same` in all rows, one metric behind the other; a block has these
     `counts` of each metric.
     """
     asked = {name: of for name, of in _COLUMNS.items() if name not in same}
-    out = {name: np.empty(counts.sum(), of(blocks[0].clear()).dtype) for name, of in asked.items()}
+    out = {name: np.empty(counts.sum(), of(blocks[0].points.clear()).dtype) for name, of in asked.items()}
     total = counts.sum(axis=0)
     begins = np.cumsum(total) - total + np.cumsum(counts, axis=0) - counts  # of each block's rows of each metric
 
     def move(k: int) -> None:
         order, count = np.argsort(codes[k], kind="stable"), counts[k]
         places = np.repeat(begins[k] - np.cumsum(count) + count, count) + np.arange(len(order))
+        rows = blocks[k].rows()
         for name, of in asked.items():
-            out[name][places] = of(blocks[k])[order]
+            out[name][places] = of(rows)[order]
 
     side_by_side(move, range(len(blocks)), values=int(counts.sum()))
     return out

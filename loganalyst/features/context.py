@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -96,8 +97,18 @@ class Context:
 
     def of(self, *roles: str) -> list[Curve]:
         """The curves of the given roles that have values, most first; of equals the one called a loss, then the shorter name."""
-        chosen = [c for c in self.curves if c.role.name in roles and len(c.values)]
-        return sorted(chosen, key=lambda c: (-len(c.values), "loss" not in c.metric.lower(), len(c.metric)))
+        chosen = sorted(chain.from_iterable(self._of_role.get(role, ()) for role in set(roles)), key=itemgetter(0))
+        return [curve for _, curve in chosen]
+
+    @cached_property
+    def _of_role(self) -> Mapping[str, Sequence[tuple[tuple[int, bool, int, int], Curve]]]:
+        """The curves that have values by their roles, each with what places it among others."""
+        found: dict[str, list[tuple[tuple[int, bool, int, int], Curve]]] = {}
+        for i, c in enumerate(self.curves):
+            if len(c.values):
+                place = (-len(c.values), "loss" not in c.metric.lower(), len(c.metric), i)
+                found.setdefault(c.role.name, []).append((place, c))
+        return found
 
     def policy_entropy(self) -> list[Curve]:
         """The entropies of a policy; beside an accuracy and without a reward they are those of predictions."""

@@ -16,51 +16,93 @@ _TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
 _SIDE = 3  # points that tell the level on a side of where a training begins anew
+SHARE = 1 << 20  # points that are grouped at once
 _BACK = 0.5  # of what the loss had fallen, the least that it goes back there
 
 
-def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.DataFrame:
-    """Points that count, once each, by metric in file order. `sources` maps a file to its format.
+def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Series | None:
+    """The rows (UInt32) of the points that count, once each, by metric in file order; None: all of them. `sources` maps a
+    file to its format.
 
     A metric that several formats logged is read from the one with most points, what several files say word for word
     from the first of them. Of two sessions that logged the same
     steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
     first step of the one before it is a fresh start and replaces it.
     """
-    points = _once(points) if len(sources) > 1 else points
-    several = len(set(sources.values())) > 1 and len({sources.get(s) for s in points["source"].unique()}) > 1
+    files = points["source"].unique()
+    coded = _coded(points, files)
+    rows = _once(points, coded) if len(sources) > 1 and len(files) > 1 else None
+    formats = pl.Series("format", [sources.get(file) for file in files.drop_nulls()], pl.String)
+    several = len(set(sources.values())) > 1 and len({sources.get(file) for file in files}) > 1
     if not several and points["session"].min() == points["session"].max():
-        return points
-    kinds = pl.col("source").replace_strict(sources, default=None, return_dtype=pl.String)
-    points = points.with_columns(format=kinds)
-    sizes = points.group_by("metric", "format").len().sort("len", "format", descending=True)
-    chosen = sizes.unique("metric", keep="first").select("metric", "format")
-    points = points.join(chosen, on=["metric", "format"], nulls_equal=True, maintain_order="left")
+        return rows
+    if rows is None:
+        rows = pl.int_range(points.height, dtype=pl.UInt32, eager=True)
+    if several:
+        rows = rows.filter(_chosen(coded[rows], formats))
+    return rows.filter(_not_redone(coded["metric"][rows], points["session"][rows], points["step"][rows]))
+
+
+def _coded(points: pl.DataFrame, files: pl.Series) -> pl.DataFrame:
+    """Metric and source of each point as numbers: the names of millions of points take much memory."""
+    metrics = points["metric"].unique()
+    return pl.DataFrame([
+        points["metric"].cast(pl.Enum(metrics)).to_physical(),
+        points["source"].cast(pl.Enum(files.drop_nulls())).to_physical(),
+    ])  # fmt: skip
+
+
+def _chosen(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
+    """Which points are of the format that has most of their metric; `formats` are those of the files."""
+    counts = coded.group_by("metric", "source").len()
+    counts = counts.with_columns(formats.gather(counts["source"]))
+    sizes = counts.group_by("metric", "format").agg(pl.col("len").sum())
+    chosen = sizes.sort("len", "format", descending=True).unique("metric", keep="first").select("metric", "format")
+    taken = counts.join(chosen, on=["metric", "format"], how="semi", nulls_equal=True)
+    both = taken.select(pl.col("metric").cast(pl.Int64) * (len(formats) + 1) + pl.col("source").fill_null(len(formats)))
+    own = coded.select(pl.col("metric").cast(pl.Int64) * (len(formats) + 1) + pl.col("source").fill_null(len(formats)))
+    return own.to_series().is_in(both.to_series().implode())
+
+
+def _not_redone(metric: pl.Series, session: pl.Series, step: pl.Series) -> pl.Series:
+    """Which points come before the earliest step that any later session logged again."""
+    points = pl.DataFrame([metric, session, step])
     starts = (
         points.group_by("metric", "session").agg(start=pl.col("step").min()).sort("metric", "session", descending=True)
     )
-    # the earliest step that any later session logged again
-    later = starts.with_columns(redone=pl.col("start").cum_min().shift(1).over("metric"))
-    points = points.join(later.drop("start"), on=["metric", "session"], maintain_order="left")
-    kept = points.filter(pl.col("redone").is_null() | pl.col("step").is_null() | (pl.col("step") < pl.col("redone")))
-    return kept.drop("format", "redone")
+    later = starts.select("metric", "session", redone=pl.col("start").cum_min().shift(1).over("metric"))
+    redone = points.select("metric", "session").join(later, on=["metric", "session"], how="left", maintain_order="left")
+    return (redone["redone"].is_null() | step.is_null() | (step < redone["redone"])).fill_null(value=False)
 
 
-def _once(points: pl.DataFrame) -> pl.DataFrame:
-    """The points without those that another file said before, as a logger's own file does of what the job printed; those
-    that several files wrote at the same time by their steps, as environments side by side do.
+def _once(points: pl.DataFrame, coded: pl.DataFrame) -> pl.Series | None:
+    """The rows of the points without those that another file said before, as a logger's own file does of what the job
+    printed; those that several files wrote at the same time by their steps, as environments side by side do. None: all.
     """
-    if points["source"].n_unique() < 2:
-        return points
-    several = points.group_by("metric").agg(pl.col("source").n_unique()).filter(pl.col("source") > 1)["metric"]
+    several = coded.group_by("metric").agg(pl.col("source").n_unique()).filter(pl.col("source") > 1)["metric"]
     if not several.len():
-        return points
-    of_several = pl.col("metric").is_in(several.implode())
-    first = pl.col("source").first().over("metric", "session", "step", "value")
-    shared = points.filter(of_several).filter(pl.col("step").is_null() | (pl.col("source") == first))
-    beside = pl.col("metric").is_in(_beside(shared).implode())
-    by_step = shared.filter(beside).sort("session", "step", nulls_last=True, maintain_order=True)
-    return pl.concat([points.filter(~of_several), shared.filter(~beside), by_step])
+        return None
+    of_several = coded["metric"].is_in(several.implode())
+    rows = _first_said(points, coded, of_several)
+    shared = coded[rows].hstack(points.select("session", "step", "time")[rows]).insert_column(0, rows)
+    beside = shared["metric"].is_in(_beside(shared).implode())
+    by_step = shared.select("row", "session", "step").filter(beside)
+    by_step = by_step.sort("session", "step", nulls_last=True, maintain_order=True)
+    return pl.concat([(~of_several).arg_true().rename("row"), rows.filter(~beside), by_step["row"]])
+
+
+def _first_said(points: pl.DataFrame, coded: pl.DataFrame, asked: pl.Series) -> pl.Series:
+    """Of the points `asked` for the rows of those that no other file said before: of each step so, a share of the steps at
+    a time, for a grouping takes several times the memory of what is grouped.
+    """
+    step, first = points["step"], pl.col("source").first().over("metric", "session", "step", "value")
+    shares = 1 + points.height // SHARE
+    found = [(asked & step.is_null()).arg_true()]
+    for share in range(shares):
+        rows = (asked & (step % shares == share)).fill_null(value=False).arg_true()
+        said = coded[rows].hstack(points.select("session", "step", "value")[rows])
+        found.append(rows.filter(said.select(pl.col("source") == first).to_series()))
+    return pl.concat(found).sort().alias("row")
 
 
 def _beside(points: pl.DataFrame) -> pl.Series:
@@ -77,10 +119,10 @@ def _beside(points: pl.DataFrame) -> pl.Series:
 
 def curves(run: Run, roles: Roles) -> list[Curve]:
     """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
-    points = effective(run.points, {s.path: s.format for s in run.sources})
+    rows = effective(run.points, {s.path: s.format for s in run.sources}) if run.points.height else None
     return [
         Curve(p.metric, roles[p.metric][0], p.steps, p.values, p.times, p.epochs, p.sessions, p.lines, p.source)
-        for p in parted(points)
+        for p in parted(run.points, rows)
     ]
 
 

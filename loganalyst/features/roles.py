@@ -8,6 +8,7 @@ from functools import cache
 
 from loganalyst import rulefiles
 from loganalyst.errors import RuleError, nearest
+from loganalyst.features.rolenames import MANY, candidates
 from loganalyst.model import OF_FILE, Role
 
 
@@ -113,20 +114,27 @@ def all_roles() -> Mapping[str, Role]:
     return {r.name: r for r in [*(p.role for p in patterns), *(t.target for t in turns)]}
 
 
-@cache
-def _by_name(metric: str) -> tuple[Role, str]:
-    """By the name as it is; where that tells no more than that it is a loss, by the words its capitals begin."""
-    plain = _fits(normalise(metric))
-    words = _CAPITAL.sub("_", metric)
-    if plain[0].name not in _VAGUE or words == metric:
-        return plain
-    split = _fits(normalise(words))
-    return plain if split[0].name == "other" else split
+def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """By each name as it is; where that tells no more than that it is a loss, by the words its capitals begin."""
+    plain = {metric: normalise(metric) for metric in metrics}
+    told = _fits(plain.values())
+    vague = {metric: _CAPITAL.sub("_", metric) for metric, name in plain.items() if told[name][0].name in _VAGUE}
+    words = {metric: normalise(split) for metric, split in vague.items() if split != metric}
+    split = {name: role for name, role in _fits(words.values()).items() if role[0].name != "other"}
+    return {metric: split.get(words.get(metric, ""), told[name]) for metric, name in plain.items()}
 
 
-def _fits(name: str) -> tuple[Role, str]:
-    name = name[-LONGEST:]
-    for pattern in _catalogue()[0]:
+def _fits(names: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """The first role that fits each normalised name, by its last LONGEST characters."""
+    ends, patterns = {name: name[-LONGEST:] for name in names}, _catalogue()[0]
+    if len(ends) < MANY:
+        return {name: _first(end, patterns) for name, end in ends.items()}
+    may = candidates(dict.fromkeys(ends.values()), [[regex.pattern for regex in pattern.any] for pattern in patterns])
+    return {name: _first(end, [patterns[k] for k in may.get(end, ())]) for name, end in ends.items()}
+
+
+def _first(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
+    for pattern in patterns:
         if reason := pattern.reason(name):
             return pattern.role, reason
     return all_roles()["other"], "no role fits the name"
@@ -177,7 +185,7 @@ def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
 
 def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
     """The role of each metric by its name beside the other names."""
-    roles = {name: _by_name(name) for name in names.values()}
+    roles = _by_name(names.values())
     roles |= _whole(roles)
     roles |= _measures(roles)
     roles |= _together(roles)

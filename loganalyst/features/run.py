@@ -4,7 +4,7 @@ import polars as pl
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.progress import printed_plan
-from loganalyst.model import Feature, Run
+from loganalyst.model import UNREAD, Feature, Run
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
 
@@ -14,7 +14,7 @@ FEATURES = (
     Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
     Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler tells how the run ended, or that it goes on", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
-    Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended", "run"),
+    Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended (not known where a file was not read to its end)", "run"),
     Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
     Feature("run_planned_steps", "float", "steps", "steps planned in the config, else those the job log says there are to be", "config"),
@@ -71,13 +71,14 @@ def compute(context: Context) -> Computed:
     formats = {s.format for s in run.sources}
     # a log alone may be an excerpt; beside its config it is what the run left
     expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
+    unread = bool(run.gaps["why"].str.contains(UNREAD, literal=True).any())
     out: Computed = {
-        "run_status": None if run.status == "unknown" else run.status,
+        "run_status": None if run.status == "unknown" or (unread and run.status == "running") else run.status,
         "run_stopped_early": _stopped_early(run),
         "run_status_otherwise": _otherwise(run),
         "run_end_told": run.status != "unknown",
         "run_kind": _kind(context),
-        "run_is_running": run.status == "running",
+        "run_is_running": None if unread else run.status == "running",
         "run_longest_metric": max((len(c.values) for c in kept), default=0),
         "run_last_step": last,
         "run_planned_steps": planned,

@@ -37,7 +37,7 @@ from loganalyst.model.inspection import (
 from loganalyst.model.replay import Experiment, Hypothesis, HypothesisVerdict, Measured, Replay, ReplayEnd
 from loganalyst.model.run import Run, RunStatus, SettingsFile, Source
 from loganalyst.model.signals import OF_FILE, ChangePoint, Curve, Kind, Metric, Role
-from loganalyst.model.tables import SCHEMAS, Tables, Time, constant, table
+from loganalyst.model.tables import SCHEMAS, UNREAD, Tables, Time, constant, table
 from loganalyst.model.verification import (
     CauseCheck,
     Expectation,
@@ -52,6 +52,7 @@ __all__ = [
     "OF_FILE",
     "OURS",
     "SCHEMAS",
+    "UNREAD",
     "Baseline",
     "Cause",
     "CauseCheck",

@@ -10,6 +10,7 @@ import polars as pl
 from loganalyst.model.short import Short
 
 Time = pl.Datetime("us", "UTC")
+UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at a limit of its own
 SHARED = 1 << 17  # rows of a column of one value that are kept
 
 

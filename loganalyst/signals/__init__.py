@@ -144,8 +144,13 @@ def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
     judged = _by_turns([c for c in curves if c.role.judged and c.values.size])
     full = judged[:FULL] + [c for c in judged[FULL:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)]
     rates = [c for c in curves if c.role.name == "learning_rate" and c.values.size]
-    values = sum(curve.values.size for curve in full)
-    found = side_by_side(lambda c: _rows(c, _rate(c, rates[0]) if rates else None), full, values=values)
+    sizes = [curve.values.size for curve in full]
+    found = side_by_side(
+        lambda c: _rows(c, _rate(c, rates[0]) if rates else None),
+        full,
+        values=sum(sizes),
+        largest=max(sizes, default=0),
+    )
     rows = [row for some in found for row in some]
     coverage = {"full": len(full), "screened": len(judged) - len(full), "skipped": len(curves) - len(judged)}
     return table("findings", {k: [r[k] for r in rows] for k in rows[0]} if rows else None), coverage

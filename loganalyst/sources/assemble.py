@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from loganalyst.sources.discover import READABLE, Found
 from loganalyst.sources.discovery import ownjobs
 from loganalyst.sources.part import BIG, Part, Place, place_rows, placed
 from loganalyst.sources.sessions import shifts
+from loganalyst.sources.thinning import fitting, gap
 
 _STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler: it knows
 SHORT = timedelta(minutes=10)  # a run that was silent for less is running
@@ -72,10 +73,22 @@ class Assembled:
             yield from (place_rows(name, rows, part.source, place) for rows in part.frames(name))
 
     def whole(self) -> Run:
-        """The run with all its rows; the points, which may be millions, are not copied into one piece."""
-        frames = {name: [*self.frames(name)] for name in BIG}
-        big: dict[str, Any] = {name: pl.concat(rows, rechunk=name != "points") for name, rows in frames.items() if rows}
-        return replace(self.run, **big)
+        """The run with its rows, of big curves a sample; the points, which may be millions, are not copied into one
+        piece.
+        """
+        heights = {name: sum(part.height(name) for part in self.parts) for name in BIG}
+        return with_big(self.run, heights, self.frames)
+
+
+def with_big(run: Run, heights: Mapping[str, int], frames: Callable[[str], Iterable[pl.DataFrame]]) -> Run:
+    """The run with its big tables, which have `heights` rows and of which `frames` gives the pieces by name."""
+    big: dict[str, pl.DataFrame] = {}
+    gaps = [run.gaps]
+    for name, height in heights.items():
+        if height:
+            big[name], why = fitting(name, height, partial(frames, name))
+            gaps.append(gap(run.name, why))
+    return replace(run, gaps=pl.concat(gaps), **big)  # type: ignore[arg-type]
 
 
 def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[str] = ()) -> Assembled:

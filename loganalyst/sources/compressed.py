@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from loganalyst.model import table
+from loganalyst.model import UNREAD, table
 from loganalyst.opening import opened, temporary
 from loganalyst.sources.textblocks import gap
 
@@ -92,9 +92,21 @@ def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = 
         for piece in _pieces(packed, kind, fine):
             if out.tell() + len(piece) > limit:
                 out.write(piece[: limit - out.tell()])
-                return f"{kind}: more than {limit:,} bytes of content, the rest is not read", packed.tell()
+                _end_with_a_line(inner, out)
+                return f"{kind}: more than {limit:,} bytes of content, {UNREAD}", packed.tell()
             out.write(piece)
     return "", 0
+
+
+def _end_with_a_line(inner: Path, out: IO[bytes]) -> None:
+    """Leave out what stands behind the last line break: a line that we cut is none that broke off."""
+    out.flush()
+    with inner.open("rb") as file:
+        begin = max(out.tell() - PIECE, 0)
+        file.seek(begin)
+        feed = file.read().rfind(b"\n")
+    if feed >= 0:
+        out.truncate(begin + feed + 1)
 
 
 def _pieces(packed: IO[bytes], kind: str, fine: int | None) -> Iterator[bytes]:

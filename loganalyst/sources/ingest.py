@@ -1,23 +1,28 @@
 """Every file of a run through the reader that knows it. One bad file never stops the rest."""
 
+import errno
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 from polars.exceptions import PanicException
 
 from loganalyst import opening
-from loganalyst.model import Run, Tables, table
+from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
-from loganalyst.sources import abreast, address, compressed
+from loganalyst.sources import abreast, address, compressed, sparse
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discover import discover, no_file
 from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.joining import Joiner
 from loganalyst.sources.log import own
 from loganalyst.sources.part import Earlier, Gathering, Part, Reading
-from loganalyst.sources.spool import Spool
+from loganalyst.sources.spool import WHOLE, Spool
 
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
@@ -35,17 +40,23 @@ def ingest(
 
     Raises SourceError where nothing could be read.
     """
-    found, spool = discover(path), Spool()
+    found, spool = discover(path), Spool(held=WHOLE)
     if not separate:
         found = Joiner().join(found)
     root = found.root if found.root.is_dir() else found.root.parent
     known = {os.path.realpath(file) for file in found.files}
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
+
+    def here(file: Path, source: str) -> Part:
+        return part(file, source, spool)
+
+    def take(read: Part) -> None:
+        for rows in chain.from_iterable(read.big.values()):
+            spool.adopt(rows)
+
     with own.beside(rules(found.root)), opening.within(found.bounds(named)):
-        parts = abreast.parts(
-            files, lambda file, source: part(file, source, spool), __name__, own.here().folders, opening.here()
-        )
+        parts = abreast.parts(files, here, take, __name__, own.here().folders, opening.here())
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
@@ -68,7 +79,10 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
             return _lost(source, why)
         if not (size := file.stat().st_size):
             return _lost(source, "empty file")
-        with compressed.unpacked(file, _head(file)) as (inner, lost):
+        with ExitStack() as opened:
+            dense, holes = opened.enter_context(sparse.solid(file))
+            inner, lost = opened.enter_context(compressed.unpacked(dense, _head(dense)))
+            lost = pl.concat([holes, lost])
             head = _head(inner)
             module = reader(inner, head)
             if module is None:
@@ -80,7 +94,7 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
             rows.take([Tables(gaps=lost)])
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
-        rows.take([_gap(source, f"cannot be read ({error.strerror})")])
+        rows.take([_gap(source, _refused(error))])
         again = not isinstance(error, OutsideError)  # a link that leads out stays one until it is another
         return rows.part(source, format_ if rows.some else None, size, again=again)
     except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
@@ -93,6 +107,12 @@ def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
     if run:
         return lambda _: module.read(file, run)
     return (lambda mark: module.resume(file, mark)) if hasattr(module, "resume") else lambda _: module.read(file)
+
+
+def _refused(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes nothing but temporary files
+        return f"{tempfile.gettempdir()} is full ({error.strerror}), {UNREAD}; TMPDIR names another folder"
+    return f"cannot be read ({error.strerror})"
 
 
 def _head(file: Path) -> bytes:

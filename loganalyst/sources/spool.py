@@ -1,12 +1,25 @@
-"""Where the rows of a run wait until all its files are read: in memory, beyond a limit in files."""
+"""Where the rows of a run wait until all its files are read: in memory, beyond a limit in an unnamed temporary file."""
 
+import io
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
+from typing import IO, NamedTuple
 
 import polars as pl
 
 HELD = 1 << 18  # rows of a run in memory before they go to disk
+WHOLE = 8 << 20  # rows of a run that is judged from memory, without a store: some 60 bytes each
 GROUP = 1 << 17  # rows handed on at a time, and in a row group of what is written
+
+
+class _Written(NamedTuple):
+    """Where rows lie on disk: the bytes of each frame of at most GROUP rows, one behind the other from `start` on."""
+
+    file: IO[bytes]
+    start: int
+    sizes: tuple[int, ...]
 
 
 class Rows:
@@ -15,53 +28,71 @@ class Rows:
     def __init__(self, frame: pl.DataFrame) -> None:
         self.height = frame.height
         self._frame: pl.DataFrame | None = frame
-        self._file: Path | None = None
+        self._written: _Written | None = None
 
-    def spill(self, file: Path) -> None:
-        """Move the rows to `file`. Raises OSError."""
-        if self._frame is not None:
-            self._frame.write_parquet(file, compression="lz4", row_group_size=GROUP, statistics=False)
-            self._frame, self._file = None, file
+    def spill(self, file: IO[bytes]) -> None:
+        """Move the rows to the end of `file`. Raises OSError."""
+        if self._frame is None:
+            return
+        start, sizes = file.seek(0, io.SEEK_END), list[int]()
+        for rows in self._frame.iter_slices(GROUP):
+            packed = io.BytesIO()
+            rows.write_ipc(packed, compression="lz4")
+            sizes.append(file.write(packed.getbuffer()))
+        self._frame, self._written = None, _Written(file, start, tuple(sizes))
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The rows in order: those in memory as one frame, those on disk at most GROUP at a time."""
         if self._frame is not None:
             yield self._frame
-        elif self._file is not None:
-            yield from slices(self._file, 0, self.height)
+        elif self._written is not None:
+            at = self._written.start
+            for size in self._written.sizes:
+                self._written.file.seek(at)
+                yield pl.read_ipc(io.BytesIO(self._written.file.read(size)))
+                at += size
 
 
 class Spool:
-    """Keeps rows: all in memory where `folder` is None, else at most HELD of them; the others go to that folder, which
-    is made when it is needed and not removed.
+    """Keeps rows: all in memory where `held` is None, else at most so many of them; then all that are held go to an
+    unnamed file in `folder` (None: the system's for temporary files), which is gone when this process is.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, held: int | None = None) -> None:
         self._folder = folder
+        self._limit = held
         self._held: list[Rows] = []
         self._rows = 0
-        self._files = 0
+        self._file: IO[bytes] | None = None
+        self._lock = Lock()
 
     @property
     def spilled(self) -> bool:
         """Whether some rows lie on disk."""
-        return self._files > 0
+        return self._file is not None
 
     def keep(self, frame: pl.DataFrame) -> Rows:
         """Take these rows. Raises OSError where the disk takes no more."""
-        rows = Rows(frame)
-        if self._folder is not None:
-            self._held.append(rows)
-            self._rows += rows.height
-            if self._rows > HELD:
-                self._spill(self._folder)
+        return self.adopt(Rows(frame))
+
+    def adopt(self, rows: Rows) -> Rows:
+        """Take rows that are in memory. Raises OSError where the disk takes no more."""
+        if self._limit is not None:
+            with self._lock:
+                self._held.append(rows)
+                self._rows += rows.height
+                if self._rows > (self._limit if self._file is None else min(self._limit, HELD)):
+                    self._spill()
         return rows
 
-    def _spill(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def _spill(self) -> None:
+        if self._file is None:
+            if self._folder is not None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - lives as the rows do
         for rows in self._held:
-            rows.spill(folder / f"{self._files}.parquet")
-            self._files += 1
+            rows.spill(self._file)
+        self._file.flush()
         self._held, self._rows = [], 0
 
 

@@ -169,7 +169,8 @@ class _Reading:
         self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
         printed = chunk.some(np.union1d(said[args.CALL], said[args.ENVIRONMENT]))
         new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
-        config, left_out = args.arguments(printed, self.name), self._left_out(lost, chunk)
+        config = args.arguments(printed, self.name)
+        left_out = pl.concat([self._left_out(lost, chunk), self._shortened(chunk)])
         self.kept.update(lines=new, config=config.height, gaps=left_out.height)
         return Tables(lines=self.lines.table(), config=config, gaps=left_out)
 
@@ -226,6 +227,17 @@ class _Reading:
             rank=pl.coalesce("rank", pl.lit(self.rank, pl.Int64)),
             node=pl.coalesce("node", pl.lit(self.node, pl.String)),
         )
+
+    def _shortened(self, chunk: textlines.Chunk) -> pl.DataFrame:
+        """The gap that says which lines are not read to their end."""
+        rows = chunk.shortened()
+        if not len(rows):
+            return table("gaps")
+        lines = np.unique(chunk.line[rows])
+        more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+        why = f"the middle of line {lines[0]}{more}: of a line above {textlines.LONGEST:,} bytes both ends are read"
+        offset = None if chunk.offset is None else [chunk.offset[rows[0]]]
+        return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
     def _left_out(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
         """The gaps that say how many matches of a pattern are not listed."""

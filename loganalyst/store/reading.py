@@ -23,6 +23,7 @@ from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.settings import Chosen
 from loganalyst.sources import address
+from loganalyst.sources import spool as spools
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discover import Found
 from loganalyst.sources.ingest import part
@@ -89,7 +90,7 @@ def read(task: Task) -> Done:
     task = replace(task, folder=task.folder.with_name(f"{task.folder.name}-{uuid4().hex}"))
     note = task.note
     try:
-        spool = Spool(task.folder)
+        spool = Spool(task.folder, spools.HELD)
         with own.beside(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)

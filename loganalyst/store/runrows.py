@@ -1,6 +1,6 @@
 """A run as rows of the small tables that say what was read, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,10 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Run, Source, constant
+from loganalyst.sources.assemble import with_big
 from loganalyst.sources.part import BIG, changed
+from loganalyst.sources.spool import slices
+from loganalyst.sources.thinning import LIMITS
 from loganalyst.store import damage
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import HEALING, DamagedError
@@ -66,23 +69,35 @@ def whole(folder: Folder, run_id: str, rows: Small) -> Run:
             raise damage.lost(folder.run_file(name, run_id), why, [row["path"]])
     files = rows["sources"].to_dicts() if "sources" in rows else []
     tables: dict[str, Any] = {name: frame for name, frame in rows.items() if name in SCHEMAS}
-    tables |= {n: big(folder.run_file(n, run_id), n) for n in BIG if row[n]}
     told: dict[str, Any] = {**{name: row[name] for name in TOLD}, **{name: tuple(row[name] or ()) for name in LISTS}}
     told |= {name: row[name] or default for name, default in YOUNGER.items()}
-    return Run(
+    run = Run(
         **tables,
         **told,
         id=run_id,
         path=Path(row["path"]),
         sources=tuple(Source(**file) for file in files),
     )
+    heights = {name: row[name] or 0 for name in BIG}
+    return with_big(run, heights, lambda name: _pieces(folder.run_file(name, run_id), name, heights[name]))
+
+
+def _pieces(file: Path, name: str, height: int) -> Iterable[pl.DataFrame]:
+    """A big table of one run: as one frame where it is judged whole."""
+    return (
+        [big(file, name)]
+        if height <= LIMITS.get(name, height)
+        else (_typed(piece, name) for piece in slices(file, 0, height))
+    )
 
 
 def big(file: Path, name: str) -> pl.DataFrame:
     """One big table of one run."""
-    found = pl.read_parquet(file, hive_partitioning=False)
-    other = [column.cast(SCHEMAS[name][column.name]) for column in found.get_columns()]
-    return changed(found, other)
+    return _typed(pl.read_parquet(file, hive_partitioning=False), name)
+
+
+def _typed(found: pl.DataFrame, name: str) -> pl.DataFrame:
+    return changed(found, [column.cast(SCHEMAS[name][column.name]) for column in found.get_columns()])
 
 
 def of_run(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -76,7 +76,9 @@ def test_a_log_written_twice_is_one_log(tmp_path: Path) -> None:
     lines = log(0.5, range(100)).splitlines(keepends=True)
     files = {"main.log": "".join([*lines[:50], *lines[51:]]), "slurm-1.out": "".join(lines[:95])}
     run = read(tmp_path, files)
-    points = effective(run.points, {s.path: s.format for s in run.sources})
+    rows = effective(run.points, {s.path: s.format for s in run.sources})
+    assert rows is not None
+    points = run.points[rows]
 
     assert metrics(run) == ["loss", "lr", "tokens_per_sec"]
     assert points.filter(metric="loss")["step"].to_list() == list(range(100))

@@ -107,7 +107,11 @@ class Form:
     @cached_property
     def usual(self) -> Shape | None:
         """What it means where it is printed often."""
-        return None if self.noise else shapes.read(self.text, 3)
+        return None if self.noise else shapes.meaning(self._parts, shapes.OFTEN)
+
+    @cached_property
+    def _parts(self) -> shapes.Parts:
+        return shapes.parts(self.text, seldom=False)
 
     @cached_property
     def template(self) -> str | None:
@@ -125,7 +129,9 @@ class Form:
     @cached_property
     def rare(self) -> Shape | None:
         """What it means where it is printed once or twice."""
-        return shapes.read(self.text, 1) if self.worth and not self.noise else None
+        if not self.worth or self.noise:
+            return None
+        return shapes.read(self.text, 1) if shapes.has_lists(self.text) else shapes.meaning(self._parts, 1)
 
     def meaning(self, count: int) -> Shape | None:
         """What it means where a batch has `count` lines of it (which is remembered)."""

@@ -20,6 +20,8 @@ from loganalyst.sources.log.prefixes import described
 CHUNK = 8 << 20  # bytes a batch; a line longer than this comes in pieces
 CACHED = 1 << 18  # bytes that are looked through at once: they and their marks stay in the processor's cache
 ROWS = 1 << 17  # rows a batch
+LONGEST = 1 << 16  # bytes of a row; of a longer one its middle is left out: no program prints what is read there
+LEFT_OUT = b" [...cut...] "  # in its place; long enough that a row that was cut is still longer than LONGEST
 FEW = 4  # of so many rows one is cut out by itself: of more the text of all is taken apart
 LARGE = 1 << 17  # bytes from which polars splits lines faster than Python
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -42,8 +44,8 @@ class Chunk:
     `data` where the rows begin (and one more: where the next would), `line` is the number of each row's line, counted
     at LF of the file only, `offset` the line's start in the file (None in UTF-16).
 
-    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK. `plain`: in the file stand
-    the same bytes as in `data`.
+    A line with CR gives a row for each refresh; so does each piece of a line above CHUNK. Rows above LONGEST are
+    without their middle. `plain`: in the file stand the same bytes as in `data`.
     """
 
     data: bytes
@@ -60,6 +62,10 @@ class Chunk:
         if self.offset is None or not len(self):
             return False
         return bool(self.offset[-1] + self.starts[-1] - self.starts[-2] >= size)
+
+    def shortened(self) -> NDArray[np.int64]:
+        """The rows without their middle."""
+        return np.flatnonzero(np.diff(self.starts) - 1 > LONGEST)
 
     @cached_property
     def texts(self) -> pl.Series:
@@ -237,7 +243,25 @@ def _chunk(data: bytes, starts: NDArray[np.int64], others: set[int], line: int, 
         number, place = number[at], None if place is None else place[at]
     elif body is not data:
         starts, _ = _starts(body)
+    if (np.diff(starts) - 1 > LONGEST).any():
+        body, starts = _shortened(body, starts)
     return Chunk(body, starts, number, place, body is data)
+
+
+def _shortened(data: bytes, starts: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
+    """The rows, of those above LONGEST the two ends; and where they begin then."""
+    sizes = np.diff(starts) - 1
+    parts, at = list[bytes](), 0
+    for row in np.flatnonzero(sizes > LONGEST).tolist():
+        head, tail = int(starts[row]) + LONGEST // 2, int(starts[row + 1]) - 1 - LONGEST // 2
+        while data[head] & 0xC0 == 0x80:  # within a character
+            head -= 1
+        while data[tail] & 0xC0 == 0x80:
+            tail += 1
+        parts += [data[at:head], LEFT_OUT]
+        sizes[row] -= tail - head - len(LEFT_OUT)
+        at = tail
+    return b"".join([*parts, data[at:]]), np.concatenate([[0], np.cumsum(sizes + 1)])
 
 
 def _starts(data: bytes, first: int = 0, most: int | None = None) -> tuple[NDArray[np.int64], set[int]]:

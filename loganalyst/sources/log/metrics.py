@@ -90,8 +90,7 @@ class Reader:
         self._choose(chunk, look, mine)
         self._learn(chunk)
         numeric = look.flags["numeric"] & mine
-        alive = np.array([*(any(f.usual for f in forms) for forms in self.of_kind), False])[look.kind]
-        rows = np.flatnonzero(alive & numeric)
+        rows = np.flatnonzero(self._alive()[look.kind] & numeric)
         rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= LONGEST]
         found = Numbers(self.code)
         if len(rows):
@@ -116,6 +115,14 @@ class Reader:
         self._tables(chunk, look, mine, session, found)
         return found
 
+    def _alive(self) -> Mask:
+        """By kind, and at the end what holds of none: whether its numbers may mean something. Of kinds met but once or
+        twice that is asked when their numbers are read.
+        """
+        passing = set(self.kinds.passing.tolist())
+        known = (k in passing or any(form.usual for form in forms) for k, forms in enumerate(self.of_kind))
+        return np.array([*known, False])
+
     def _learn(self, chunk: Chunk) -> None:
         """The forms of the kinds that are new."""
         if len(self.of_kind) > len(self.kinds) - len(self.kinds.fresh):
@@ -123,7 +130,11 @@ class Reader:
         rows = self.kinds.fresh
         if not len(rows):
             return
-        forms = [self._known(form) for form in logforms.learn(self._behind_prefix(chunk.some(rows.ravel())))]
+        at = rows.ravel()
+        text = self._behind_prefix(chunk.some(at))
+        dump = pl.Series(np.diff(chunk.starts)[at] > LONGEST)
+        text = text.set(dump, "")  # their numbers are not read, and to clean them takes seconds
+        forms = [self._known(form) for form in logforms.learn(text)]
         each = rows.shape[1]
         self.of_kind += [list(dict.fromkeys(forms[k : k + each])) for k in range(0, len(forms), each)]
 

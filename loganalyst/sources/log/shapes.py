@@ -4,6 +4,7 @@ A log of a million lines has few shapes, so each is read once here and the numbe
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -29,6 +30,8 @@ from loganalyst.sources.log.words import (
     WEAK,
     WORDS,
 )
+
+OFTEN = 3  # lines of a shape from which it is what a program prints again and again
 
 Role = Literal["metric", "step", "batch", "total", "epoch"]
 
@@ -72,6 +75,10 @@ _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step
 _PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
+_OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
+_LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_JOINED = re.compile(r"[\s_\-]+")
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
 
 
@@ -115,25 +122,52 @@ class _Number:
         self.key = self.plain = ""
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A shape taken apart: its numbers with their names and roles, and whether it is of an evaluation (what it calls
+    the data).
+    """
+
+    shape: str
+    numbers: "tuple[_Number, ...]"
+    evaluation: str
+
+
 def read(shape: str, count: int) -> Shape | None:
     """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch or step."""
-    parts = shape.split(SLOT)
-    numbers = _numbers(parts)
-    keras = bool(re.search(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b", shape))
-    evaluation = None if _sections(numbers, parts) else EVALUATION.search(shape)
-    _carry(numbers, parts)
-    _histories(numbers, parts, count)
-    _fractions(numbers, parts)
+    return meaning(parts(shape, seldom=count < OFTEN), count)
+
+
+def has_lists(shape: str) -> bool:
+    """Whether it may make a difference to its parts how often it is printed."""
+    return "[" in shape
+
+
+def parts(shape: str, *, seldom: bool) -> Parts:
+    """The shape taken apart; `seldom`: fewer than OFTEN lines have it."""
+    texts = shape.split(SLOT)
+    numbers = _numbers(texts)
+    evaluation = None if _sections(numbers, texts) else EVALUATION.search(shape)
+    _carry(numbers, texts)
+    _histories(numbers, texts, seldom=seldom)
+    _fractions(numbers, texts)
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
-        _averages(numbers, parts)
-    metrics = _metrics(numbers, count, (evaluation[1] or "val") if evaluation else "")
+        _averages(numbers, texts)
+    return Parts(shape, tuple(numbers), (evaluation[1] or "val") if evaluation else "")
+
+
+def meaning(of: Parts, count: int) -> Shape | None:
+    """What a shape that was taken apart means where `count` lines have it."""
+    numbers, shape = of.numbers, of.shape
+    metrics = _metrics(numbers, count, of.evaluation)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header and not _alone(numbers, shape):
         return None
     positions = (Slot(n.index, n.role) for n in numbers if n.role)
+    keras = bool(_OF_KERAS.search(shape))
     bar = keras or BAR in shape or KERAS in shape
-    return Shape((*positions, *metrics), bar, keras, bool(evaluation), header)
+    return Shape((*positions, *metrics), bar, keras, bool(of.evaluation), header)
 
 
 def _numbers(parts: list[str]) -> list[_Number]:
@@ -199,7 +233,7 @@ def _keyed(index: int, before: str, after: str) -> _Number:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_\-]+", " ", name.lower())
+    return _JOINED.sub(" ", name.lower())
 
 
 def _in_brackets(key: str) -> str:
@@ -232,7 +266,7 @@ def _carry(numbers: list[_Number], parts: list[str]) -> None:
                 n.drop()
 
 
-def _histories(numbers: list[_Number], parts: list[str], count: int) -> None:
+def _histories(numbers: list[_Number], parts: list[str], *, seldom: bool) -> None:
     """Passes over results that are lists: of all epochs again, or one that goes on in the next line. Lists that are
     printed again and again, as long as one another, are of classes.
     """
@@ -242,7 +276,7 @@ def _histories(numbers: list[_Number], parts: list[str], count: int) -> None:
         while last < len(parts) - 1 and _BETWEEN.fullmatch(parts[last]):
             last += 1
         length, rest = last - n.index, parts[last].lstrip(")'\" ")
-        listed = rest.startswith("]") and count < 3 and (length > _PAIR or (length == _PAIR and len(results) > 1))
+        listed = rest.startswith("]") and seldom and (length > _PAIR or (length == _PAIR and len(results) > 1))
         if listed or (last == len(parts) - 1 and rest in ("", ",")):
             n.drop()
 
@@ -307,10 +341,10 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
             total.role = None
 
 
-def _alone(numbers: list[_Number], shape: str) -> bool:
+def _alone(numbers: Sequence[_Number], shape: str) -> bool:
     """Whether nothing but a step stands there (`Iteration: 19`), for the lines below it."""
     steps = [n for n in numbers if n.role in ("step", "batch") and n.plain not in ("", "[")]
-    return bool(steps) and re.findall(r"[^\W\d_]+", shape) == re.findall(r"[^\W\d_]+", steps[0].key)
+    return bool(steps) and _LETTERS.findall(shape) == _LETTERS.findall(steps[0].key)
 
 
 def _averages(numbers: list[_Number], parts: list[str]) -> None:
@@ -320,7 +354,7 @@ def _averages(numbers: list[_Number], parts: list[str]) -> None:
             n.index += 1
 
 
-def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
+def _metrics(numbers: Sequence[_Number], count: int, evaluation: str) -> list[Slot]:
     candidates = [n for n in numbers if not n.role and _nameable(n)]
     strong = {n.index for n in candidates if _result(n.plain)}
     # a counter without a name may count anything: files, prompts
@@ -329,7 +363,7 @@ def _metrics(numbers: list[_Number], count: int, evaluation: str) -> list[Slot]:
     split = first = evaluation
     for n in candidates:
         readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
-        usual = (placed or strong) if count >= 3 else (placed and strong and n.separated)
+        usual = (placed or strong) if count >= OFTEN else (placed and strong and n.separated)
         if not (n.index in strong or (usual and readable)):
             continue
         own = SPLIT.search(n.plain)
@@ -360,7 +394,7 @@ def _as_printed(split: str, slots: list[Slot]) -> str:
 def _nameable(n: _Number) -> bool:
     return (
         0 < len(n.key) <= 40
-        and bool(re.search(r"[^\W\d_]", n.key))
+        and bool(_LETTER.search(n.key))
         and n.key[0] not in "/~$"
         and n.key.count("/") < 4
         and not NEVER.search(n.plain)
