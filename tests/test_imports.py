@@ -19,6 +19,8 @@ STEPS = {
     "errors": set(),
     "progress": set(),
     "limits": set(),
+    "writing": {"errors"},  # files, whole or not at all
+    "guard": {"errors", "model", "sources", "writing"},  # where none may be written
     "threads": {"limits"},
     "rulefiles": {"errors"},
     "settings": {"errors", "rulefiles"},
@@ -27,15 +29,17 @@ STEPS = {
         "__version__",
         "errors",
         "features",
+        "guard",
         "limits",
         "model",
         "pipeline",
         "settings",
         "sources",
+        "writing",
     },  # reads what changed, and has it judged
     "query": {"errors", "store"},
     # many runs, or one against another
-    "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
+    "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "errors", "features", "limits", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "rulefiles"},
@@ -46,7 +50,7 @@ STEPS = {
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "limits", "model", "rulefiles"},
     "replaying": {"checkpoint", "errors", "model", "pipeline", "progress"},  # lets checkpoints decide what logs suggest
-    "report": {"__version__", "errors", "model"},
+    "report": {"__version__", "errors", "guard", "model", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS

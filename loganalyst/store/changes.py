@@ -47,14 +47,17 @@ class Below:
         self.paths = list(paths)
         self.real, self.failed = RealPaths(), list[Settled]()
         self.met, self.logs = dict[str, Listed](), dict[str, Listed]()
-        for run in (run for path in self.paths for run in _below(path, self.failed)):
+        self._walks = dict[str, str]()  # of each root, the path below which it was found first
+        for path, run in ((named, run) for named in self.paths for run in _below(named, self.failed)):
             kind = self.logs if run.log else self.met
             kind.setdefault(id_of(self.real.of(run.root, real=run.real)), run)
+            self._walks.setdefault(run.root, str(path))
 
     def refuse(self, targets: Iterable[str | Path | None]) -> None:
         """Raise LogAnalystError where a file or folder to be written belongs to one of these runs, or to any."""
         runs = (*self.met.values(), *self.logs.values())
-        guard.check(targets, (guard.Read(run.root, (*run.files, *run.checkpoints)) for run in runs))
+        read = (guard.Read(r.root, (*r.files, *r.checkpoints), walk=self._walks[r.root]) for r in runs)
+        guard.check(targets, read)
 
 
 def runs(below: Below, state: State, *, full: bool) -> Iterator[Changed | Settled]:
