@@ -21,7 +21,7 @@ Written by `python docs/generate_cli.py` from the help texts; change those, not 
 |---|---|
 | 0 | nothing found: healthy, cause unknown, or not enough data |
 | 1 | a cause is likely (`--exit-zero` makes it 0) |
-| 2 | wrong usage; something named could not be read; the output could not be written, such as on a full disk |
+| 2 | wrong usage, something named could not be read, or the output not be written (a full disk, a closed stdout) |
 | 3 | an internal error; `LOGANALYST_DEBUG=1` shows its traceback |
 | 130 | Ctrl-C |
 
@@ -41,8 +41,8 @@ Python API refuse a target before anything is analysed, with exit code 2, where 
 - exists, and by its name a training wrote it (event files, checkpoints, databases).
 
 ```text
-$ loganalyst diagnose runs/17 -o runs/17/report.md
-loganalyst: runs/17/report.md: lies inside the run /data/runs/17; nothing is written there; allowed is …
+$ loganalyst diagnose 7 -o 7/new.md
+loganalyst: 7/new.md: lies inside the run /runs/7; nothing is written there; allowed is a place outside: /runs/new.md
 ```
 
 Allowed are files beside a run, also in the folder of many runs (`audit runs/ -o runs/report.html`) and beside a run

@@ -25,11 +25,15 @@ Identity = tuple[int, int]  # device and inode: the same for all names of a file
 
 
 class Read(NamedTuple):
-    """What was read, or will be: a run (or `what`) at `root`, a folder, a file or FILE#RUN, and its `files`."""
+    """What was read, or will be: a run (or `what`) at `root`, a folder, a file or FILE#RUN, and its `files`.
+
+    `walk` names the walk of folders that found it, if one did: runs that one walk tells apart are runs of their own.
+    """
 
     root: str
     files: tuple[str, ...] = ()
     what: str = "run"
+    walk: str = ""
 
 
 def check(targets: Iterable[str | Path | None], read: Iterable[Read] = ()) -> None:
@@ -65,7 +69,7 @@ def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: b
         except (LogAnalystError, OSError):
             found = found or [Found((), root=Path(path))]
         for run in found or [Found((), root=Path(path))]:
-            yield Read(str(run.root), tuple(map(str, (*run.files, *run.checkpoints, *logs))))
+            yield Read(str(run.root), tuple(map(str, (*run.files, *run.checkpoints, *logs))), walk=str(path))
         if above := _marked_above(os.path.realpath(path), [Read(str(path))]):  # of a checkpoint's run, too
             yield Read(above)
 
@@ -139,9 +143,10 @@ def _own(run: Read) -> Iterator[str]:
 
 
 def _holds_others(run: Read, runs: Sequence[Read]) -> bool:
-    """Whether it is a folder in which other runs lie: then only its files are its own."""
+    """Whether it is a folder in which the same walk found other runs: then only its files are its own."""
     inside = os.path.join(os.path.realpath(run.root), "")
-    return any(os.path.realpath(_file(other.root)).startswith(inside) for other in runs if other.root != run.root)
+    others = (other for other in runs if run.walk and other.walk == run.walk and other.root != run.root)
+    return any(os.path.realpath(_file(other.root)).startswith(inside) for other in others)
 
 
 def _file(root: str) -> str:

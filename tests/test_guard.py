@@ -213,6 +213,22 @@ def test_a_folder_of_runs_keeps_its_own_files(tmp_path: Path) -> None:
     assert table.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "command", ["diagnose {0} {0}/train.log", "diagnose {0} --config {0}/mine.yaml", "audit {0} {0}/sub {0}/train.log"]
+)
+def test_a_run_stays_one_when_something_in_it_is_named_too(command: str, tmp_path: Path) -> None:
+    """Its parts make no folder of several runs of it."""
+    run = tmp_path / "w1"
+    log(run / "train.log")
+    log(run / "sub" / "train.log")
+    (run / "mine.yaml").write_text("roles: {}\n")
+    before = state(run)
+
+    told = called(*command.format(run).split(), "-o", run / "report.md")
+    assert (told.code, state(run)) == (2, before)
+    assert f"lies inside the run {run}" in told.err
+
+
 def test_a_log_that_is_joined_to_a_run_is_of_the_run(tmp_path: Path) -> None:
     """It lies outside, and is refused under its name and others; so are the settings above a run."""
     run = shutil.copytree(RUN, tmp_path / "logs" / "version_0")

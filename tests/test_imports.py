@@ -19,6 +19,8 @@ STEPS = {
     "errors": set(),
     "progress": set(),
     "limits": set(),
+    "writing": {"errors"},  # files, whole or not at all
+    "guard": {"errors", "model", "sources", "writing"},  # where none may be written
     "threads": {"limits"},
     "opening": set(),
     "rulefiles": {"errors"},
@@ -28,17 +30,19 @@ STEPS = {
         "__version__",
         "errors",
         "features",
+        "guard",
         "limits",
         "model",
         "opening",
         "pipeline",
         "settings",
         "sources",
+        "writing",
     },  # reads what changed, and has it judged
     "anonymous": {"__version__", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
-    "auditing": {"baseline", "errors", "limits", "model", "pipeline", "rulefiles", "store"},
+    "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "opening", "rulefiles"},
@@ -56,7 +60,7 @@ STEPS = {
         "pipeline",
         "progress",
     },  # lets checkpoints decide what logs suggest
-    "report": {"__version__", "errors", "model"},
+    "report": {"__version__", "errors", "guard", "model", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
 PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS

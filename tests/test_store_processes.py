@@ -136,7 +136,7 @@ def test_processes_that_cannot_start_are_one_error(tmp_path: Path) -> None:
 def test_leaving_early_keeps_what_was_read(tmp_path: Path) -> None:
     """Who stops listening, as Ctrl-C does, leaves a store with all runs that were told."""
     runs, store = make_runs(tmp_path), Store(tmp_path / "store")
-    readings = store.readings([runs])
+    readings = store.readings(store.below([runs]))
     told = [next(readings).path for _ in range(5)]
     readings.close()
 

@@ -37,7 +37,7 @@ def save(found: "Comparison", path: Path) -> None:
     """Write the figure in the format of its suffix. Raises LogAnalystError where the file cannot be written or lies
     inside one of the runs, or there is nothing to draw.
     """
-    check(path, map(guard.Read, found.runs["path"]))
+    check(path, [guard.Read(run, walk="all") for run in found.runs["path"]])
     panels = [*effects(found), *laws(found)]
     if not panels:
         raise LogAnalystError(path, "there is nothing to draw", "runs that differ in settings and log an objective")

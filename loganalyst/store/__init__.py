@@ -387,7 +387,7 @@ class Store:
         files = self.sources.filter(alike).group_by("run_id").agg("path").collect()
         runs = self.runs.select("run_id", root="path").collect().join(files, on="run_id", how="left")
         for root, found in runs.select("root", "path").iter_rows():
-            yield guard.Read(root, tuple(os.path.join(root, file) for file in found or ()))
+            yield guard.Read(root, tuple(os.path.join(root, file) for file in found or ()), walk=str(self.path))
 
     def run_file(self, name: str, run_id: str) -> Path:
         """Where a big table of one run lies: no folder is scanned to open it.

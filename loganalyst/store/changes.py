@@ -73,6 +73,7 @@ class Below:
         self.paths = list(paths)
         self.real, self.failed = RealPaths(), list[Settled]()
         self.met, self.logs = dict[str, Listed](), dict[str, Listed]()
+        self._walks = dict[str, str]()  # of each root, the path below which it was found first
         self.named = dict[str, list[str]]()
         for path in self.paths:
             roots = self.named.setdefault(place := os.path.realpath(path), [])
@@ -81,11 +82,13 @@ class Below:
                 if root == place or len(roots) < SEVERAL:
                     roots.append(root)
                 (self.logs if run.log else self.met).setdefault(id_of(root), run)
+                self._walks.setdefault(run.root, str(path))
 
     def refuse(self, targets: Iterable[str | Path | None]) -> None:
         """Raise LogAnalystError where a file or folder to be written belongs to one of these runs, or to any."""
         runs = (*self.met.values(), *self.logs.values())
-        guard.check(targets, (guard.Read(run.root, (*run.files, *run.checkpoints)) for run in runs))
+        read = (guard.Read(r.root, (*r.files, *r.checkpoints), walk=self._walks[r.root]) for r in runs)
+        guard.check(targets, read)
 
 
 def runs(
