@@ -64,13 +64,14 @@ def affected(folder: "Folder", group: tuple[str, ...], damaged: Iterable[Path] |
     if not spans:
         return set()
     newest = dict(folder.counting(group[-1]).select("run_id", "newest").iter_rows())
-    there = set(folder.counting(READ[-1])["run_id"]) if group is JUDGED else None
     dropped = folder.ledger().dropped if group is READ else {}
     found = set[str]()
     for first, last in spans:
         had = {run for name in group for run in folder.within(name, first, last)}
         found |= {run for run in had if max(newest.get(run, 0), dropped.get(run, 0)) <= last}
-    return found if there is None else found & there
+    if group is JUDGED and found:  # those that were dropped are not judged again
+        found &= affected(folder, READ).union(folder.counting(READ[-1])["run_id"])
+    return found
 
 
 def of(folder: "Folder", runs: set[str]) -> str:

@@ -236,7 +236,10 @@ class State:
 
     def forget(self) -> None:
         """Forget all runs: they are read anew."""
-        self._database.executescript(f"{_FORGET}{_TABLES}")
+        try:
+            self._database.executescript(f"{_FORGET}{_TABLES}")
+        except sqlite3.DatabaseError as error:
+            self._renew(error)
 
     def note(self, notes: Sequence[Note]) -> None:
         """Remember these runs in place of what was known of them, all or none."""
