@@ -36,6 +36,7 @@ FILES = {
     "inspect -o": "inspect {checkpoint} -o",
     "inspect --plot": "inspect {checkpoint} --plot",
     "show --plot": "show {run} --plot",
+    "show -o": "show {run} --anonymous -o",
     "query -o": "query SELECT+1 --store {store} -o",
     "script -o": "script memory -o",
 }

@@ -51,6 +51,8 @@ SHORT = {
 }
 # Made while the program runs: of the rules' YAML (asked below), of a regex above, or of escaped text between two
 MADE = {
+    "loganalyst.anonymous.names._any_of",
+    "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.kinds._pattern",
     "loganalyst.diagnosis.cited._keys",
     "loganalyst.features.roles._languages",

@@ -15,6 +15,7 @@ import polars as pl
 
 from loganalyst.limits import EXTENTS, HOLES, between_holes
 from loganalyst.model import UNREAD, table
+from loganalyst.opening import opened_raw
 from loganalyst.sources.compressed import LARGEST
 from loganalyst.sources.textblocks import gap
 
@@ -41,7 +42,7 @@ def solid(path: Path, holes: int = HOLES) -> Iterator[tuple[Path, pl.DataFrame]]
 def _copied(path: Path, data: list[tuple[int, int]], inner: Path) -> str:
     """Write the data to `inner`; what else is left out."""
     limit = min(LARGEST, shutil.disk_usage(inner.parent).free // 2)
-    with path.open("rb", buffering=0) as file, inner.open("wb") as out:
+    with opened_raw(path) as file, inner.open("wb") as out:
         for begin, end in data:
             for at in range(begin, end, _PIECE):
                 if out.tell() >= limit:
