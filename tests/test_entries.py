@@ -100,8 +100,15 @@ def test_a_folder_that_may_not_be_listed_is_an_entry(tmp_path):
     assert found.runs["path"].to_list() == [str(tmp_path / "secret"), str(tmp_path / "a")]
 
 
+@pytest.fixture
+def tree(tmp_path):
+    """A folder for a deep tree, removed even after a failure: shutil, which pytest uses, cannot remove it."""
+    yield tmp_path / "t"
+    subprocess.run(["rm", "-rf", tmp_path / "t"], check=True)
+
+
 def deep(root: Path, levels: int, name: str = "d") -> None:
-    """Folders in one another, with a run in the last one; they are removed by `undo`."""
+    """Folders in one another, with a run in the last one."""
     here = os.getcwd()
     os.chdir(root)
     try:
@@ -113,30 +120,29 @@ def deep(root: Path, levels: int, name: str = "d") -> None:
         os.chdir(here)
 
 
-def test_a_tree_deeper_than_python_may_recurse(tmp_path):
+def test_a_tree_deeper_than_python_may_recurse(tree, tmp_path):
     """Both runs are judged, and the deep one by itself, too."""
-    run(tmp_path / "t/a")
-    deep(tmp_path / "t", 1100)
-    inner = tmp_path / "t" / "/".join("d" * 1100)
-    found = audit([tmp_path / "t"], jobs=1)
+    run(tree / "a")
+    deep(tree, 1100)
+    inner = tree / "/".join("d" * 1100)
+    found = audit([tree], jobs=1)
 
     assert found.runs["status"].to_list() == ["healthy", "healthy"]
     assert la.diagnose(inner).status == "healthy"
     for words in (
-        ["ingest", tmp_path / "t", "--store", tmp_path / "store"],
-        ["scan", tmp_path / "t", "--store", tmp_path / "store"],
-        ["compare", tmp_path / "t"],
+        ["ingest", tree, "--store", tmp_path / "store"],
+        ["scan", tree, "--store", tmp_path / "store"],
+        ["compare", tree],
         ["show", inner],
     ):
         assert command(*words).returncode == 0, words
 
 
-def test_paths_longer_than_the_system_takes_are_entries(tmp_path):
+def test_paths_longer_than_the_system_takes_are_entries(tree):
     """What lies below cannot be opened by anybody's name for it: it is said that it is not reached."""
-    run(tmp_path / "t/a")
-    deep(tmp_path / "t", 30, "d" * 200)
-    found = audit([tmp_path / "t"], jobs=1).runs.sort("status").rows(named=True)
-    subprocess.run(["rm", "-rf", tmp_path / "t"], check=True)  # shutil cannot
+    run(tree / "a")
+    deep(tree, 30, "d" * 200)
+    found = audit([tree], jobs=1).runs.sort("status").rows(named=True)
 
     assert [run["status"] for run in found] == ["healthy", "unreadable"]
     assert "File name too long" in found[1]["why"]
