@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -100,8 +101,16 @@ def test_a_folder_that_may_not_be_listed_is_an_entry(tmp_path):
     assert found.runs["path"].to_list() == [str(tmp_path / "secret"), str(tmp_path / "a")]
 
 
+@pytest.fixture
+def place():
+    """A folder whose tree may be deeper than pytest and shutil can remove."""
+    folder = Path(tempfile.mkdtemp(prefix="loganalyst-"))
+    yield folder
+    subprocess.run(["rm", "-rf", folder], check=True)
+
+
 def deep(root: Path, levels: int, name: str = "d") -> None:
-    """Folders in one another, with a run in the last one; they are removed by `undo`."""
+    """Folders in one another, with a run in the last one."""
     here = os.getcwd()
     os.chdir(root)
     try:
@@ -113,30 +122,29 @@ def deep(root: Path, levels: int, name: str = "d") -> None:
         os.chdir(here)
 
 
-def test_a_tree_deeper_than_python_may_recurse(tmp_path):
+def test_a_tree_deeper_than_python_may_recurse(place):
     """Both runs are judged, and the deep one by itself, too."""
-    run(tmp_path / "t/a")
-    deep(tmp_path / "t", 1100)
-    inner = tmp_path / "t" / "/".join("d" * 1100)
-    found = audit([tmp_path / "t"], jobs=1)
+    run(place / "t/a")
+    deep(place / "t", 1100)
+    inner = place / "t" / "/".join("d" * 1100)
+    found = audit([place / "t"], jobs=1)
 
     assert found.runs["status"].to_list() == ["healthy", "healthy"]
     assert la.diagnose(inner).status == "healthy"
     for words in (
-        ["ingest", tmp_path / "t", "--store", tmp_path / "store"],
-        ["scan", tmp_path / "t", "--store", tmp_path / "store"],
-        ["compare", tmp_path / "t"],
+        ["ingest", place / "t", "--store", place / "store"],
+        ["scan", place / "t", "--store", place / "store"],
+        ["compare", place / "t"],
         ["show", inner],
     ):
         assert command(*words).returncode == 0, words
 
 
-def test_paths_longer_than_the_system_takes_are_entries(tmp_path):
+def test_paths_longer_than_the_system_takes_are_entries(place):
     """What lies below cannot be opened by anybody's name for it: it is said that it is not reached."""
-    run(tmp_path / "t/a")
-    deep(tmp_path / "t", 30, "d" * 200)
-    found = audit([tmp_path / "t"], jobs=1).runs.sort("status").rows(named=True)
-    subprocess.run(["rm", "-rf", tmp_path / "t"], check=True)  # shutil cannot
+    run(place / "t/a")
+    deep(place / "t", 30, "d" * 200)
+    found = audit([place / "t"], jobs=1).runs.sort("status").rows(named=True)
 
     assert [run["status"] for run in found] == ["healthy", "unreadable"]
     assert "File name too long" in found[1]["why"]
