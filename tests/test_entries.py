@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -101,10 +102,11 @@ def test_a_folder_that_may_not_be_listed_is_an_entry(tmp_path):
 
 
 @pytest.fixture
-def tree(tmp_path):
-    """A folder for a deep tree, removed even after a failure: shutil, which pytest uses, cannot remove it."""
-    yield tmp_path / "t"
-    subprocess.run(["rm", "-rf", tmp_path / "t"], check=True)
+def place():
+    """A folder whose tree may be deeper than pytest and shutil can remove."""
+    folder = Path(tempfile.mkdtemp(prefix="loganalyst-"))
+    yield folder
+    subprocess.run(["rm", "-rf", folder], check=True)
 
 
 def deep(root: Path, levels: int, name: str = "d") -> None:
@@ -120,29 +122,29 @@ def deep(root: Path, levels: int, name: str = "d") -> None:
         os.chdir(here)
 
 
-def test_a_tree_deeper_than_python_may_recurse(tree, tmp_path):
+def test_a_tree_deeper_than_python_may_recurse(place):
     """Both runs are judged, and the deep one by itself, too."""
-    run(tree / "a")
-    deep(tree, 1100)
-    inner = tree / "/".join("d" * 1100)
-    found = audit([tree], jobs=1)
+    run(place / "t/a")
+    deep(place / "t", 1100)
+    inner = place / "t" / "/".join("d" * 1100)
+    found = audit([place / "t"], jobs=1)
 
     assert found.runs["status"].to_list() == ["healthy", "healthy"]
     assert la.diagnose(inner).status == "healthy"
     for words in (
-        ["ingest", tree, "--store", tmp_path / "store"],
-        ["scan", tree, "--store", tmp_path / "store"],
-        ["compare", tree],
+        ["ingest", place / "t", "--store", place / "store"],
+        ["scan", place / "t", "--store", place / "store"],
+        ["compare", place / "t"],
         ["show", inner],
     ):
         assert command(*words).returncode == 0, words
 
 
-def test_paths_longer_than_the_system_takes_are_entries(tree):
+def test_paths_longer_than_the_system_takes_are_entries(place):
     """What lies below cannot be opened by anybody's name for it: it is said that it is not reached."""
-    run(tree / "a")
-    deep(tree, 30, "d" * 200)
-    found = audit([tree], jobs=1).runs.sort("status").rows(named=True)
+    run(place / "t/a")
+    deep(place / "t", 30, "d" * 200)
+    found = audit([place / "t"], jobs=1).runs.sort("status").rows(named=True)
 
     assert [run["status"] for run in found] == ["healthy", "unreadable"]
     assert "File name too long" in found[1]["why"]
