@@ -53,10 +53,8 @@ def of_package() -> tuple[list[Regex], list[str]]:
                 made.append(f"{module.__name__}.{function}")
                 continue
             method = call.func.attr  # type: ignore[attr-defined]
-            asked = uses.get(f"{module.__name__}.{name}", set()) | (
-                set() if name.startswith("_") else uses.get(name, set())
-            )
-            methods = frozenset({method} if method in METHODS else asked or METHODS)
+            own, elsewhere = uses.get(f"{module.__name__}.{name}"), uses.get(name) if name[:1] != "_" else None
+            methods = frozenset({method} if method in METHODS else own or elsewhere or METHODS)
             found.append(Regex(f"{module.__name__}.{name or function}", pattern, flags, methods))
     return found, made
 

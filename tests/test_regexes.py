@@ -49,7 +49,7 @@ SHORT = {
     "loganalyst.sources.log.words.WORDS": (120, "a word before a number"),
     "loganalyst.sources.rotation._NUMBERED": (NAME, "a file's name"),
 }
-# Made while the program runs: of the rules' YAML (asked below), of a regex above, or of escaped text between two of them
+# Made while the program runs: of the rules' YAML (asked below), of a form of lines (asked below), or of escaped text
 MADE = {
     "loganalyst.baseline.kinds._pattern",
     "loganalyst.diagnosis.cited._keys",
