@@ -61,7 +61,7 @@ class Enumerated(Inert):
 class Member(Inert):
     """Stands for `getattr`, by which Python 3.11.2 pickles a member of an enum; refuses to look up anything else."""
 
-    def __new__(cls, kind: object, name: object) -> "Inert":
+    def __new__(cls, kind: object, name: object) -> Any:
         """What stands for the member `name` of an enum."""
         if kind is not Enumerated or type(name) is not str:
             raise ValueError(NO_ENUM)
