@@ -1,7 +1,10 @@
 """Settings of all tests: no time limits, and the same examples every time where a build must not depend on chance."""
 
+import importlib.util
 import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,6 +14,22 @@ from tests.report.browser import PLACE, Browser
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+TORCH = importlib.util.find_spec("torch") is not None
+NEEDS_TORCH = re.compile(r"^(?:import|from) (?:torch|safetensors\.torch)\b", re.MULTILINE)
+
+
+def pytest_report_header() -> list[str]:
+    """What is left out, and why."""
+    return [] if TORCH else ["no torch for this Python: the test files that import it are left out"]
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Whether a file of tests needs torch where there is none (None: pytest decides)."""
+    if TORCH or collection_path.suffix != ".py":
+        return None
+    return bool(NEEDS_TORCH.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,11 @@ Read from the source, so that a new one is found: `re.compile(X)` and the like, 
 
 import ast
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import loganalyst
@@ -33,31 +31,31 @@ class Regex(NamedTuple):
     methods: frozenset[str]
 
 
-def modules() -> list[ModuleType]:
-    """All of the package."""
-    names = [m.name for m in pkgutil.walk_packages(loganalyst.__path__, "loganalyst.")]
-    return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+def sources() -> dict[str, ast.Module]:
+    """Each module of the package, parsed. (Some need what may not be installed, so none is imported.)"""
+    root = Path(str(loganalyst.__file__)).parent
+    files = {path: path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))}
+    names = {path: ".".join(file.parts).removesuffix(".__init__") for path, file in files.items()}
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for path, name in names.items()}
 
 
 def of_package() -> tuple[list[Regex], list[str]]:
     """Each regex, and the places (`module.function`) of those that are made of what is known only when they run."""
     found: list[Regex] = []
     made: list[str] = []
-    sources = [(module, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))) for module in modules()]
-    uses = _uses({module.__name__: tree for module, tree in sources})
-    for module, tree in sources:
+    trees = sources()
+    uses = _uses(trees)
+    for module, tree in trees.items():
         for call, name, function in _calls(tree):
             try:
-                pattern, flags = _arguments(call, vars(module))
+                pattern, flags = _arguments(call, vars(importlib.import_module(module)))
             except NameError:
-                made.append(f"{module.__name__}.{function}")
+                made.append(f"{module}.{function}")
                 continue
             method = call.func.attr  # type: ignore[attr-defined]
-            asked = uses.get(f"{module.__name__}.{name}", set()) | (
-                set() if name.startswith("_") else uses.get(name, set())
-            )
-            methods = frozenset({method} if method in METHODS else asked or METHODS)
-            found.append(Regex(f"{module.__name__}.{name or function}", pattern, flags, methods))
+            own, elsewhere = uses.get(f"{module}.{name}"), uses.get(name) if name[:1] != "_" else None
+            methods = frozenset({method} if method in METHODS else own or elsewhere or METHODS)
+            found.append(Regex(f"{module}.{name or function}", pattern, flags, methods))
     return found, made
 
 

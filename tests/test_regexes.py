@@ -49,7 +49,6 @@ SHORT = {
     "loganalyst.sources.log.words.WORDS": (120, "a word before a number"),
     "loganalyst.sources.rotation._NUMBERED": (NAME, "a file's name"),
 }
-# Made while the program runs: of the rules' YAML (asked below), of a regex above, or of escaped text between two
 MADE = {
     "loganalyst.anonymous.names._any_of",
     "loganalyst.anonymous.vocabulary.languages",

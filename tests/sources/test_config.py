@@ -49,6 +49,7 @@ def test_keys_are_dotted_and_numbers_numbers(tmp_path):
 
 def test_what_lightning_saves(tmp_path):
     """hparams.yaml as Lightning writes it, with objects in it: tags build nothing, their parts are kept."""
+    pytest.importorskip("lightning")
     from lightning.pytorch.core.saving import save_hparams_to_yaml
 
     save_hparams_to_yaml(

@@ -37,6 +37,7 @@ def sniff(tmp_path: Path, text: str | bytes, name: str) -> float:
 
 def test_reads_what_lightning_writes(tmp_path):
     """Lightning's logger: sparse rows, `x_step` and `x_epoch` as metrics of their own, step and epoch as axes."""
+    pytest.importorskip("lightning")
     from lightning.pytorch.loggers import CSVLogger
 
     logger = CSVLogger(tmp_path, name="", version="")
