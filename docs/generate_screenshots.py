@@ -17,7 +17,8 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 import loganalyst
-from loganalyst.report import auditpage, html
+from loganalyst.report import audit
+from loganalyst.report.diagnosis import html
 from tests.report.browser import Browser
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +115,7 @@ def audited(folder: Path) -> Path:
     told = found.runs.with_columns(pl.col("path").str.replace(here, runs_told, literal=True))
     groups = found.groups.with_columns(pl.col("example").str.replace(here, runs_told, literal=True))
     page = folder / "audit.html"
-    page.write_text(auditpage.render(told, groups, found.contrasts, found.nodes, folder), encoding="utf-8")
+    page.write_text(audit.render(told, groups, found.contrasts, found.nodes, folder), encoding="utf-8")
     return page
 
 

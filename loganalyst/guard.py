@@ -58,8 +58,8 @@ def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: b
 
     What cannot be read counts by its own name: why it cannot is told by whoever reads it.
     """
-    from loganalyst.sources.discover import Found, runs
-    from loganalyst.sources.joining import Joiner
+    from loganalyst.sources.discovery.joining import Joiner
+    from loganalyst.sources.discovery.runs import Found, runs
 
     for path in paths:
         found = list[Found]()
@@ -134,7 +134,7 @@ def _every_file(run: Read) -> Iterator[str]:
 
 def _own(run: Read) -> Iterator[str]:
     """The files of a run; of a database with what is not in it yet."""
-    from loganalyst.sources.address import LOGS
+    from loganalyst.sources.files.address import LOGS
 
     for file in map(_file, run.files):
         yield file
@@ -153,7 +153,7 @@ def _file(root: str) -> str:
     """The file or folder that `FILE#RUN` or a path names."""
     if "#" not in root:
         return root
-    from loganalyst.sources import address
+    from loganalyst.sources.files import address
 
     return str(address.split(Path(root))[0])
 

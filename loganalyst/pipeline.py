@@ -14,6 +14,11 @@ import polars as pl
 from loganalyst import anonymous, diagnosis, features, guard, rulefiles, settings, signals
 from loganalyst.baseline import compare
 from loganalyst.contextfile import Case
+from loganalyst.curves import roles as role_names
+from loganalyst.curves.effective import curves as effective_curves
+from loganalyst.curves.effective import last_training, stand_ins
+from loganalyst.curves.effective import metrics as named_metrics
+from loganalyst.curves.meanings import meant
 from loganalyst.diagnosis import expected
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
@@ -28,12 +33,7 @@ from loganalyst.diagnosis.ruletests import check as check_rules
 from loganalyst.diagnosis.skeleton import skeleton
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.errors import LogAnalystError, RuleError, nearest
-from loganalyst.features import roles as role_names
 from loganalyst.features.context import Context
-from loganalyst.features.curves import curves as effective_curves
-from loganalyst.features.curves import last_training, stand_ins
-from loganalyst.features.curves import metrics as named_metrics
-from loganalyst.features.meanings import meant
 from loganalyst.features.onsets import onsets
 from loganalyst.features.summary import summarise
 from loganalyst.model import (
@@ -50,11 +50,11 @@ from loganalyst.model import (
     SettingsFile,
 )
 from loganalyst.settings import Settings
-from loganalyst.sources.config import read as settings_of
-from loganalyst.sources.excerpt import excerpts
+from loganalyst.sources.config.reader import read as settings_of
+from loganalyst.sources.config.settingplaces import places as written
+from loganalyst.sources.files.excerpt import excerpts
 from loganalyst.sources.ingest import accounting, ingest
-from loganalyst.sources.log import own
-from loganalyst.sources.written import places as written
+from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.writing import write_new
 
 __all__ = [
@@ -169,18 +169,22 @@ def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outc
     runs = rulefiles.rules_dir().parent / "fixtures" / "runs"
     healthy = sorted(path.name for path in runs.glob("healthy-*/"))
     found = check_rules(known.only(ids) if ids else known, lambda name: diagnose(runs / name).features, healthy)
-    lines = [] if ids else [Outcome(id_, test, not why, why) for id_, test, why in own.tested(own.of(rules))]
+    lines = (
+        []
+        if ids
+        else [Outcome(id_, test, not why, why) for id_, test, why in userpatterns.tested(userpatterns.of(rules))]
+    )
     return [*found, *lines]
 
 
 def pattern_count(rules: Sequence[Path] = ()) -> int:
     """How many patterns of log lines there are, with the sound ones of the folders `rules`."""
-    return len(own.known(own.of(rules)))
+    return len(userpatterns.known(userpatterns.of(rules)))
 
 
 def pattern_faults(rules: Sequence[Path] = ()) -> tuple[str, ...]:
     """What is wrong with patterns of log lines of the user's own, in `text/` of the folders `rules`."""
-    return tuple(map(str, own.faults(own.of(rules))))
+    return tuple(map(str, userpatterns.faults(userpatterns.of(rules))))
 
 
 def diagnose(
@@ -370,7 +374,7 @@ def _obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tup
     said = [(str(corrected.path), corrected.what())] if corrected.path else []
     for folder in (*corrected.rules, *rules):
         own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
-        patterns = len(own.origins(own.of([folder])))
+        patterns = len(userpatterns.origins(userpatterns.of([folder])))
         said.append((str(folder), f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"))
     return tuple(SettingsFile(file, what) for file, what in said)
 
@@ -381,7 +385,7 @@ def _count(n: int, noun: str) -> str:
 
 def _marked(causes: Sequence[Cause], run: Run, corrected: Settings, rules: Sequence[Path]) -> tuple[Cause, ...]:
     """The causes, with the file of a pattern that is not ours and claimed a line that shows one, as its `origin`."""
-    foreign = own.origins(own.of((*corrected.rules, *rules)))
+    foreign = userpatterns.origins(userpatterns.of((*corrected.rules, *rules)))
     if not foreign:
         return tuple(causes)
     lines = run.lines.filter(pl.col("pattern").is_in(list(foreign))).select("file", "line", "pattern").iter_rows()
@@ -397,7 +401,10 @@ def _origin(cause: Cause, files: Mapping[tuple[str | None, int | None], str]) ->
 
 def _pattern_faults(corrected: Settings, rules: Sequence[Path]) -> tuple[str, ...]:
     """As `pattern_faults`; those in folders that settings name quote nothing."""
-    return (*(str(fault.unquoted()) for fault in own.faults(own.of(corrected.rules))), *pattern_faults(rules))
+    return (
+        *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.of(corrected.rules))),
+        *pattern_faults(rules),
+    )
 
 
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:

@@ -26,8 +26,9 @@ from loganalyst.anonymous.names import Names
 from loganalyst.anonymous.rows import GIVEN
 from loganalyst.anonymous.tables import COLUMNS, WORDS, gap
 from loganalyst.anonymous.tables import anonymous as cleaned
+from loganalyst.curves import roles
 from loganalyst.errors import SourceError
-from loganalyst.features import declared, roles
+from loganalyst.features import declared
 from loganalyst.features.context import Context
 from loganalyst.model import SCHEMAS, Diagnosis
 from loganalyst.model import table as table_of

@@ -14,7 +14,7 @@ import loganalyst
 from loganalyst import cli
 from loganalyst.auditing.groups import groups
 from loganalyst.auditing.listing import COLUMNS, worst_first
-from loganalyst.report import audit as report
+from loganalyst.report.audit import screen as report
 
 OOM = (
     "step {i} loss 2.{i}\n"

@@ -17,7 +17,7 @@ from loganalyst import cli, pipeline
 from loganalyst.contextfile import Case
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Diagnosis, Run
-from loganalyst.report.schema import schema
+from loganalyst.report.diagnosis.schema import schema
 from tests.commandline import called
 
 DOCS = Path(__file__).parents[1] / "docs"

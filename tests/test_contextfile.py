@@ -10,7 +10,7 @@ from loganalyst.contextfile import Case, read
 from loganalyst.diagnosis.cited import cited
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Fix, Place
-from loganalyst.sources.written import places
+from loganalyst.sources.config.settingplaces import places
 
 TRAIN = """\
 import argparse

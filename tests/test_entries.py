@@ -17,11 +17,11 @@ import pytest
 import loganalyst as la
 from loganalyst.auditing.batch import audit
 from loganalyst.errors import SourceError
-from loganalyst.report import audit as report
-from loganalyst.report import auditpage
-from loganalyst.report.auditschema import schema
-from loganalyst.sources.discover import listed
-from tests.sources.test_sqliteguard import bomb, database
+from loganalyst.report import audit as auditpage
+from loganalyst.report.audit import screen as report
+from loganalyst.report.audit.schema import schema
+from loganalyst.sources.discovery.runs import listed
+from tests.sources.files.test_sqliteguard import bomb, database
 
 LOG = "".join(f"step {i} loss {3 - i / 2000}\n" for i in range(2000))
 CASES = Path(__file__).parents[2] / "shared/cases/hostile"

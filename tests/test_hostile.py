@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import loganalyst as la
-from loganalyst.report.schema import schema
+from loganalyst.report.diagnosis.schema import schema
 from loganalyst.report.show import render as show
 
 NAMES = [
@@ -66,7 +66,7 @@ def test_everything_was_read(diagnosis):
 
 def test_reports_hold_visible_characters_only(diagnosis):
     """No report carries a control, an escape or a mark that turns text around."""
-    from loganalyst.report import markdown, terminal
+    from loganalyst.report.diagnosis import markdown, terminal
 
     reports = [terminal.render(diagnosis), markdown.render(diagnosis), show(diagnosis)]
     assert [hidden(report) for report in reports] == [set(), set(), set()]
@@ -74,7 +74,7 @@ def test_reports_hold_visible_characters_only(diagnosis):
 
 def test_markdown_opens_no_tag_and_no_link(diagnosis):
     """Markup of others is escaped in all that is no code block."""
-    from loganalyst.report import markdown
+    from loganalyst.report.diagnosis import markdown
 
     prose = [line for line in markdown.render(diagnosis).splitlines() if not line.startswith("    ")]
     assert any("<img" in line for line in prose)
@@ -84,7 +84,7 @@ def test_markdown_opens_no_tag_and_no_link(diagnosis):
 
 def test_json_is_valid_and_unicode(diagnosis):
     """It fits the schema and holds no half surrogate pair, which other readers refuse."""
-    from loganalyst.report.json import render
+    from loganalyst.report.diagnosis.asjson import render
 
     data = json.loads(render(diagnosis))
 

@@ -17,7 +17,7 @@ import loganalyst as la
 from loganalyst import opening
 from loganalyst.errors import SourceError
 from loganalyst.opening import LEADS_OUT, OutsideError
-from loganalyst.sources.written import places
+from loganalyst.sources.config.settingplaces import places
 from tests.commandline import called
 
 PACKAGE = Path(__file__).parents[1] / "loganalyst"
@@ -30,19 +30,19 @@ OPENERS = {
 }  # fmt: skip
 # What opens files of ours, or a path that `opening.checked` let through before: file, function, why
 ELSEWHERE = {
-    ("sources/apart.py", "serve"): "the pipe to the other process",
-    ("sources/compressed.py", "_written"): "writes what it unpacks",
-    ("sources/log/wrapped.py", "unwrapped"): "writes what it unwraps",
-    ("sources/sqliteguard.py", "opened_database"): "writes a copy; sqlite opens what was checked",
-    ("sources/compressed.py", "_end_with_a_line"): "a file of ours",
-    ("sources/sparse.py", "_copied"): "writes what it copies",
-    ("sources/spool.py", "frames"): "parses bytes",
-    ("sources/log/spool.py", "_columns"): "parses bytes",
-    ("sources/mlflow.py", "_at_once"): "parses bytes",
-    ("sources/parquet.py", "_scan"): "polars opens what was checked",
-    ("sources/rows/csvplain.py", "_frame"): "parses bytes",
-    ("sources/spool.py", "slices"): "files of ours",
-    ("sources/wandbfile/console.py", "add"): "writes what was printed",
+    ("sources/files/isolated.py", "serve"): "the pipe to the other process",
+    ("sources/files/compressed.py", "_written"): "writes what it unpacks",
+    ("sources/text/lines/wrapped.py", "unwrapped"): "writes what it unwraps",
+    ("sources/files/sqliteguard.py", "opened_database"): "writes a copy; sqlite opens what was checked",
+    ("sources/files/compressed.py", "_end_with_a_line"): "a file of ours",
+    ("sources/files/sparse.py", "_copied"): "writes what it copies",
+    ("sources/files/rowspool.py", "frames"): "parses bytes",
+    ("sources/text/lines/tablespool.py", "_columns"): "parses bytes",
+    ("sources/mlflow/reader.py", "_at_once"): "parses bytes",
+    ("sources/tables/parquet_reader.py", "_scan"): "polars opens what was checked",
+    ("sources/tables/csvuniform.py", "_frame"): "parses bytes",
+    ("sources/files/rowspool.py", "slices"): "files of ours",
+    ("sources/wandb/console.py", "add"): "writes what was printed",
     ("checkpoint/torchfile.py", "_check_archive"): "zipfile opens what was checked",
     ("checkpoint/distributed.py", "_numbers"): "a part of an open file",
 }
@@ -205,7 +205,7 @@ def test_the_console_beside_a_wandb_file_may_be_no_link_out(tmp_path: Path, secr
 
 def test_changes_beside_a_database_may_be_no_link_out(tmp_path: Path) -> None:
     """SQLite's log of changes is copied only where it lies beside the database."""
-    from loganalyst.sources.address import LOGS
+    from loganalyst.sources.files.address import LOGS
 
     file, outside = tmp_path / "run" / "mlflow.db", tmp_path / "outside"
     file.parent.mkdir()

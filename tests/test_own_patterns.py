@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst import Store, diagnose, pipeline
-from loganalyst.sources.log import own, patterns
+from loganalyst.sources.text.patterns import catalogue, userpatterns
 from tests.commandline import called
 
 PATTERN = """family: site
@@ -72,7 +72,7 @@ def test_the_commands_check_and_test_them(rules: Path) -> None:
     """`rules check` counts them, `rules test` runs their examples; a wrong example, or a fault, is told with exit 2."""
     sound = called("rules", "check", str(rules))
     assert sound.code == 0
-    assert sound.out.endswith(f" symptoms and {len(patterns.catalogue()) + 1} patterns are sound; 0 faults\n")
+    assert sound.out.endswith(f" symptoms and {len(catalogue.catalogue()) + 1} patterns are sound; 0 faults\n")
     (rules / "text" / "site.yaml").write_text(PATTERN.replace("root", "rooot"))
     faulty = called("rules", "check", str(rules))
     assert faulty.code == 2
@@ -92,7 +92,7 @@ def test_the_commands_check_and_test_them(rules: Path) -> None:
 def test_examples_of_own_patterns(rules: Path, text: str, found: list[object]) -> None:
     """Each example that fails says why."""
     (rules / "text" / "site.yaml").write_text(text)
-    failed = [(test, why) for _, test, why in own.tested(own.of([rules])) if why]
+    failed = [(test, why) for _, test, why in userpatterns.tested(userpatterns.of([rules])) if why]
 
     assert [pair if isinstance(want, tuple) else pair[1] for pair, want in zip(failed, found, strict=True)] == found
 

@@ -10,7 +10,7 @@ import pytest
 import loganalyst as la
 from fixtures.truth import RUNS, Truth, truths
 from loganalyst.errors import RuleError
-from loganalyst.report import terminal
+from loganalyst.report.diagnosis import terminal
 
 TRUTHS = truths()
 

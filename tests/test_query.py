@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from loganalyst import Store, query
 from loganalyst.errors import StoreError
-from loganalyst.report import csv, grid
+from loganalyst.report.common import csv, grid
 from loganalyst.store.tables import ALL_TABLES, BIG, JUDGED
 
 LOSS = "step,loss\n0,1.5\n1,nan\n2,inf\n3,-inf\n"

@@ -15,14 +15,16 @@ import pytest
 
 from loganalyst.auditing.accounts import hosts
 from loganalyst.baseline.kinds import kinds
-from loganalyst.diagnosis.words import all_words, numbers
-from loganalyst.features import roles
+from loganalyst.curves import roles
+from loganalyst.diagnosis.symptomwords import all_words, numbers
 from loganalyst.features.text import _without_bar
-from loganalyst.sources import configtexts, slurm, slurmunits
+from loganalyst.sources.config import plaintexts
 from loganalyst.sources.discovery import jobs
-from loganalyst.sources.log import sniffing, tracelines
-from loganalyst.sources.log.forms import learn
-from loganalyst.sources.log.lines import head
+from loganalyst.sources.slurm import reader, units
+from loganalyst.sources.text import sniffing
+from loganalyst.sources.text.lines.lines import head
+from loganalyst.sources.text.metrics.lineforms import learn
+from loganalyst.sources.text.tracebacks import tracelines
 from tests import regexes
 from tests.regexes import Regex
 
@@ -34,32 +36,32 @@ NAME = 255  # of a file
 SHORT = {
     "loganalyst.checkpoint.deepspeed.NAMES": (NAME, "a file's name"),
     "loganalyst.diagnosis.fence._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
-    "loganalyst.report.comparisonpage.picture._styles": (NAME, "a style that matplotlib wrote"),
-    "loganalyst.report.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
-    "loganalyst.sources.config._OTHERS": (NAME, "a file's name"),
-    "loganalyst.sources.configtexts._LINE": (2000, "longer lines are not asked (_LONGEST_LINE)"),
-    "loganalyst.sources.configtexts.DUMPS": (NAME, "a file's name"),
-    "loganalyst.sources.discovery.names._DUMP": (NAME, "a file's name"),
-    "loganalyst.sources.discovery.names._WANDB_HISTORY": (NAME, "a folder's name"),
-    "loganalyst.sources.flightrecorder._RANK": (NAME, "a file's name"),
-    "loganalyst.sources.log.owners._SUBMITIT": (NAME, "a file's name"),
-    "loganalyst.sources.log.shapes._ORIGINS": (120, "the characters before a number"),
-    "loganalyst.sources.log.shapes._SEPARATOR": (120, "the characters before a number"),
-    "loganalyst.sources.log.wording._CLASSES": (2000, "a regex of rules/wording.yaml"),
-    "loganalyst.sources.log.words.WORDS": (120, "a word before a number"),
-    "loganalyst.sources.rotation._NUMBERED": (NAME, "a file's name"),
+    "loganalyst.report.comparison.picture._styles": (NAME, "a style that matplotlib wrote"),
+    "loganalyst.report.diagnosis.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
+    "loganalyst.sources.config.reader._OTHERS": (NAME, "a file's name"),
+    "loganalyst.sources.config.plaintexts._LINE": (2000, "longer lines are not asked (_LONGEST_LINE)"),
+    "loganalyst.sources.config.plaintexts.DUMPS": (NAME, "a file's name"),
+    "loganalyst.sources.discovery.filenames._DUMP": (NAME, "a file's name"),
+    "loganalyst.sources.discovery.filenames._WANDB_HISTORY": (NAME, "a folder's name"),
+    "loganalyst.sources.flightrecorder.reader._RANK": (NAME, "a file's name"),
+    "loganalyst.sources.text.lines.owners._SUBMITIT": (NAME, "a file's name"),
+    "loganalyst.sources.text.metrics.lineshapes._ORIGINS": (120, "the characters before a number"),
+    "loganalyst.sources.text.metrics.lineshapes._SEPARATOR": (120, "the characters before a number"),
+    "loganalyst.sources.text.patterns.unknownerrors._CLASSES": (2000, "a regex of rules/wording.yaml"),
+    "loganalyst.sources.text.lines.numberwords.WORDS": (120, "a word before a number"),
+    "loganalyst.sources.discovery.rotation._NUMBERED": (NAME, "a file's name"),
 }
 MADE = {
     "loganalyst.anonymous.names._any_of",
     "loganalyst.anonymous.vocabulary.languages",
     "loganalyst.baseline.kinds._pattern",
     "loganalyst.diagnosis.cited._keys",
-    "loganalyst.features.roles._languages",
-    "loganalyst.features.roles._pattern",
-    "loganalyst.sources.joining._accounts",
-    "loganalyst.sources.log.forms.columns",
-    "loganalyst.sources.log.shapes._as_printed",
-    "loganalyst.sources.slurmshow._records",
+    "loganalyst.curves.roles._languages",
+    "loganalyst.curves.roles._pattern",
+    "loganalyst.sources.discovery.joining._accounts",
+    "loganalyst.sources.text.metrics.lineforms.columns",
+    "loganalyst.sources.text.metrics.lineshapes._as_printed",
+    "loganalyst.sources.slurm.scontrol._records",
 }
 LONGEST = 500  # of a metric's name and of a setting's key (`roles.LONGEST`, `kinds.LONGEST`)
 
@@ -137,16 +139,16 @@ NASTY = [
     (all_words, f"h{DIGITS}s {'1,._' * LENGTH}s"),
     (hosts, "[" * LENGTH),
     (lambda text: list(hosts(text)), "n[1-" * LENGTH),
-    (slurmunits.count, "n[1-" * LENGTH + "]"),
+    (units.count, "n[1-" * LENGTH + "]"),
     (_without_bar, "|s/it" * LENGTH),
     (_without_bar, "|it/s]" * LENGTH),
     (jobs._GENERAL.fullmatch, ("log-" * NAME)[:NAME] + "!"),
     (jobs._GENERAL.fullmatch, ("stdout" * NAME)[:NAME] + "!"),
     (jobs._GENERAL.fullmatch, ("err_out." * NAME)[:NAME] + "!"),
-    (slurm._is_json, "{" + '"jobs": [' * LENGTH),
-    (configtexts.options, f"name{'.' * LENGTH}x{DIGITS}"),
-    (configtexts.options, f"name{BLANKS}x"),
-    (configtexts.options, "\n".join(f"name{'.' * 900}x{'y' * 1090}" for _ in range(50))),
+    (reader._is_json, "{" + '"jobs": [' * LENGTH),
+    (plaintexts.options, f"name{'.' * LENGTH}x{DIGITS}"),
+    (plaintexts.options, f"name{BLANKS}x"),
+    (plaintexts.options, "\n".join(f"name{'.' * 900}x{'y' * 1090}" for _ in range(50))),
     (lambda text: sniffing._is_table(f"a\tb\tloss{text}x"), "\t" * LENGTH),
     (lambda text: sniffing.likeness(Path("x"), text.encode()), f"loss{BLANKS}"),
     (lambda text: sniffing.likeness(Path("x.log"), text.encode()), "\n" * LENGTH + "*"),

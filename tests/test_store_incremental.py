@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from loganalyst import Store, read_run
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, Tables, table
-from loganalyst.sources import csv, spool
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.joining import Joiner
-from loganalyst.sources.mark import Mark, StartAgainError
+from loganalyst.sources.discovery.joining import Joiner
+from loganalyst.sources.files import rowspool
+from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.tables import csv_reader
 from loganalyst.store import reading
 from loganalyst.store.state import State
 
@@ -181,7 +182,7 @@ def resuming(monkeypatch: pytest.MonkeyPatch) -> list[Mark | None]:
         yield Tables(sessions=table("sessions", {"session": [0]}))
         return Mark(sum(map(len, whole)), {"points": len(whole) - 1}, {"line": len(whole)})
 
-    monkeypatch.setattr(csv, "resume", resume, raising=False)
+    monkeypatch.setattr(csv_reader, "resume", resume, raising=False)
     return asked
 
 
@@ -258,8 +259,8 @@ def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
 
 def test_big_runs_go_over_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that do not fit into memory are the same, when first read, resumed and kept."""
-    monkeypatch.setattr(spool, "HELD", 100)
-    monkeypatch.setattr(spool, "GROUP", 64)
+    monkeypatch.setattr(rowspool, "HELD", 100)
+    monkeypatch.setattr(rowspool, "GROUP", 64)
     run, store = tmp_path / "a", Store(tmp_path / "store")
     for name in FILES:
         change(run, "append", name, 100)

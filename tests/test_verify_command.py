@@ -8,7 +8,7 @@ import pytest
 
 from loganalyst import cli
 from loganalyst.auditing.confirm import truths
-from loganalyst.report.verificationschema import schema
+from loganalyst.report.verification.schema import schema
 
 RUNS = Path(__file__).parents[1] / "fixtures/runs"
 OLD, NEW = RUNS / "divergence-lr", RUNS / "healthy-mended-rate"

@@ -7,7 +7,8 @@ import pytest
 
 import loganalyst as la
 from loganalyst import query
-from loganalyst.report import terminal, verification
+from loganalyst.report.diagnosis import terminal
+from loganalyst.report.verification import screen
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "fixtures/runs"
@@ -27,7 +28,7 @@ def test_the_baseline_shown_is_what_is_printed():
 
 
 def test_the_verdict_shown_is_what_is_printed():
-    assert blocks("text")[1] == verification.render(la.verify(OLD, NEW))
+    assert blocks("text")[1] == screen.render(la.verify(OLD, NEW))
 
 
 def test_the_python_shown_says_what_the_comment_tells(monkeypatch: pytest.MonkeyPatch):

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from loganalyst.features import roles
+from loganalyst.curves import roles
 
 FIRST, LAST = 946_684_800.0, 2_524_608_000.0  # 2000 to 2050, in seconds since 1970
 UNITS = (1.0, 1e3, 1e6, 1e9)  # a second in seconds, milli-, micro- and nanoseconds

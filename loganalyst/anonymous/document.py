@@ -14,8 +14,8 @@ from loganalyst.anonymous.clocks import without_dates
 from loganalyst.anonymous.names import Names
 from loganalyst.anonymous.rows import features_of
 from loganalyst.anonymous.tables import COLUMNS, anonymous, job
+from loganalyst.curves import roles
 from loganalyst.errors import LogAnalystError
-from loganalyst.features import roles
 from loganalyst.model import Diagnosis, Run, Source
 
 SCHEMA = "loganalyst/anonymous/1"

@@ -17,8 +17,8 @@ from loganalyst.anonymous.document import SCHEMA, TABLES, anonymous_sources
 from loganalyst.anonymous.names import Names
 from loganalyst.anonymous.rows import features_of, numbered
 from loganalyst.anonymous.tables import anonymous, job
+from loganalyst.curves import roles
 from loganalyst.errors import SourceError
-from loganalyst.features import roles
 from loganalyst.model import Run, RunStatus, Source, table
 from loganalyst.sources.assemble import run_id
 

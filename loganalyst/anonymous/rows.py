@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from loganalyst.anonymous import vocabulary
 from loganalyst.anonymous.frames import NOT_FINITE
 from loganalyst.anonymous.tables import WORDS
-from loganalyst.features import declared, roles
+from loganalyst.curves import roles
+from loganalyst.features import declared
 from loganalyst.model import FeatureValue
 
 # values that features themselves give

@@ -93,7 +93,7 @@ def audit(
 
 
 def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None) -> str:
-    from loganalyst.report import audit as report
+    from loganalyst.report.audit import screen as report
 
     if format_ is AuditFormat.JSON:
         return (
@@ -105,11 +105,11 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
             + "\n"
         )
     if format_ is AuditFormat.CSV:
-        from loganalyst.report import csv
+        from loganalyst.report.common import csv
 
         return csv.render(found.runs)
     if format_ is AuditFormat.HTML:
-        from loganalyst.report import auditpage
+        from loganalyst.report import audit as auditpage
 
         home = output.parent if output else None
         return auditpage.render(found.runs, found.groups, found.contrasts, found.nodes, home, copies=found.copies)

@@ -98,25 +98,25 @@ def compare(
         bar.clear()
     emit(_report(found, format_, top, to_file=output is not None), output)
     if plot is not None:
-        from loganalyst.report import comparisonplot
+        from loganalyst.report.comparison import plot as comparisonplot
 
         comparisonplot.save(found, plot)
     raise typer.Exit(USAGE if not found.runs.height else FOUND if found.worse and not exit_zero else NOTHING)
 
 
 def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: bool) -> str:
-    from loganalyst.report import comparison as report
+    from loganalyst.report.comparison import screen as report
 
     if format_ is CompareFormat.JSON:
         return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
     if format_ is CompareFormat.CSV:
-        from loganalyst.report import csv
+        from loganalyst.report.common import csv
 
         return csv.render(found.runs)
     if format_ is CompareFormat.HTML:
-        from loganalyst.report import comparisonpage
+        from loganalyst.report import comparison
 
-        return comparisonpage.render(found, top=top)
+        return comparison.render(found, top=top)
     if format_ is CompareFormat.MARKDOWN:
         return report.render_markdown(found, top=top)
     return report.render(found, top=top, **({} if to_file else screen()))

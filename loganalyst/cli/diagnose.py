@@ -126,20 +126,20 @@ def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list
 def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
     """All reports as one text; of unreadable runs only JSON and SARIF speak (the others had a line on stderr)."""
     if format_ is Format.JSON:
-        from loganalyst.report.json import data
+        from loganalyst.report.diagnosis.asjson import data
 
         objects = [data(d, [output] if output else []) for d in found]
         return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False) + "\n"
     if format_ is Format.SARIF:
-        from loganalyst.report import sarif
+        from loganalyst.report.diagnosis import sarif
 
         return sarif.render(found, Path.cwd(), top=top)
     readable = [d for d in found if d.status != "unreadable"]
     if format_ is Format.HTML:
-        from loganalyst.report import html
+        from loganalyst.report.diagnosis import html
 
         return html.render(readable, top=top) if readable else ""
-    from loganalyst.report import markdown, terminal
+    from loganalyst.report.diagnosis import markdown, terminal
 
     if format_ is Format.MARKDOWN:
         return "\n---\n\n".join(markdown.render(d, top=top) for d in readable)

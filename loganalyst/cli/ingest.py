@@ -27,7 +27,7 @@ def ingest(
     PATH could not be read.
     """
     from loganalyst.progress import Bar
-    from loganalyst.report.text import clean
+    from loganalyst.report.common.text import clean
     from loganalyst.store import Store
 
     counts = {"read": 0, "unchanged": 0, "failed": 0, "copy": 0}

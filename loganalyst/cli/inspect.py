@@ -43,7 +43,7 @@ def inspect(
     """
     from loganalyst.checkpoint import inspect as inspected
     from loganalyst.progress import Bar
-    from loganalyst.report import inspection
+    from loganalyst.report.inspection import screen as inspection
 
     refuse([output, plot], files)
     bar = Bar()

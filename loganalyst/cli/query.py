@@ -42,7 +42,7 @@ def query(
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
-    from loganalyst.report import csv, grid
+    from loganalyst.report.common import csv, grid
     from loganalyst.store import Store
 
     if not store.is_dir():

@@ -117,11 +117,11 @@ def replay(
 
 
 def _report(found: "Replay", format_: ReplayFormat, output: Path | None) -> str:
-    from loganalyst.report import replay as report
-    from loganalyst.report import replaymarkdown
+    from loganalyst.report.replay import markdown
+    from loganalyst.report.replay import screen as report
 
     if format_ is ReplayFormat.JSON:
         return report.render_json(found) + "\n"
     if format_ is ReplayFormat.MARKDOWN:
-        return replaymarkdown.render(found)
+        return markdown.render(found)
     return report.render(found, **({} if output else screen()))

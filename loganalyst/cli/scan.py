@@ -78,7 +78,7 @@ def scan(
             trust_run_settings=trust_run_settings,
         )
         if prometheus:
-            from loganalyst.report import prometheus as metrics
+            from loganalyst.report.audit import prometheus as metrics
 
             told = metrics.render(found.audit.runs, found.audit.counts, len(found.findings), time.monotonic() - began)
             metrics.save(told, prometheus)

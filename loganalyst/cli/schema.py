@@ -35,8 +35,12 @@ def schema(
 
     By default that of `diagnose --format json`.
     """
-    from loganalyst.report import auditschema, comparisonschema, inspectionschema, replayschema, verificationschema
-    from loganalyst.report import schema as diagnosis
+    from loganalyst.report.audit import schema as auditschema
+    from loganalyst.report.comparison import schema as comparisonschema
+    from loganalyst.report.diagnosis import schema as diagnosis
+    from loganalyst.report.inspection import schema as inspectionschema
+    from loganalyst.report.replay import schema as replayschema
+    from loganalyst.report.verification import schema as verificationschema
 
     schemas = {
         Of.DIAGNOSIS: diagnosis,

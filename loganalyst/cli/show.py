@@ -65,7 +65,7 @@ def show(
 
         return emit(render(diagnosis), output)
     if plot is not None:
-        from loganalyst.report.plot import save
+        from loganalyst.report.diagnosis.plot import save
 
         save(diagnosis, plot, metric)
     for name in metric if plot is None else []:

@@ -51,7 +51,7 @@ def verify(
     cannot be read or OLD has no fault, else 1.
     """
     from loganalyst.auditing.verify import verify as verified
-    from loganalyst.report import verification
+    from loganalyst.report.verification import screen as verification
     from loganalyst.store import Store
 
     refuse([output, store], [old, new])

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from loganalyst import rulefiles
 from loganalyst.baseline import kinds
+from loganalyst.curves.roles import all_roles
 from loganalyst.errors import RuleError, nearest
-from loganalyst.features.roles import all_roles
 
 
 class Settings(NamedTuple):

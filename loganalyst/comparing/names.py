@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from loganalyst.baseline import kinds
 from loganalyst.comparing.limits import limits
 from loganalyst.comparing.space import FACTS
-from loganalyst.features.roles import assign, normalise
+from loganalyst.curves.roles import assign, normalise
 from loganalyst.store import Store
 
 Names = NDArray[np.bool_]  # a row a run, a column a name

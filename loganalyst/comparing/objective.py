@@ -8,8 +8,8 @@ import polars as pl
 
 from loganalyst.comparing.result import Objective
 from loganalyst.comparing.space import Space
+from loganalyst.curves.roles import assign
 from loganalyst.errors import SourceError, nearest
-from loganalyst.features.roles import assign
 from loganalyst.store import Store
 
 Goal = Literal["min", "max"]

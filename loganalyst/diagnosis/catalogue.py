@@ -10,11 +10,11 @@ from typing import Any, TypeVar, get_args
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import fence, reading
+from loganalyst.diagnosis import fence, rulereading
 from loganalyst.diagnosis.fence import Ask
 from loganalyst.diagnosis.labels import LABELS
-from loganalyst.diagnosis.reading import Reader
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
+from loganalyst.diagnosis.rulereading import Reader
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
@@ -92,9 +92,9 @@ class _Load:
     def folder(self, folder: Path) -> list[RuleError]:
         """Read one folder; what has a fault is left out. Returns the faults."""
         self.listed = set(rulefiles.yaml_files(folder))
-        faults = self.read_several(folder / "symptoms.yaml", "symptom", reading.symptoms, self.symptoms)
-        faults += self.read_several(folder / "notes.yaml", "note", reading.notes, self.notes)
-        faults += self.read_several(folder / "replay.yaml", "experiment", reading.experiments, self.experiments)
+        faults = self.read_several(folder / "symptoms.yaml", "symptom", rulereading.symptoms, self.symptoms)
+        faults += self.read_several(folder / "notes.yaml", "note", rulereading.notes, self.notes)
+        faults += self.read_several(folder / "replay.yaml", "experiment", rulereading.experiments, self.experiments)
         read = [self.read_rule(path, folder) for path in rule_files(folder)]
         refused = fence.faults(self.asks([rule for rule, own in read if rule is not None and not own]), self.declared)
         faults += self.left_out(refused, self.symptoms) + self.left_out(refused, self.notes)
@@ -126,7 +126,7 @@ class _Load:
         reader = self.reader(path)
         if isinstance(reader, RuleError):
             return None, [reader]
-        rule = reading.rule(reader)
+        rule = rulereading.rule(reader)
         if rule is not None and path.parent != folder and rule.family != path.parent.name:
             reader.note(("family",), f"family is {rule.family!r}", f"the folder's name is needed: {path.parent.name!r}")
         if rule is not None and path != self.ids.setdefault(rule.id, path):
@@ -259,7 +259,7 @@ def _ratios(reader: Reader, rule: Rule) -> dict[str, tuple[float, float]]:
     if not reader.keys((rule.id,), (), {item.id for item in rule.evidence}):
         return {}
     told = [key for key in reader.file.data[rule.id] if reader.keys((rule.id, key), ("if_true", "if_false"))]
-    return {key: reading.ratios(reader, (rule.id, key)) for key in told}
+    return {key: rulereading.ratios(reader, (rule.id, key)) for key in told}
 
 
 def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:

@@ -7,11 +7,11 @@ from typing import Literal
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import advice, confidence, deciding, doubted
+from loganalyst.diagnosis import advice, confidence, deciding, lookalikes
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
-from loganalyst.diagnosis.told import answered, steering, understood
+from loganalyst.diagnosis.reportedsymptoms import answered, steering, understood
 from loganalyst.model import (
     OURS,
     Cause,
@@ -95,7 +95,7 @@ def _judgement(
         told=answered(told, catalogue, answers),
         sure=judged,
         decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
-        rivals=doubted.rivals(catalogue, answers, judged, sure) if status == "healthy" else (),
+        rivals=lookalikes.rivals(catalogue, answers, judged, sure) if status == "healthy" else (),
     )
 
 

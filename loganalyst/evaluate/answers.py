@@ -8,7 +8,7 @@ import polars as pl
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.judgement import Judgement, judge
 from loganalyst.evaluate.labelled import Labelled
-from loganalyst.report.document import LEFT
+from loganalyst.report.diagnosis.document import LEFT
 
 NAMED = 3  # causes that are looked at
 SAID: Mapping[str, pl.DataType] = {

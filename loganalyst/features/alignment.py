@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.features import axes
+from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, first_of, seen
 from loganalyst.model import Curve, Feature, Witness
 

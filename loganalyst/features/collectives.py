@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.features import waiting
+from loganalyst.blame import waiting
+from loganalyst.blame.waiting import Mismatch, Row, Stuck
 from loganalyst.features.context import Computed, Context
-from loganalyst.features.waiting import Mismatch, Row, Stuck
 from loganalyst.model import Feature, FeatureValue, Witness
 
 NEEDS = "flight-recorder dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1)"

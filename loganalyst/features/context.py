@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.features import axes
-from loganalyst.features.blame import session_roots
-from loganalyst.features.survival import outlived
+from loganalyst.blame.rootline import session_roots
+from loganalyst.blame.survival import outlived
+from loganalyst.curves import axes
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 
 if TYPE_CHECKING:
@@ -129,12 +129,12 @@ class Context:
 
     @cached_property
     def lines(self) -> pl.DataFrame:
-        """The lines of all job logs that tell something, and what was outlived of it (`loganalyst.features.survival`)."""
+        """The lines of all job logs that tell something, and what was outlived of it (`loganalyst.blame.survival`)."""
         return outlived(self.run)
 
     @cached_property
     def roots(self) -> Mapping[int, Mapping[str, Any] | None]:
-        """The line that states the root cause of each session (`loganalyst.features.blame`)."""
+        """The line that states the root cause of each session (`loganalyst.blame.rootline`)."""
         return session_roots(self.run, self.lines)
 
     @cached_property

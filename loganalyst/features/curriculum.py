@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features import axes
+from loganalyst.curves import axes
 from loganalyst.features.alignment import chance
 from loganalyst.features.context import Computed, Context, seen
 from loganalyst.model import Curve, Feature, Witness

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from loganalyst.curves.roles import normalise
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
-from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
 FEATURES = (

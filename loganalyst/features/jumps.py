@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features import axes
+from loganalyst.curves import axes
 from loganalyst.features.context import Computed, Context, ratio, seen
 from loganalyst.model import Curve, Feature
 

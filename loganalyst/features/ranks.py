@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from loganalyst.features.blame import judged_session
+from loganalyst.blame.rootline import judged_session
+from loganalyst.blame.silence import silence
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.progress import last_words
-from loganalyst.features.silence import silence
 from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "the job logs of all ranks (SLURM output, stdout or stderr)"

@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
-from loganalyst.features.beats import LONG, Pauses, pauses
+from loganalyst.curves.logtimes import LONG, Pauses, pauses
 from loganalyst.features.context import Computed, Context, seen
 from loganalyst.model import Feature, Run, Witness
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from loganalyst.features.blame import judged_session
+from loganalyst.blame.rootline import judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Run, Witness
 

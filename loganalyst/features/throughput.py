@@ -5,7 +5,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.beats import pauses
+from loganalyst.curves.logtimes import pauses
 from loganalyst.features.context import Computed, Context, median, ratio, seen
 from loganalyst.model import Curve, Feature
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst.curves.roles import normalise
 from loganalyst.features.beginning import unless_late
 from loganalyst.features.context import (
     Computed,
@@ -20,7 +21,6 @@ from loganalyst.features.context import (
     seen,
     tau,
 )
-from loganalyst.features.roles import normalise
 from loganalyst.model import Curve, Feature
 
 if TYPE_CHECKING:

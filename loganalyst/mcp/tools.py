@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from loganalyst.mcp.quoted import marked
-from loganalyst.report import brief
+from loganalyst.report.diagnosis import brief
 
 if TYPE_CHECKING:
     from loganalyst.store import Outcome
@@ -63,7 +63,7 @@ class Tools:
         """
         from loganalyst import pipeline
         from loganalyst.contextfile import Case
-        from loganalyst.report import json, markdown
+        from loganalyst.report.diagnosis import asjson, markdown
 
         found = pipeline.diagnose(
             _path(path),
@@ -74,7 +74,7 @@ class Tools:
             trust_run_settings=trust_run_settings,
         )
         return marked(
-            markdown.render(found, top=top) if format == "markdown" else brief.diagnosis(json.data(found), top)
+            markdown.render(found, top=top) if format == "markdown" else brief.diagnosis(asjson.data(found), top)
         )
 
     def audit(
@@ -93,7 +93,7 @@ class Tools:
         A first audit of thousands of runs takes minutes. Call diagnose for the whole answer on one of them.
         """
         from loganalyst.auditing.batch import audit
-        from loganalyst.report import audit as report
+        from loganalyst.report.audit import screen as report
 
         watch = _watch(tell) if tell else None
         found = audit(map(_path, paths), self.store, watch=watch, trust_run_settings=trust_run_settings)
@@ -150,9 +150,9 @@ class Tools:
     ) -> Answer:
         """Say whether a fix helped: fixed, partly, not, new_problem or cannot_tell, with what was promised and seen."""
         from loganalyst.auditing.verify import verify
-        from loganalyst.report import verification
+        from loganalyst.report.verification import screen
 
-        return marked(verification.data(verify(_path(old), _path(new), trust_run_settings=trust_run_settings)))
+        return marked(screen.data(verify(_path(old), _path(new), trust_run_settings=trust_run_settings)))
 
     def inspect(
         self,
@@ -164,9 +164,9 @@ class Tools:
     ) -> Answer:
         """Look into checkpoints without running their code: NaN, dead rows, norms, moments, what changed between."""
         from loganalyst.checkpoint import inspect
-        from loganalyst.report import inspection
+        from loganalyst.report.inspection import screen
 
-        return marked(inspection.render(inspect(*map(_path, paths)), top=top, width=WIDTH))
+        return marked(screen.render(inspect(*map(_path, paths)), top=top, width=WIDTH))
 
     def script(
         self, name: Annotated[str | None, Field(description="The script; without it all are listed.")] = None

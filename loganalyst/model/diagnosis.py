@@ -162,9 +162,9 @@ class Diagnosis(Short):
         >>> json.loads(la.diagnose("fixtures/runs/nan-lr").to_json())["root_causes"][0]["id"]
         'lr-too-high'
         """
-        from loganalyst.report import json
+        from loganalyst.report.diagnosis import asjson
 
-        return json.render(self, indent=indent)
+        return asjson.render(self, indent=indent)
 
     def to_markdown(self) -> str:
         """The full report as Markdown.
@@ -173,7 +173,7 @@ class Diagnosis(Short):
         >>> print(la.diagnose("fixtures/runs/nan-lr").to_markdown().splitlines()[0])
         # nan-lr: Learning rate too high
         """
-        from loganalyst.report import markdown
+        from loganalyst.report.diagnosis import markdown
 
         return markdown.render(self)
 
@@ -184,7 +184,7 @@ class Diagnosis(Short):
         >>> la.diagnose("fixtures/runs/nan-lr").to_html()[:15]
         '<!doctype html>'
         """
-        from loganalyst.report import html
+        from loganalyst.report.diagnosis import html
 
         return html.render(self)
 
@@ -208,7 +208,7 @@ class Diagnosis(Short):
         >>> [ax.get_title(loc="left") for ax in figure.axes]
         ['train/loss']
         """
-        from loganalyst.report import plot
+        from loganalyst.report.diagnosis import plot
 
         if path is None:
             return plot.drawn(self, metrics)

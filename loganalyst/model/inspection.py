@@ -181,9 +181,9 @@ class Inspection(Short):
         >>> json.loads(la.inspect(file).to_json())["schema"]
         'loganalyst/inspection/1'
         """
-        from loganalyst.report import inspection
+        from loganalyst.report.inspection import screen
 
-        return inspection.render_json(self, indent=indent)
+        return screen.render_json(self, indent=indent)
 
     def plot(self, path: str | Path) -> None:
         """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files.
@@ -197,6 +197,6 @@ class Inspection(Short):
         >>> save_file({"layer.weight": torch.ones(2, 2)}, folder / "run/model.safetensors")
         >>> la.inspect(folder / "run/model.safetensors").plot(folder / "tensors.png")
         """
-        from loganalyst.report import inspectionplot
+        from loganalyst.report.inspection import plot as inspectionplot
 
         inspectionplot.save(self, Path(path))

@@ -107,9 +107,9 @@ class Replay(Short):
         >>> json.loads(la.replay("fixtures/runs/nan-lr").to_json())["ended"]
         'no_entry'
         """
-        from loganalyst.report import replay
+        from loganalyst.report.replay import screen
 
-        return replay.render_json(self, indent=indent)
+        return screen.render_json(self, indent=indent)
 
     def to_markdown(self) -> str:
         """The report as Markdown.
@@ -118,9 +118,9 @@ class Replay(Short):
         >>> la.replay("fixtures/runs/nan-lr").to_markdown()[:2]
         '# '
         """
-        from loganalyst.report import replaymarkdown
+        from loganalyst.report.replay import markdown
 
-        return replaymarkdown.render(self)
+        return markdown.render(self)
 
     def plot(self, path: str | Path) -> None:
         """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run.
@@ -130,6 +130,6 @@ class Replay(Short):
         Traceback (most recent call last):
         loganalyst.errors.LogAnalystError: fixtures/runs/nan-lr: no experiment to draw; an entry is needed: --entry
         """
-        from loganalyst.report import replayplot
+        from loganalyst.report.replay import plot as replayplot
 
         replayplot.save(self, Path(path))

@@ -103,6 +103,6 @@ class Verification(Short):
         >>> json.loads(found.to_json())["outcome"]
         'fixed'
         """
-        from loganalyst.report import verification
+        from loganalyst.report.verification import screen
 
-        return verification.render_json(self, indent=indent)
+        return screen.render_json(self, indent=indent)

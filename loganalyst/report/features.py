@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from loganalyst.model import Diagnosis, Feature, FeatureValue, Witness
-from loganalyst.report.json import plain
-from loganalyst.report.text import clean, step
+from loganalyst.report.common.text import clean, step
+from loganalyst.report.diagnosis.asjson import plain
 
 SCHEMA_ID = "loganalyst/features/1"
 

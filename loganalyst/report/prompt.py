@@ -7,10 +7,10 @@ that it reads in light and in dark notebooks.
 from collections.abc import Iterable, Sequence
 
 from loganalyst.model import Cause, Diagnosis, Evidence, Run
-from loganalyst.report.document import document
-from loganalyst.report.html.element import Child, Html, element
-from loganalyst.report.series import EMPTY, LEVELS, NONFINITE, Series
-from loganalyst.report.text import clean, count, percent, size, step
+from loganalyst.report.common.html.element import Child, Html, element
+from loganalyst.report.common.text import clean, count, percent, size, step
+from loganalyst.report.diagnosis.document import document
+from loganalyst.report.diagnosis.series import EMPTY, LEVELS, NONFINITE, Series
 
 MAX_CAUSES = 5
 MAX_LINE = 110  # columns

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from loganalyst.report.markdown import escape
+from loganalyst.report.diagnosis.markdown import escape
 
 __all__ = ["render"]
 

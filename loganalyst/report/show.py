@@ -9,10 +9,10 @@ import polars as pl
 from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
 from loganalyst.report import features
-from loganalyst.report.document import Document, document
-from loganalyst.report.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
-from loganalyst.report.series import chart
-from loganalyst.report.text import clean, count, number, size, span, step
+from loganalyst.report.common.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
+from loganalyst.report.common.text import clean, count, number, size, span, step
+from loganalyst.report.diagnosis.document import Document, document
+from loganalyst.report.diagnosis.series import chart
 
 if TYPE_CHECKING:
     from rich.text import Text

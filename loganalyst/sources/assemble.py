@@ -13,12 +13,12 @@ import polars as pl
 
 from loganalyst.errors import SourceError
 from loganalyst.model import Run, RunStatus, Source, Tables, table
-from loganalyst.sources.beside import common, prefixes
-from loganalyst.sources.discover import READABLE, Found
-from loganalyst.sources.discovery import ownjobs
-from loganalyst.sources.part import BIG, Part, Place, place_rows, placed
-from loganalyst.sources.sessions import shifts
-from loganalyst.sources.thinning import fitting, gap
+from loganalyst.sources.discovery import accountedjobs
+from loganalyst.sources.discovery.runs import READABLE, Found
+from loganalyst.sources.files.samesteps import common, prefixes
+from loganalyst.sources.files.thinning import fitting, gap
+from loganalyst.sources.filetables import BIG, Part, Place, place_rows, placed
+from loganalyst.sources.runsessions import shifts
 
 _STOPPED: frozenset[RunStatus] = frozenset(("timeout", "preempted", "node_fail"))  # by the scheduler: it knows
 SHORT = timedelta(minutes=10)  # a run that was silent for less is running
@@ -101,7 +101,9 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
     )
     sources = tuple(Source(p.source, p.format, p.bytes, p.facts.points, p.facts.lines) for p in parts)
     _refuse_nothing(path, parts, tables)
-    own = ownjobs.own(tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"])
+    own = accountedjobs.own(
+        tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"]
+    )
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
     run = _run(path, tables, parts, sources, own)
     told = replace(
@@ -151,7 +153,7 @@ def _step(file: Path) -> int | None:
     return None
 
 
-def _run(path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: ownjobs.Own) -> Run:
+def _run(path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: accountedjobs.Own) -> Run:
     facts = [p.facts for p in parts]
     starts, ends = tables.sessions["started"], tables.sessions["ended"]
     first = _times(*(f.first for f in facts), ends.min(), starts.min())
@@ -184,7 +186,7 @@ def _config(tables: Tables, key: str) -> str | None:
     return hit["value"][0] if hit.height else None
 
 
-def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: ownjobs.Own) -> RunStatus:
+def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: accountedjobs.Own) -> RunStatus:
     """What the last session says of a bad end, what says most of it first; then what the scheduler says, then the
     session; `running` where all say nothing and the last row is young against the usual pace.
 
@@ -192,7 +194,7 @@ def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: 
     """
     number, status = tables.sessions["session"], tables.sessions["status"]
     told = status.filter(number == number.max()).drop_nulls().to_list() if number.len() else []
-    by_scheduler = ownjobs.status(own)
+    by_scheduler = accountedjobs.status(own)
     led_to = {"unknown", "cancelled"} if by_scheduler == "failed" else {"unknown"}  # its steps are cancelled then
     told = [s for s in told if s not in led_to]
     bad: list[RunStatus] = [s for s in [*told, *({by_scheduler} & _STOPPED)] if s != "finished"]

@@ -16,10 +16,10 @@ PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
 
 @cache
 def formats() -> tuple[ModuleType, ...]:
-    """The readers: modules of this folder with NAME, sniff and read."""
-    names = (m.name for m in iter_modules(loganalyst.sources.__path__))
-    modules = (import_module(f"loganalyst.sources.{name}") for name in names)
-    return tuple(m for m in modules if hasattr(m, "sniff") and hasattr(m, "read"))
+    """The readers: modules called `reader` or `*_reader` in the folders beside this file; NAME, sniff and read in each."""
+    rooms = (f"loganalyst.sources.{m.name}" for m in iter_modules(loganalyst.sources.__path__) if m.ispkg)
+    names = (f"{room}.{m.name}" for room in rooms for m in iter_modules(import_module(room).__path__))
+    return tuple(import_module(name) for name in names if name.endswith("reader"))
 
 
 def likeliest(path: Path, head: bytes) -> tuple[float, ModuleType]:

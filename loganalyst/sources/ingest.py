@@ -15,14 +15,14 @@ from polars.exceptions import PanicException
 from loganalyst import opening
 from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
-from loganalyst.sources import abreast, address, compressed, sparse
 from loganalyst.sources.assemble import assemble, relative
-from loganalyst.sources.discover import discover, no_file
+from loganalyst.sources.discovery.joining import Joiner
+from loganalyst.sources.discovery.runs import discover, no_file
+from loganalyst.sources.files import address, compressed, manyfiles, sparse
+from loganalyst.sources.files.rowspool import WHOLE, Spool
+from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
-from loganalyst.sources.joining import Joiner
-from loganalyst.sources.log import own
-from loganalyst.sources.part import Earlier, Gathering, Part, Reading
-from loganalyst.sources.spool import WHOLE, Spool
+from loganalyst.sources.text.patterns import userpatterns
 
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
@@ -55,16 +55,16 @@ def ingest(
         for rows in chain.from_iterable(read.big.values()):
             spool.adopt(rows)
 
-    with own.beside(rules(found.root)), opening.within(found.bounds(named)):
-        parts = abreast.parts(files, here, take, __name__, own.here().folders, opening.here())
+    with userpatterns.beside(rules(found.root)), opening.within(found.bounds(named)):
+        parts = manyfiles.parts(files, here, take, __name__, userpatterns.here().folders, opening.here())
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
-def stripe(files: Sequence[abreast.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+def stripe(files: Sequence[manyfiles.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
     """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
     the `bounds`.
     """
-    with own.beside(rules), opening.within(bounds):
+    with userpatterns.beside(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 

@@ -21,9 +21,9 @@ from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.limits import Limits
 from loganalyst.model import Run
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.discover import discover
-from loganalyst.sources.dumps import jobs as dumped_jobs
-from loganalyst.sources.part import BIG
+from loganalyst.sources.discovery.accountingdumps import jobs as dumped_jobs
+from loganalyst.sources.discovery.runs import discover
+from loganalyst.sources.filetables import BIG
 from loganalyst.store import changes, judged, lock, reading, runrows
 from loganalyst.store.changes import Below
 from loganalyst.store.damage import check_big

@@ -11,9 +11,9 @@ from loganalyst import __version__, guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.settings import Chosen
 from loganalyst.sources.assemble import id_of
-from loganalyst.sources.discover import Found, Listed, discover, listed
-from loganalyst.sources.joining import Joiner
-from loganalyst.sources.realpath import RealPaths
+from loganalyst.sources.discovery.joining import Joiner
+from loganalyst.sources.discovery.runs import Found, Listed, discover, listed
+from loganalyst.sources.files.realpath import RealPaths
 from loganalyst.store import corrections, reading
 from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.ledger import Seal, broken

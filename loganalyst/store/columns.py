@@ -5,7 +5,7 @@ from functools import cache
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Time
-from loganalyst.sources.part import BIG
+from loganalyst.sources.filetables import BIG
 
 
 def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:

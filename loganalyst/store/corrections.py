@@ -9,8 +9,8 @@ from typing import NamedTuple
 from loganalyst import rulefiles
 from loganalyst.errors import LogAnalystError
 from loganalyst.settings import Chosen, Finder
-from loganalyst.sources.discovery.names import TRACKERS
-from loganalyst.sources.log import own
+from loganalyst.sources.discovery.filenames import TRACKERS
+from loganalyst.sources.text.patterns import userpatterns
 
 
 class Corrections(NamedTuple):
@@ -65,7 +65,10 @@ def _read(chosen: Chosen) -> Corrections:
     """A file that is not valid changes nothing of the reading; judging says what is wrong with it."""
     try:
         rules = chosen.read().rules
-        patterns, state = own.of(rules).stamp, rulefiles.digest([Path(chosen.file), *rules] if chosen.file else [])
+        patterns, state = (
+            userpatterns.of(rules).stamp,
+            rulefiles.digest([Path(chosen.file), *rules] if chosen.file else []),
+        )
     except LogAnalystError:
         rules, patterns, state = (), "", rulefiles.digest([Path(chosen.file)])
     named = blake2b(os.fsencode(f"{state} {chosen}"), digest_size=6).hexdigest()

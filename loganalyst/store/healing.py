@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loganalyst.sources import address
+from loganalyst.sources.files import address
 from loganalyst.store.columns import JUDGED, KEPT, READ
 from loganalyst.store.damage import affected, of
 from loganalyst.store.ledger import DamagedError

@@ -22,14 +22,14 @@ from loganalyst import opening
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.settings import Chosen
-from loganalyst.sources import address
-from loganalyst.sources import spool as spools
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
-from loganalyst.sources.discover import Found
+from loganalyst.sources.discovery.runs import Found
+from loganalyst.sources.files import address
+from loganalyst.sources.files import rowspool as spools
+from loganalyst.sources.files.rowspool import GROUP, Spool, slices
+from loganalyst.sources.filetables import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.ingest import part
-from loganalyst.sources.log import own
-from loganalyst.sources.part import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
-from loganalyst.sources.spool import GROUP, Spool, slices
+from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.store import runrows
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import broken, seal, written
@@ -91,7 +91,7 @@ def read(task: Task) -> Done:
     note = task.note
     try:
         spool = Spool(task.folder, spools.HELD)
-        with own.beside(task.rules), opening.within(task.found.bounds()):
+        with userpatterns.beside(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}

@@ -9,9 +9,9 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, Run, Source, constant
 from loganalyst.sources.assemble import with_big
-from loganalyst.sources.part import BIG, changed
-from loganalyst.sources.spool import slices
-from loganalyst.sources.thinning import LIMITS
+from loganalyst.sources.files.rowspool import slices
+from loganalyst.sources.files.thinning import LIMITS
+from loganalyst.sources.filetables import BIG, changed
 from loganalyst.store import damage
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import HEALING, DamagedError

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from loganalyst.sources.mark import Mark
-from loganalyst.sources.part import SMALL, Place
+from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.filetables import SMALL, Place
 from loganalyst.store.ledger import Seal
 
 FORM = 3  # of the tables; what has another one is forgotten

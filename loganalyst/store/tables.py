@@ -21,7 +21,7 @@ from time import time_ns
 
 import polars as pl
 
-from loganalyst.sources.part import BIG
+from loganalyst.sources.filetables import BIG
 from loganalyst.store import damage
 from loganalyst.store import ledger as ledgers
 from loganalyst.store.columns import ALL_TABLES, JUDGED, KEPT, READ, SEALS, schema

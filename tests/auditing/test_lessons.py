@@ -9,7 +9,7 @@ import loganalyst as la
 from loganalyst.auditing.lessons import lineage
 from loganalyst.diagnosis.confidence import logit, sigmoid
 from loganalyst.model import Run, table
-from loganalyst.report import verification
+from loganalyst.report.verification import screen
 
 RATES = (0.05, 0.04, 0.03, 0.02)
 
@@ -27,7 +27,7 @@ def test_a_cause_is_lowered_after_three_different_fixes_failed(made, tmp_path):
     assert lesson.after == pytest.approx(sigmoid(logit(lesson.before) - 2.2))
     (lowered,) = [c for c in found[-1].new.causes if c.id == "lr-too-high"]
     assert (lowered.confidence, lowered.evidence[-1].id) == (lesson.after, "fixes-failed")
-    assert "Learned    Learning rate too high: 3 different fixes failed" in verification.render(found[-1])
+    assert "Learned    Learning rate too high: 3 different fixes failed" in screen.render(found[-1])
 
 
 def test_the_same_fix_three_times_says_less(made, tmp_path):

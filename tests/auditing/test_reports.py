@@ -12,8 +12,8 @@ from loganalyst import cli
 from loganalyst.auditing import reports
 from loganalyst.auditing.listing import COLUMNS
 from loganalyst.errors import StoreError
-from loganalyst.report import auditpage
-from loganalyst.report.auditpage.packed import address
+from loganalyst.report import audit
+from loganalyst.report.audit.packed import address
 from loganalyst.store import Store
 from tests.test_audit import OOM
 
@@ -137,6 +137,6 @@ def test_addresses_are_harmless(file: str, home: str, expected: str) -> None:
 def test_without_reports_there_are_no_links(audited: tuple[Path, loganalyst.Audit]) -> None:
     """The page is what it was."""
     _, found = audited
-    page = auditpage.render(found.runs.drop("report"), found.groups, found.contrasts, found.nodes)
+    page = audit.render(found.runs.drop("report"), found.groups, found.contrasts, found.nodes)
 
     assert "<a " not in page

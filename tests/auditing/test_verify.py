@@ -11,8 +11,8 @@ from loganalyst.auditing import verify as module
 from loganalyst.baseline import kinds
 from loganalyst.errors import SourceError
 from loganalyst.model import Cause, Diagnosis, Expectation, Run, Symptom
-from loganalyst.report import verification
-from loganalyst.report.verificationschema import schema
+from loganalyst.report.verification import screen
+from loganalyst.report.verification.schema import schema
 
 RUNS = Path(__file__).parents[2] / "fixtures/runs"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,7 +45,7 @@ def test_another_failure_in_its_place_is_a_new_problem():
 
     assert (found.outcome, found.checks[0].outcome) == ("new_problem", "fixed")
     assert [c.label for c in found.new_causes] == ["host_oom"]
-    text = verification.render(found)
+    text = screen.render(found)
     assert text.startswith("✗ Another problem: The host ran out of memory")
     assert "✓ Fixed: The GPU ran out of memory" in text
 
@@ -77,7 +77,7 @@ def test_a_change_the_other_way_is_told(made):
     (check,) = found.checks
 
     assert (check.outcome, check.applied, [c.key for c in check.against]) == ("not", False, ["lr"])
-    assert "but the other way: lr 0.03 → 0.05" in verification.render(found)
+    assert "but the other way: lr 0.03 → 0.05" in screen.render(found)
 
 
 def test_a_healthy_run_has_nothing_to_verify():
@@ -172,7 +172,7 @@ def test_without_a_cause_the_symptoms_are_looked_for():
 
 
 def test_the_verdict_comes_first(mended):
-    text = verification.render(mended)
+    text = screen.render(mended)
 
     assert text.splitlines()[0].startswith("✓ Fixed: Learning rate too high")
     assert "Applied    lr 0.05 → 0.01667" in text
@@ -181,11 +181,11 @@ def test_the_verdict_comes_first(mended):
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_no_line_is_wider_than_the_screen(mended, width):
-    assert max(map(len, verification.render(mended, width=width).splitlines())) <= width
+    assert max(map(len, screen.render(mended, width=width).splitlines())) <= width
 
 
 def test_ascii_is_enough(mended):
-    assert verification.render(mended, ascii_only=True).isascii()
+    assert screen.render(mended, ascii_only=True).isascii()
 
 
 def test_the_json_fits_its_schema_and_is_published(mended):

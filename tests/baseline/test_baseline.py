@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import loganalyst as la
-from loganalyst.report.schema import schema
+from loganalyst.report.diagnosis.schema import schema
 
 RUNS = Path(__file__).parents[2] / "fixtures/runs"
 

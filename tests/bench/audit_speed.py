@@ -35,8 +35,8 @@ import polars as pl
 
 from loganalyst import Store, __version__
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.discover import Listed, listed
-from loganalyst.sources.joining import Joiner
+from loganalyst.sources.discovery.joining import Joiner
+from loganalyst.sources.discovery.runs import Listed, listed
 from loganalyst.store.reading import prints
 from loganalyst.store.state import Joined, Note
 from loganalyst.store.tables import JUDGED, READ

@@ -86,7 +86,7 @@ def large_csv(folder: Path, points: int) -> Path:
 
 def large_events(folder: Path, points: int) -> Path:
     """Turns of one value of each metric."""
-    from loganalyst.sources.events import crc32c
+    from loganalyst.sources.tensorboard import crc32c
 
     path = folder / "events.out.tfevents.1700000000.host.1.0"
     lengths: dict[int, bytes] = {}

@@ -20,7 +20,7 @@ from pathlib import Path
 ROUNDS = 3
 A_RUN = ("metrics.csv", "config.yaml", "train.log", "best.ckpt")
 OURS = (
-    "import sys, resource; from pathlib import Path; from loganalyst.sources.discover import runs; "
+    "import sys, resource; from pathlib import Path; from loganalyst.sources.discovery.runs import runs; "
     "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; print(sum(1 for _ in runs(Path(sys.argv[1]))), "
     "(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) // 1024)"
 )
@@ -52,7 +52,7 @@ def make(tree: Path, folders: int) -> None:
 
 
 def compare(tree: Path) -> None:
-    from loganalyst.sources.discover import runs
+    from loganalyst.sources.discovery.runs import runs
 
     tasks: dict[str, Callable[[], int]] = {
         "loganalyst: runs": lambda: sum(1 for _ in runs(tree)),

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from loganalyst import features, signals
-from loganalyst.features import roles
+from loganalyst.curves import roles
+from loganalyst.curves.effective import curves
 from loganalyst.features.context import Context
-from loganalyst.features.curves import curves
 from loganalyst.model import Curve, Run, Source, table
 
 ROLES = (

@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst import signals
-from loganalyst.features import roles
+from loganalyst.curves import roles
+from loganalyst.curves.effective import curves
 from loganalyst.features.context import Context
-from loganalyst.features.curves import curves
 from loganalyst.features.onsets import onsets
 from loganalyst.model import Run, Source, table
 

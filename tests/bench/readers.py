@@ -218,7 +218,7 @@ def our_reader(path: Path) -> ModuleType:
 def ours() -> Take:
     """The format's reader."""
     from loganalyst.model import Tables
-    from loganalyst.sources.compressed import unpacked
+    from loganalyst.sources.files.compressed import unpacked
     from loganalyst.sources.formats import formats
 
     formats()

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 import loganalyst
-from loganalyst.report import html, json, markdown, sarif, terminal
+from loganalyst.report.diagnosis import asjson, html, markdown, sarif, terminal
 
 FORMS: dict[str, Callable[..., str]] = {
     "terminal": terminal.render,
     "markdown": markdown.render,
-    "json": json.render,
+    "json": asjson.render,
     "sarif": lambda diagnosis: sarif.render([diagnosis], Path()),
     "html": html.render,
 }

@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst import Store
-from loganalyst.sources import tensorboard
+from loganalyst.sources.tensorboard import reader as tensorboard
 from loganalyst.store.tables import BIG, READ
 
 METRICS, STEPS = 20, 5_000

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
+from loganalyst.blame.rootline import judged_session, roots
+from loganalyst.blame.survival import outlived
 from loganalyst.errors import SourceError
-from loganalyst.features.blame import judged_session, roots
-from loganalyst.features.survival import outlived
 from loganalyst.model import Run
 from loganalyst.sources.ingest import ingest
 

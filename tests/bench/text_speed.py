@@ -115,9 +115,9 @@ def children() -> list[str]:
 
 
 def literals() -> list[str]:
-    from loganalyst.sources.log import patterns
+    from loganalyst.sources.text.patterns import catalogue
 
-    return list(dict.fromkeys(word for p in patterns.catalogue() for word in p.literals))
+    return list(dict.fromkeys(word for p in catalogue.catalogue() for word in p.literals))
 
 
 def escaped(word: str) -> str:
@@ -132,18 +132,18 @@ def scan(log: Path, _words: Path, _small: int) -> Reader:
     """All patterns on every line, captures on the lines they claim; no metrics, no sessions."""
     import numpy as np
 
-    from loganalyst.sources.log import lines as textlines
-    from loganalyst.sources.log import patterns
+    from loganalyst.sources.text.lines import lines as textlines
+    from loganalyst.sources.text.patterns import catalogue
 
-    known = patterns.catalogue()
-    patterns.candidates(b"", np.zeros(1, np.int64), known)
+    known = catalogue.catalogue()
+    catalogue.candidates(b"", np.zeros(1, np.int64), known)
 
     def take() -> tuple[str, int]:
         hits = 0
         for chunk, _ in textlines.batches(log):
-            rows, numbers = patterns.candidates(chunk.data, chunk.starts[1:] - 1, known)
+            rows, numbers = catalogue.candidates(chunk.data, chunk.starts[1:] - 1, known)
             lines, at = np.unique(rows, return_inverse=True)
-            hits += patterns.claims(chunk.rows(lines)["body"], at, numbers, known).height
+            hits += catalogue.claims(chunk.rows(lines)["body"], at, numbers, known).height
         return f"{hits} lines", log.stat().st_size
 
     return take
@@ -151,14 +151,14 @@ def scan(log: Path, _words: Path, _small: int) -> Reader:
 
 def reading(log: Path, _words: Path, _small: int) -> Reader:
     """The whole reading: lines, tracebacks, sessions, metrics."""
-    from loganalyst.sources import text
-    from loganalyst.sources.log import patterns
+    from loganalyst.sources.text import reader
+    from loganalyst.sources.text.patterns import catalogue
 
-    patterns.catalogue()
+    catalogue.catalogue()
 
     def take() -> tuple[str, int]:
         points = lines = 0
-        for tables in text.read(log):
+        for tables in reader.read(log):
             points, lines = points + tables.points.height, lines + tables.lines.height
         return f"{points} points, {lines} lines", log.stat().st_size
 
@@ -173,7 +173,7 @@ def reading_bars(log: Path, words: Path, small: int) -> Reader:
 def diagnosed(log: Path, _words: Path, _small: int) -> Reader:
     """What `diagnose` does: the reading, the curves, the judgement and the report."""
     from loganalyst import pipeline
-    from loganalyst.report import terminal
+    from loganalyst.report.diagnosis import terminal
 
     pipeline.catalogue()
 
@@ -204,16 +204,16 @@ def diagnosed_ranks(log: Path, words: Path, small: int) -> Reader:
 
 def short_logs(log: Path, _words: Path, small: int) -> Reader:
     """Many short logs."""
-    from loganalyst.sources import text
+    from loganalyst.sources.text import reader
 
     short = log.with_name("short.out")
     short.write_text(SHORT)
-    list(text.read(short))
+    list(reader.read(short))
 
     def take() -> tuple[str, int]:
         begin = cpu()
         for _ in range(small):
-            list(text.read(short))
+            list(reader.read(short))
         return f"{1000 * (cpu() - begin) / max(small, 1):.1f} ms a log", small * short.stat().st_size
 
     return take

@@ -14,8 +14,8 @@ import torch
 import loganalyst as la
 from loganalyst import cli
 from loganalyst.errors import SourceError
-from loganalyst.report import inspection
-from loganalyst.report.inspectionschema import schema
+from loganalyst.report.inspection import screen
+from loganalyst.report.inspection.schema import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -276,7 +276,7 @@ def test_the_report_shows_as_many_tensors_as_asked(saved, capsys):
     assert "head.bias" not in told
     assert "and 2 more tensors" in told
     assert max(map(len, told.splitlines())) <= 100
-    assert inspection.render(la.inspect(saved, saved), ascii_only=True).isascii()
+    assert screen.render(la.inspect(saved, saved), ascii_only=True).isascii()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read where Linux tells it")

@@ -12,7 +12,7 @@ import loganalyst as la
 from loganalyst import cli
 from loganalyst.checkpoint import spectra
 from loganalyst.errors import LogAnalystError
-from loganalyst.report import inspectionplot
+from loganalyst.report.inspection import plot
 
 SIZE = 640  # above EXACT
 I = np.arange(1.0, SIZE + 1)  # noqa: E741
@@ -133,7 +133,7 @@ def test_the_figure_has_layers_in_order_and_every_quantity(two, tmp_path):
     found.plot(tmp_path / "b.svg")
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
 
-    order = inspectionplot._by_kind([t.name for t in found.checkpoints[0].tensors])
+    order = plot._by_kind([t.name for t in found.checkpoints[0].tensors])
     assert [n for n in order if "attn" in n] == [f"h.{i}.attn.weight" for i in range(12)]
     for words in ("old.safetensors", "NaN or infinite", "effective rank", "change since the one before"):
         assert words in text

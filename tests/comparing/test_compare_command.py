@@ -13,7 +13,7 @@ import pytest
 
 import loganalyst as la
 from loganalyst import cli
-from loganalyst.report.comparisonschema import schema
+from loganalyst.report.comparison.schema import schema
 from tests.comparing.conftest import write
 
 PUBLISHED = Path(__file__).parents[2] / "docs/schema/comparison-1.json"

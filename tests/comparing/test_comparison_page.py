@@ -9,10 +9,11 @@ import pytest
 
 import loganalyst as la
 from loganalyst.comparing.result import Comparison
-from loganalyst.report import comparison, comparisonpage
-from loganalyst.report.comparisonpage.picture import pictures
+from loganalyst.report import comparison as comparisonpage
+from loganalyst.report.comparison import screen as comparison
+from loganalyst.report.comparison.picture import pictures
 from tests.comparing.conftest import write
-from tests.report.test_html import parsed
+from tests.report.diagnosis.test_html import parsed
 
 NASTY = '<script>alert(1)</script> $x$ "\' style="fill: red"'
 

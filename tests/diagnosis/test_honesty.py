@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from loganalyst import pipeline
 from loganalyst.diagnosis import Judgement, diagnose
 from loganalyst.model import Diagnosis, Features, FeatureValue, Run
-from loganalyst.report import json, markdown, terminal
+from loganalyst.report.diagnosis import asjson, markdown, terminal
 
 CATALOGUE = pipeline.catalogue()
 ROWS = [test.features for rule in CATALOGUE.rules.values() for test in rule.tests if test.features]
@@ -77,7 +77,7 @@ def test_below_seventy_percent_what_would_decide_is_named(row: dict[str, Feature
     if found.status == "diagnosis_complete" and found.causes[0].band == "low":
         assert "Decide" in terminal.render(d)
         assert "What would decide" in markdown.render(d)
-        assert json.data(d)["root_causes"][0]["decide"]
+        assert asjson.data(d)["root_causes"][0]["decide"]
 
 
 @given(rows())

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from loganalyst import features, signals
-from loganalyst.features import roles
+from loganalyst.curves import roles
+from loganalyst.curves.effective import curves
 from loganalyst.features.context import Context
-from loganalyst.features.curves import curves
 from loganalyst.model import Features, Run, Source, table
 
 Rows = Mapping[str, Sequence[float]]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from loganalyst.features import axes
-from loganalyst.features.roles import all_roles
+from loganalyst.curves import axes
+from loganalyst.curves.roles import all_roles
 from loganalyst.model import Curve, Features
 
 FeaturesOf = Callable[..., Features]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from loganalyst.features.curves import curves, effective, last_training, stand_ins
-from loganalyst.features.roles import all_roles, assign
+from loganalyst.curves.effective import curves, effective, last_training, stand_ins
+from loganalyst.curves.roles import all_roles, assign
 from loganalyst.model import Run, Source, table
 
 

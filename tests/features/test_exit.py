@@ -9,7 +9,7 @@ from loganalyst.features import run as run_features
 from loganalyst.features.context import Context
 from loganalyst.model import Run, RunStatus, Source, table
 from loganalyst.sources.ingest import ingest
-from tests.features.blame_cases import DONE, OOM, steps, trace
+from tests.blame.blame_cases import DONE, OOM, steps, trace
 
 STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
 

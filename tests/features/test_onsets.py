@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from loganalyst import signals
-from loganalyst.features import roles
+from loganalyst.curves import roles
+from loganalyst.curves.effective import curves
 from loganalyst.features.context import Context
-from loganalyst.features.curves import curves
 from loganalyst.features.onsets import compute, onsets
 from loganalyst.model import Features, Onset, Run, Source, table
 

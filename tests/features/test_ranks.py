@@ -8,7 +8,7 @@ from loganalyst.features import ranks
 from loganalyst.features.context import Context
 from loganalyst.model import FeatureValue, Run, Source, table
 from loganalyst.sources.ingest import ingest
-from tests.features.blame_cases import DONE, OOM, steps, trace, watchdog
+from tests.blame.blame_cases import DONE, OOM, steps, trace, watchdog
 
 XID = "kernel: NVRM: Xid (PCI:0000:4e:00): 79, pid=4711, GPU has fallen off the bus.\n"
 

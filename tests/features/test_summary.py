@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from loganalyst.features import roles
-from loganalyst.features.curves import curves
+from loganalyst.curves import roles
+from loganalyst.curves.effective import curves
 from loganalyst.features.summary import summarise
 from loganalyst.model import Run, table
 

@@ -3,9 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loganalyst.features import blame, text
+from loganalyst.blame import rootline
+from loganalyst.blame.survival import outlived
+from loganalyst.features import text
 from loganalyst.features.context import Context
-from loganalyst.features.survival import outlived
 from loganalyst.model import Features, Run, Source, Witness, table
 from loganalyst.sources.ingest import ingest
 
@@ -169,7 +170,7 @@ def test_the_last_session_counts(tmp_path: Path) -> None:
     path.write_text(start + STEPS + OOM + "\n" + start + STEPS + "ValueError: bad\n" + start + STEPS)
     run = ingest(path)
 
-    labels = [row and row["label"] for row in blame.session_roots(run, outlived(run)).values()]
+    labels = [row and row["label"] for row in rootline.session_roots(run, outlived(run)).values()]
 
     assert labels == ["cuda_oom", "code_exception", None]
     assert features(run).values["log_root_label"] == "none"
@@ -184,7 +185,7 @@ def test_every_session_has_its_own_cause(tmp_path: Path) -> None:
         + LIMIT.replace("JOB 7", "JOB 8") + "Namespace(lr=0.1)\n" + STEPS
     )  # fmt: skip
     run = ingest(path)
-    roots = blame.session_roots(run, outlived(run)).values()
+    roots = rootline.session_roots(run, outlived(run)).values()
     found = [row and (row["label"], row["line"], row["rank"], row["node"]) for row in roots]
 
     assert run.sessions["job"].to_list() == ["7", "8", "8"]
@@ -199,7 +200,7 @@ def test_a_start_that_said_nothing_yet_is_not_judged(tmp_path: Path) -> None:
     waiting = ingest(path)
     path.write_text(STEPS + preempted + "Namespace(lr=0.1)\nloading\n" + STEPS)
 
-    assert (blame.judged_session(waiting), blame.judged_session(ingest(path))) == (0, 1)
+    assert (rootline.judged_session(waiting), rootline.judged_session(ingest(path))) == (0, 1)
 
 
 def test_two_logs_of_one_run(tmp_path: Path) -> None:

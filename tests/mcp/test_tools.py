@@ -15,7 +15,9 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, Tool
 
 from loganalyst import cli
-from loganalyst.report import auditschema, schema, verificationschema
+from loganalyst.report.audit import schema as auditschema
+from loganalyst.report.diagnosis import schema
+from loganalyst.report.verification import schema as verificationschema
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
 OOM = "step 1 loss 2.1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"

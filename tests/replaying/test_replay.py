@@ -13,8 +13,9 @@ from loganalyst import cli
 from loganalyst.errors import ReplayError
 from loganalyst.progress import Bar
 from loganalyst.replaying import choosing, search, verdicts
-from loganalyst.report import replay as report
-from loganalyst.report import replaymarkdown, replayschema
+from loganalyst.report.replay import markdown as replaymarkdown
+from loganalyst.report.replay import schema
+from loganalyst.report.replay import screen as report
 
 SCHEMA = Path(__file__).parents[2] / "docs/schema/replay-1.json"
 
@@ -55,8 +56,8 @@ def test_bad_data_behind_a_cause_that_the_logs_do_not_name_is_found(replays):
 
 def test_the_json_is_as_the_schema_says(replays):
     for name in ("rate_too_high", "bad_batch"):
-        jsonschema.validate(json.loads(replays(name).to_json()), replayschema.schema())
-    assert json.loads(SCHEMA.read_text()) == replayschema.schema()
+        jsonschema.validate(json.loads(replays(name).to_json()), schema.schema())
+    assert json.loads(SCHEMA.read_text()) == schema.schema()
 
 
 def test_reports_name_the_verdict_and_what_was_stated(replays):

@@ -6,7 +6,8 @@ from rich.cells import cell_len
 
 from loganalyst.errors import LogAnalystError, SourceError
 from loganalyst.model import Feature, Features, Witness
-from loganalyst.report import features, plot, show
+from loganalyst.report import features, show
+from loganalyst.report.diagnosis import plot
 
 DECLARED = {
     "train_loss_points": Feature("train_loss_points", "int", "points", "logged values of it", "train_loss"),

@@ -13,8 +13,9 @@ from loganalyst.checkpoint import layouts
 from loganalyst.errors import SourceError
 from loganalyst.model import UNREAD, Diagnosis
 from loganalyst.pipeline import diagnose
-from loganalyst.sources import compressed, sparse, text
-from loganalyst.sources.log.lines import LONGEST
+from loganalyst.sources.files import compressed, sparse
+from loganalyst.sources.text import reader
+from loganalyst.sources.text.lines.lines import LONGEST
 
 TB = 1 << 40
 STEPS = "".join(f"step {i} loss {3 / (i + 1):.4f} lr 0.001\n" for i in range(500))
@@ -92,7 +93,7 @@ def test_the_middle_of_a_long_line_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     end = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
     path.write_text(f"{STEPS}{'ä €' * LONGEST} {end}\n{STEPS.replace('step ', 'step 9')}")
-    batches = list(text.read(path))
+    batches = list(reader.read(path))
     points = sum(batch.points.height for batch in batches)
     told = [row for batch in batches for row in batch.gaps["why"]]
 

@@ -109,7 +109,7 @@ def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pyte
 
     (tmp_path / "metrics.csv").write_text(GOOD)
     (tmp_path / "config.yaml").write_text("lr: 0.1\n")
-    monkeypatch.setattr("loganalyst.sources.config.read", panic)
+    monkeypatch.setattr("loganalyst.sources.config.reader.read", panic)
     run = ingest(tmp_path)
 
     assert run.points.height == 30

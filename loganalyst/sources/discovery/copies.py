@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from loganalyst.opening import opened
-from loganalyst.sources.discovery import names
+from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.folder import Group
-from loganalyst.sources.wandbfile.logged import logged
+from loganalyst.sources.wandb.logged import logged
 
 ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
 Key = TypeVar("Key", int, str)
@@ -100,7 +100,7 @@ def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[t
     """W&B's summary and the history its server keeps say nothing that is not in the run's own file, unless that holds
     no metrics.
     """
-    histories = {path: names.history_of(os.path.basename(os.path.dirname(path))) for path, _ in curves}
+    histories = {path: filenames.history_of(os.path.basename(os.path.dirname(path))) for path, _ in curves}
     summaries = [path for path, _ in curves if path.endswith("/wandb-summary.json")]
     if not summaries and not any(histories.values()):
         return curves

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass, field
 
 from loganalyst.opening import LEADS_OUT
-from loganalyst.sources.discovery import names
-from loganalyst.sources.discovery.names import Kind
+from loganalyst.sources.discovery import filenames
+from loganalyst.sources.discovery.filenames import Kind
 
 _ML_AGENTS = "run_logs"
 _METRICS, _SETTINGS = "metrics", "settings"  # below an MLflow run names tell nothing: their folder does
@@ -98,17 +98,17 @@ def scan(path: str, name: str, depth: int, mode: str, *, real_root: str, links: 
             elif entry.is_symlink():
                 _add_link(folder, entry, real_root, links)
             else:
-                if entry.name in names.MARKER_FILES:
+                if entry.name in filenames.MARKER_FILES:
                     seen.add(entry.name)
                 _add(folder, entry)
-    folder.inner.sort(key=lambda inner: (inner == names.LAST_FOLDER, inner), reverse=True)
+    folder.inner.sort(key=lambda inner: (inner == filenames.LAST_FOLDER, inner), reverse=True)
     _mark(folder, seen)
     return folder
 
 
 def _walked(inner: str, folder: str) -> bool:
-    hidden = inner.startswith(".") and inner != names.HYDRA
-    return not hidden and inner not in names.SKIPPED_FOLDERS and not (inner == "code" and folder == "files")
+    hidden = inner.startswith(".") and inner != filenames.HYDRA
+    return not hidden and inner not in filenames.SKIPPED_FOLDERS and not (inner == "code" and folder == "files")
 
 
 def _add(folder: Folder, entry: "os.DirEntry[str]") -> None:
@@ -126,9 +126,9 @@ def _add(folder: Folder, entry: "os.DirEntry[str]") -> None:
 def _kind(folder: Folder, name: str) -> Kind:
     if folder.mode in _BY_FOLDER:
         return Kind.NOTHING if name.startswith(".") else Kind.CURVES if folder.mode == _METRICS else Kind.SETTINGS
-    if name.endswith(".parquet") and names.history_of(folder.name):
+    if name.endswith(".parquet") and filenames.history_of(folder.name):
         return Kind.CURVES
-    return names.kind(name)
+    return filenames.kind(name)
 
 
 def _put(folder: Folder, kind: Kind, path: str, inode: int) -> None:
@@ -195,7 +195,7 @@ def _add_folder_link(folder: Folder, entry: "os.DirEntry[str]", real_root: str) 
 def _met(within: str) -> bool:
     """Whether the walk meets this file by itself."""
     *folders, name = within.split(os.sep)
-    return all(map(_walked, folders, ["", *folders])) and names.kind(name) is not Kind.NOTHING
+    return all(map(_walked, folders, ["", *folders])) and filenames.kind(name) is not Kind.NOTHING
 
 
 def _mark(folder: Folder, seen: set[str]) -> None:
@@ -212,7 +212,7 @@ def _mark(folder: Folder, seen: set[str]) -> None:
     yolo = seen & {"args.yaml", "opt.yaml"} and "results.csv" in seen
     hugging_face = "trainer_state.json" in seen and not folder.name.startswith("checkpoint-")
     binary = any(path.endswith(".wandb") for path, _ in group.curves)
-    own = inner & {names.HYDRA, _ML_AGENTS} or names.is_run(folder.name) or folder.mode == "run"
+    own = inner & {filenames.HYDRA, _ML_AGENTS} or filenames.is_run(folder.name) or folder.mode == "run"
     folder.marked = bool(own or ray or yolo or hugging_face or binary)
     folder.claims = folder.marked or bool(group.curves)
     if ray and {"result.json", "progress.csv"} <= seen:
@@ -226,7 +226,7 @@ def _tell_outward(folder: Folder) -> None:
     """A link out of the root is a gap where a run, or a part of one, may lie behind it; data and the like are not."""
     for path in folder.outward:
         name = os.path.basename(path)
-        if names.is_part(name, folder.name) or names.is_run(name) or not (folder.depth or folder.claims):
+        if filenames.is_part(name, folder.name) or filenames.is_run(name) or not (folder.depth or folder.claims):
             folder.group.unread.append((path, LEADS_OUT))
         else:
             folder.group.ignored.append(f"{path}: {LEADS_OUT}")
@@ -234,7 +234,7 @@ def _tell_outward(folder: Folder) -> None:
 
 def writers(group: Group) -> frozenset[str]:
     """Who wrote its event files."""
-    return frozenset(w for path, _ in group.curves if (w := names.writer(os.path.basename(path))))
+    return frozenset(w for path, _ in group.curves if (w := filenames.writer(os.path.basename(path))))
 
 
 def _leave_out_copy(folder: Folder) -> None:

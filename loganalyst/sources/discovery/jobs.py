@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from loganalyst.sources import rotation
+from loganalyst.sources.discovery import rotation
 
 _SLURM = re.compile(r"(?:^|[^a-z0-9])slurm[-_.]?(\d+(?:_\d+)?)(?!\d)")
 _PBS = re.compile(r"\.[oe](\d{2,})(?:-(\d+))?(?:\.\d+)?$")

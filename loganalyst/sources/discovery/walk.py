@@ -11,10 +11,10 @@ from pathlib import Path
 
 from loganalyst.opening import opened
 from loganalyst.sources.discovery import jobs as discoverjobs
+from loganalyst.sources.discovery.filenames import is_part, may_be_table
 from loganalyst.sources.discovery.folder import Candidate, Folder, Group, scan, writers
-from loganalyst.sources.discovery.names import is_part, may_be_table
 from loganalyst.sources.formats import HEAD, PLAUSIBLE, likeliest, runs_in
-from loganalyst.sources.log import owners
+from loganalyst.sources.text.lines import owners
 
 NEAR = 3  # folders between a run and the one above that takes it as its own
 PROBES = 3  # tables of any content in which metrics are looked for

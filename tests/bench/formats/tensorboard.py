@@ -49,10 +49,10 @@ def tbparse_tensors() -> Take:
 def decoding() -> Take:
     """Our decoder alone, without finding out what reads the file."""
     from loganalyst.model import Tables
-    from loganalyst.sources import tensorboard
+    from loganalyst.sources.tensorboard import reader
 
     def take(path: Path) -> Callable[[], Columns]:
-        batches = list(tensorboard.read(path))
+        batches = list(reader.read(path))
         points = Tables.concat(batches).points
         return lambda: (points["metric"], points["step"], points["value"])
 

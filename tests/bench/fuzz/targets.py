@@ -13,9 +13,9 @@ from unittest.mock import patch
 import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources import compressed
+from loganalyst.sources.files import compressed
+from loganalyst.sources.files.mark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD, formats, reader
-from loganalyst.sources.mark import Mark, StartAgainError
 from tests.bench.fuzz.packed import Packed
 from tests.bench.fuzz.promises import Blocks, Events, Lines, Promise, nothing_more
 from tests.bench.fuzz.seeds import WRITERS, Seed

@@ -1,0 +1,101 @@
+"""What sessions outlived: which lines training went on after, and which the program had already ended before."""
+
+from datetime import datetime
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.blame.limits import limit
+from loganalyst.model import Run
+
+_GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
+_LOG = ["session", "file"]
+
+
+def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
+    """The lines of a session, or of every one, with: row (UInt32), later (Int64: lines of the session behind it in its
+    file that hold a metric), behind (Int64: all lines of it behind, NULL where it is not known where that ends), logged
+    (Boolean: the session has metrics in this file), alive (Boolean: training did not go on after it; a stop by the
+    scheduler always is, and the end of a rank shortly before one), over (Boolean: the program had told its end before)
+    and clock (String: month, day and time to the microsecond, NULL where the line has none).
+    """
+    lines, sessions, points = run.lines, run.sessions, run.points.lazy()
+    if session is not None:
+        chosen = pl.col("session") == session
+        lines, sessions, points = lines.filter(chosen), sessions.filter(chosen), points.filter(chosen)
+    said = points.select(
+        "session", "time", "line", file="source"
+    ).collect()  # of many points only what is asked of them
+    ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
+    lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
+    lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), said)
+    went_on = _elsewhere(lines, said) >= limit("survived_elsewhere")
+    stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
+    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
+    ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
+    return lines.with_columns(
+        behind=pl.col("last_line") - pl.col("line"),
+        alive=(pl.col("later") < limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
+        over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
+    ).drop("first_line", "last_line")
+
+
+def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `later` and `logged`. A line of a file is of one session, whose lines follow each other."""
+    later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
+    of = _holding(points)
+    for (file,), at in lines.with_row_index("at").group_by("file"):
+        if (holding := of.get(file)) is not None:
+            row, place = at["at"].to_numpy(), at["line"].to_numpy()
+            first = at["first_line"].fill_null(1).to_numpy()
+            last = np.maximum(at["last_line"].fill_null(int(holding[-1])).to_numpy(), place)
+            end = np.searchsorted(holding, last, "right")
+            later[row] = end - np.searchsorted(holding, place, "right")
+            logged[row] = end > np.searchsorted(holding, first)
+    return lines.with_columns(later=later, logged=logged)
+
+
+def _holding(points: pl.DataFrame) -> dict[str | None, NDArray[np.intp]]:
+    """The numbers of the lines that hold a metric, by file, in order and once each."""
+    known = points.drop_nulls("line")
+    runs, numbers = known["file"].rle().struct.unnest(), known["line"]  # a grouping would copy the names of millions
+    slices: dict[str | None, list[NDArray[np.int64]]] = {}
+    for file, end, length in zip(runs["value"], runs["len"].cum_sum(), runs["len"], strict=True):
+        slices.setdefault(file, []).append(numbers.slice(end - length, length).to_numpy())
+    found = {}
+    for file, parts in slices.items():
+        holds = np.zeros(max(int(part.max()) for part in parts) + 1, bool)
+        for part in parts:
+            holds[part] = True
+        found[file] = np.flatnonzero(holds)
+    return found
+
+
+def _clock() -> pl.Expr:
+    text = pl.col("text")
+    glog = text.str.extract(_GLOG, 1).str.zfill(4) + " " + text.str.extract(_GLOG, 2).str.pad_end(15, "0")
+    return pl.coalesce(glog, pl.col("time").dt.strftime("%m%d %H:%M:%S%.6f"))
+
+
+def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
+    """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell. A clock
+    without a year is one of the year in which the first of them was logged.
+    """
+    first = points["time"].min()
+    asked = lines.filter(~pl.col("logged"), pl.col("clock").is_not_null())
+    if not asked.height or not isinstance(first, datetime):
+        return pl.zeros(lines.height, dtype=pl.Int64, eager=True)
+    stamp = pl.format("{}{}", pl.lit(first.year), "clock").str.to_datetime(
+        "%Y%m%d %H:%M:%S%.f", time_unit="us", time_zone="UTC", strict=False
+    )
+    asked = asked.select("row", "session", pl.coalesce("time", stamp)).drop_nulls("time")
+    times = points.lazy().filter(pl.col("session").is_in(asked["session"].unique().implode()))
+    times = (
+        times.drop_nulls(["line", "time"]).unique(["session", "file", "line"]).select("session", "time").sort("time")
+    )
+    known = times.with_columns(until=pl.int_range(1, pl.len() + 1).over("session")).collect()
+    before = asked.sort("time").join_asof(known, on="time", by="session", check_sortedness=False)
+    count = before.join(known.group_by("session").len("all"), on="session", how="left")
+    later = count.select("row", elsewhere=pl.col("all").cast(pl.Int64).fill_null(0) - pl.col("until").fill_null(0))
+    return lines.join(later, on="row", how="left", maintain_order="left")["elsewhere"].fill_null(0)

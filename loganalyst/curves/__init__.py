@@ -1,0 +1,1 @@
+"""Curves: the role of each metric, its meaning, and its effective history."""

@@ -1,0 +1,237 @@
+"""Metric names to roles, by `rules/roles.yaml` and the user's corrections."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from loganalyst import rulefiles
+from loganalyst.curves.rolenames import MANY, candidates
+from loganalyst.errors import RuleError, nearest
+from loganalyst.model import OF_FILE, Role
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    role: Role
+    any: tuple[re.Pattern[str], ...]
+    none: re.Pattern[str] | None
+    only: frozenset[str] | None
+    held_out: frozenset[str] | None
+
+    def reason(self, name: str) -> str | None:
+        """Why normalised `name` fits this role, or None."""
+        words = name.split("_")
+        hit = next((p.pattern for p in self.any if p.search(name)), None)
+        if hit is None or (self.none and self.none.search(name)):
+            return None
+        if self.only is not None and not all(w in self.only or w.isdigit() for w in words):
+            return None
+        if self.held_out is not None and not self.held_out.intersection(words):
+            return None
+        return f"name has {hit.removeprefix(_LEFT).removesuffix(_RIGHT)!r}"
+
+
+@dataclass(frozen=True)
+class _Turn:
+    given: str
+    source: str
+    target: Role
+
+
+_LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
+_TERMS = ("loss_component", "recon_loss", "quantisation_loss")
+_WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
+_TOTAL = {"total", "overall"}
+_MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+LONGEST = 500  # last characters of a metric's name that tell its role: patterns with `.*` take the square of them
+_RANKED = re.compile(r"top_?[15](?:_|$)")
+_TRAINING = {"train", "training", "tr"}
+_SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_POSSESSIVE = re.compile(r"['’]s\b")
+_VAGUE = {"other", "loss_component", "val_loss_component"}
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_KEYS = ("meaning", "worse", "judged")
+
+
+def normalise(name: str) -> str:
+    """Lower-case words joined by `_`, in English where `rules/roles.yaml` knows them; what is neither letter nor digit
+    separates, and a possessive `'s` says nothing.
+    """
+    name = _POSSESSIVE.sub("", name.lower())
+    for pattern, word in _languages():
+        name = pattern.sub(f" {word} ", name)
+    return "_".join(re.findall(r"[^\W_]+", name))
+
+
+@cache
+def _file() -> rulefiles.RuleFile:
+    file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
+    file.check_keys((), ("words", "languages", "roles", "sets", "turns"))
+    return file
+
+
+@cache
+def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), word) for pattern, word in _file().data["languages"].items())
+
+
+@cache
+def _catalogue() -> tuple[tuple[_Pattern, ...], tuple[_Turn, ...]]:
+    file = _file()
+    words = {k: frozenset(v) for k, v in file.data["words"].items()}
+    patterns = tuple(_pattern(file, name, words) for name in file.data["roles"])
+    turns = tuple(_Turn(t["if"], t["from"], _role(t["to"], t)) for t in file.data["turns"])
+    return patterns, turns
+
+
+def _role(name: str, entry: Mapping[str, object]) -> Role:
+    worse = entry["worse"]
+    return Role(name, str(entry["meaning"]), worse if worse in ("up", "down") else None, bool(entry["judged"]))
+
+
+def _pattern(file: rulefiles.RuleFile, name: str, words: Mapping[str, frozenset[str]]) -> _Pattern:
+    file.check_keys(("roles", name), _KEYS, ("any", "none", "only", "and"))
+    entry = file.data["roles"][name]
+    if entry["worse"] not in ("up", "down", "none"):
+        raise RuleError(file.where("roles", name, "worse"), f"found {entry['worse']!r}", "up, down or none")
+    only = frozenset().union(*(words[w] for w in entry["only"])) if "only" in entry else None
+    none = entry.get("none")
+    return _Pattern(
+        _role(name, entry),
+        tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.get("any", ())),
+        re.compile(f"{_LEFT}{'|'.join(none)}{_RIGHT}") if none else None,
+        only,
+        words[entry["and"]] if "and" in entry else None,
+    )
+
+
+@cache
+def all_roles() -> Mapping[str, Role]:
+    """Every role by name."""
+    patterns, turns = _catalogue()
+    return {r.name: r for r in [*(p.role for p in patterns), *(t.target for t in turns)]}
+
+
+def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """By each name as it is; where that tells no more than that it is a loss, by the words its capitals begin."""
+    plain = {metric: normalise(metric) for metric in metrics}
+    told = _fits(plain.values())
+    vague = {metric: _CAPITAL.sub("_", metric) for metric, name in plain.items() if told[name][0].name in _VAGUE}
+    words = {metric: normalise(split) for metric, split in vague.items() if split != metric}
+    split = {name: role for name, role in _fits(words.values()).items() if role[0].name != "other"}
+    return {metric: split.get(words.get(metric, ""), told[name]) for metric, name in plain.items()}
+
+
+def _fits(names: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """The first role that fits each normalised name, by its last LONGEST characters."""
+    ends, patterns = {name: name[-LONGEST:] for name in names}, _catalogue()[0]
+    if len(ends) < MANY:
+        return {name: _first(end, patterns) for name, end in ends.items()}
+    may = candidates(dict.fromkeys(ends.values()), [[regex.pattern for regex in pattern.any] for pattern in patterns])
+    return {name: _first(end, [patterns[k] for k in may.get(end, ())]) for name, end in ends.items()}
+
+
+def _first(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
+    for pattern in patterns:
+        if reason := pattern.reason(name):
+            return pattern.role, reason
+    return all_roles()["other"], "no role fits the name"
+
+
+def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None) -> dict[str, tuple[Role, str]]:
+    """The role of each metric and why. `corrections` maps globs to role names (the user's word wins); they
+    may leave out the file that a metric is named after.
+
+    Raises RuleError for a correction that names no role.
+    """
+    metrics, corrections = list(metrics), corrections or {}
+    for glob, corrected in corrections.items():
+        if corrected not in all_roles():
+            what = f"roles: {glob}: {corrected!r} is no role"
+            hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
+            raise RuleError("loganalyst.yaml", what, hint)
+    roles = {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
+    present = {role.name for role, _ in roles.values()}
+    for turn in _catalogue()[1]:
+        if turn.given in present:
+            for metric, (role, _) in roles.items():
+                if role.name == turn.source:
+                    roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
+    for glob, corrected in corrections.items():
+        for metric in metrics:
+            if fnmatchcase(metric, glob) or fnmatchcase(metric.rpartition(OF_FILE)[2], glob):
+                roles[metric] = all_roles()[corrected], f"loganalyst.yaml: {glob}"
+    return roles
+
+
+def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
+    """The metrics of each of the files side by side, with the names that tell their roles: without the file, but after
+    the word for training or for validation that only the file's name has.
+    """
+    files: dict[str, dict[str, str]] = {}
+    for metric in metrics:
+        file, _, name = metric.rpartition(OF_FILE)
+        files.setdefault(file, {})[metric] = name
+    splits = _TRAINING | frozenset(_file().data["words"]["val"])
+    for file, names in files.items():
+        word = splits.intersection(normalise(file).split("_"))
+        if len(word) == 1:
+            told = {m for m, name in names.items() if splits.isdisjoint(normalise(name).split("_"))}
+            names |= {m: f"{min(word)}/{names[m]}" for m in told}
+    return files.values()
+
+
+def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
+    """The role of each metric by its name beside the other names."""
+    roles = _by_name(names.values())
+    roles |= _whole(roles)
+    roles |= _measures(roles)
+    roles |= _together(roles)
+    roles |= _held_out_scores(roles)
+    return {metric: roles[name] for metric, name in names.items()}
+
+
+def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """A loss logged alone is the training loss, whatever its name: `triplet_loss`, also per step and per epoch."""
+    names = {role.name for role, _ in roles.values()}
+    terms = [m for m, (role, _) in roles.items() if role.name in _TERMS]
+    bare = {re.sub(r"(^|_)(train|step|epoch)(?=_|$)", "", normalise(m)) for m in terms}
+    if len(bare) != 1 or names & _WHOLES:
+        return {}
+    return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
+
+
+def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """Where each loss says of what data it is, `top1` without a word for it is of the data held out, if nothing else is."""
+    names = {role.name for role, _ in roles.values()}
+    if "val_loss" not in names or "val_accuracy" in names:
+        return {}
+    words = {m: set(normalise(_CAPITAL.sub("_", m)).split("_")) for m in roles}
+    losses = [words[m] for m, (role, _) in roles.items() if role.name == "train_loss"]
+    if not losses or not all(w & _TRAINING for w in losses):
+        return {}
+    why = all_roles()["val_accuracy"], "losses say what data they are of, this does not: held out"
+    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and _RANKED.match(normalise(m))}
+
+
+def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """Names that tell nothing by themselves, and all stand side by side."""
+    there = set(metrics)
+    found = [named for named in _file().data["sets"] if there.issuperset(named)]
+    return {m: (all_roles()[role], f"stands beside {', '.join(named)}") for named in found for m, role in named.items()}
+
+
+def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """Beside a total loss, or where all others are terms, one called after a measure (`l1_loss`, `bce_loss`) is a term."""
+    out: dict[str, tuple[Role, str]] = {}
+    for whole, term in _SIBLINGS.items():
+        words = {m: set(normalise(m).split("_")) for m, (role, _) in roles.items() if role.name == whole}
+        totals = [m for m in words if words[m] & _TOTAL]
+        measures = [m for m in words if words[m] & _MEASURES and m not in totals]
+        if totals:
+            out |= {m: (all_roles()[term], "a measure, beside the total loss") for m in measures}
+        elif len(measures) == len(words) and sum(role.name == term for role, _ in roles.values()) > 1:
+            out |= {m: (all_roles()[term], "a measure, beside other terms of the loss") for m in measures}
+    return out

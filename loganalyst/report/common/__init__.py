@@ -1,0 +1,1 @@
+"""Helpers that all reports share: text, numbers, scales and terminal lines."""

@@ -1,0 +1,1 @@
+"""Reports of one diagnosis: one neutral document, one renderer per file."""

@@ -1,0 +1,131 @@
+"""A diagnosis as one JSON object; the contract that `report.schema` describes. Text is given as it was found."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from math import isfinite, isnan
+from pathlib import Path
+from typing import Any
+
+from loganalyst.model import OURS, Cause, Diagnosis
+from loganalyst.report import trust
+from loganalyst.report.diagnosis import baseline
+
+__all__ = ["SCHEMA_ID", "data", "render"]
+
+SCHEMA_ID = "loganalyst/diagnosis/1"
+BLOCK = ("kind", "exception", "message", "frame", "first_line", "last_line", "ranks", "repeated")
+MAX_FINDINGS = 500  # in analysis_artifacts; the strongest are kept and the number of all is told
+
+
+def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
+    """The JSON text of one diagnosis (ASCII, so that any pipe can carry it)."""
+    return json.dumps(data(diagnosis), indent=indent, allow_nan=False)
+
+
+def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers; `files` are those written for it."""
+    d = diagnosis
+    whole = {
+        "schema": SCHEMA_ID,
+        "status": d.status,
+        "confidence": d.confidence,
+        "run": _run(d),
+        "sessions": [asdict(s) for s in d.sessions],
+        "symptoms": [{"id": s.id, "metric": s.metric, "step": s.step, "text": s.text or s.title} for s in d.symptoms],
+        "root_causes": [{**_cause(c), "block": _block(c, d)} for c in d.causes],
+        "ruled_out": [{"id": r.id, "label": r.label, "confidence": r.confidence, "why": r.why} for r in d.ruled_out],
+        "timeline": [asdict(e) for e in d.timeline],
+        "quick_fixes": [asdict(fix) for fix in d.quick_fixes],
+        "notes": [{k: v for k, v in asdict(n).items() if (k, v) != ("origin", OURS)} for n in d.notes],
+        "decide": [asdict(decider) for decider in d.decide],
+        "rivals": [asdict(rival) for rival in d.rivals],
+        "summary": d.summary,
+        "baseline": baseline.data(d.baseline) if d.baseline else None,
+        "gaps": d.run.gaps.to_dicts(),
+        **trust.data(d),
+        "analysis_artifacts": {"files": files, **_artifacts(d)},
+    }
+    return {key: plain(value) for key, value in whole.items()}
+
+
+def _run(d: Diagnosis) -> dict[str, Any]:
+    return {
+        "id": d.run.id,
+        "path": d.run.path,
+        "name": d.run.name,
+        "status": d.run.status,
+        "framework": d.run.framework,
+        "host": d.run.host,
+        "started": d.run.started,
+        "ended": d.run.ended,
+        "sources": [asdict(s) for s in d.run.sources],
+        "joined": d.run.basis,
+        "suggested": d.run.suggested,
+        "metrics": len(d.metrics),
+        "points": d.run.points.height,
+        "coverage": {**d.coverage, "not_judged": [{"id": r.id, "why": r.why} for r in d.unknown]},
+    }
+
+
+def _cause(c: Cause) -> dict[str, Any]:
+    evidence = ("id", "kind", "holds", "text", "metric", "step", "file", "line")
+    return {
+        "id": c.id,
+        "label": c.label,
+        "issue": c.issue,
+        "severity": c.severity,
+        "family": c.family,
+        "confidence": c.confidence,
+        "band": c.band,
+        "onset_step": c.onset_step,
+        "file": c.file,
+        "line": c.line,
+        "rank": c.rank,
+        "node": c.node,
+        "evidence": [{name: getattr(e, name) for name in evidence} for e in c.evidence],
+        "mechanism": c.mechanism,
+        "fix": [asdict(f) for f in c.fix],
+        "will_not_fix": c.will_not_fix,
+        "consequences": c.consequences,
+        "ended_run": c.ended_run,
+        "origin": c.origin,
+        "missing": c.missing,
+        "decide": [asdict(decider) for decider in c.decide],
+    }
+
+
+def _block(c: Cause, d: Diagnosis) -> dict[str, Any] | None:
+    """The traceback or stack at the cause's line."""
+    block = d.run.block(c.file, c.line)
+    return {name: block[name] for name in BLOCK} if block else None
+
+
+def _artifacts(d: Diagnosis) -> dict[str, Any]:
+    strongest = d.findings.sort("significance", descending=True, nulls_last=True).head(MAX_FINDINGS)
+    return {
+        "metrics": [asdict(m) for m in d.metrics],
+        "findings": strongest.to_dicts(),
+        "findings_total": d.findings.height,
+        "features": {name: value for name, value in d.features.values.items() if value is not None},
+        "ignored_findings": d.ignored_findings,
+    }
+
+
+def plain(value: Any) -> Any:
+    """`value` in JSON's own types: non-finite numbers as "NaN", "Infinity", "-Infinity", times in ISO 8601."""
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    match value:
+        case float() if not isfinite(value):
+            return "NaN" if isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+        case None | bool() | int() | float():
+            return value
+        case str() | Path():
+            return str(value).encode("utf-8", "replace").decode()  # half a surrogate pair is no text elsewhere
+        case Mapping():
+            return {plain(str(k)): plain(v) for k, v in value.items()}
+        case datetime():
+            return value.isoformat()
+    return [plain(v) for v in value]

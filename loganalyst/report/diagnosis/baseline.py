@@ -1,0 +1,86 @@
+"""A run beside its baseline, put into words: rows of a document, most telling first, and the same as plain data."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from loganalyst.model import Baseline, Change, Parted
+from loganalyst.report.common.text import clean, count, number, step
+
+MAX_CURVES, MAX_CHANGES = 3, 6  # told by name
+STATUS = {
+    "healthy": "healthy",
+    "diagnosis_complete": "not healthy itself",
+    "cause_unknown": "not healthy itself",
+    "insufficient_data": "too little logged to judge it",
+}
+DIRECTIONS = {"worse": "for the worse", "better": "for the better", "above": "upwards", "below": "downwards"}
+LONG_NUMBER = 8  # characters
+CONFIG = "config"  # the section whose keys speak for themselves
+
+
+def rows(b: Baseline) -> Iterator[tuple[str, str]]:
+    """(label, text): against what, the suspect or why there is none, where curves part, what was changed."""
+    status = STATUS.get(b.status)
+    yield "Baseline", clean(f"{b.name or b.path}" + (f" ({status})" if status else ""))
+    if b.suspect:
+        yield "Changed", f"{change(b.suspect.change)}: most likely responsible, {clean(b.suspect.why)}"
+    else:
+        yield "Changed", f"no change can be held responsible: {clean(b.unknown)}"
+    rest = [c for c in b.changes if b.suspect is None or c != b.suspect.change]
+    if rest:
+        yield "Besides", _some([change(c) for c in rest], MAX_CHANGES)
+    if shown := [p for p in b.parted if p.role != "learning_rate"] or b.parted:  # a rate is told as a change
+        yield "Parted", _some([curve(p) for p in shown], MAX_CURVES)
+    if b.together:
+        yield (
+            "Together",
+            f"{count(len(b.together), 'metric')} within noise: {_some(list(b.together), MAX_CHANGES, ', ')}",
+        )
+    for name in b.not_logged:
+        yield "Not told", f"the settings of {name} are not logged, so what was changed there is not known"
+
+
+def change(c: Change) -> str:
+    """`lr 0.001 → 0.05`, with the section where the key does not tell."""
+    section = "" if c.section == CONFIG or c.section in c.key else f"{c.section}: "
+    return f"{section}{clean(c.key, 80)} {_value(c.before)} → {_value(c.after)}"
+
+
+def _value(logged: str | None) -> str:
+    """A value as logged; numbers with four digits at most, which is enough to tell them apart."""
+    if logged is None:
+        return "(not set)"
+    try:
+        return logged if len(logged) <= LONG_NUMBER else f"{float(logged):.4g}"
+    except ValueError:
+        return clean(logged, 60)
+
+
+def curve(p: Parted) -> str:
+    """Where a metric parts, which way, for how long, and how far."""
+    equal = f", equal until step {step(p.equal_until)}" if p.equal_until is not None else ""
+    then = "" if p.final_step == p.step else ", together again at the end"
+    if p.final_direction and p.final_step != p.step:
+        then = f", from step {step(p.final_step)} on {DIRECTIONS[p.final_direction]}"
+    levels = f"{number(p.ours)} against {number(p.theirs)} at the end{equal}"
+    return f"{clean(p.metric, 80)} at step {step(p.step)} {DIRECTIONS[p.direction]}{then} ({levels})"
+
+
+def _some(items: Sequence[str], most: int, between: str = " · ") -> str:
+    more = [f"and {len(items) - most} more"] if len(items) > most else []
+    return between.join([*items[:most], *more])
+
+
+def data(b: Baseline) -> dict[str, Any]:
+    """The object of the JSON contract."""
+    suspect = {**asdict(b.suspect.change), "basis": b.suspect.basis, "why": b.suspect.why} if b.suspect else None
+    return {
+        "run": {"id": b.id, "path": b.path, "name": b.name, "status": b.status},
+        "suspect": suspect,
+        "unknown": b.unknown or None,
+        "changes": [asdict(c) for c in b.changes],
+        "parted": [asdict(p) for p in b.parted],
+        "together": b.together,
+        "not_logged": b.not_logged,
+    }

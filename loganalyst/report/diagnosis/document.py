@@ -1,0 +1,420 @@
+"""One neutral document of a diagnosis. All wording, rounding and choosing is done here; renderers only lay out.
+
+Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loganalyst.model import (
+    Cause,
+    Curve,
+    Decider,
+    Diagnosis,
+    Evidence,
+    Fix,
+    Place,
+    QuickFix,
+    Rival,
+    RuledOut,
+    SessionSummary,
+    TimelineEvent,
+)
+from loganalyst.report import trust
+from loganalyst.report.common.text import clean, count, duration, percent, span, step
+from loganalyst.report.diagnosis.baseline import rows as beside
+from loganalyst.report.diagnosis.facts import best, facts
+from loganalyst.report.diagnosis.overview import Row, advice, gaps
+from loganalyst.report.diagnosis.raised import raised
+from loganalyst.report.diagnosis.ruledout import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
+from loganalyst.report.diagnosis.series import Series, chart
+from loganalyst.report.diagnosis.setup import setup
+from loganalyst.report.diagnosis.watchlist import watch
+
+__all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]
+
+LEFT = 0.01  # from here on a rival is less likely rather than ruled out
+STATES = {
+    "finished": "FINISHED",
+    "stopped_early": "STOPPED EARLY",
+    "failed": "FAILED",
+    "killed": "KILLED",
+    "preempted": "PREEMPTED",
+    "cancelled": "CANCELLED",
+    "timeout": "TIMED OUT",
+    "node_fail": "NODE FAILED",
+    "running": "STILL RUNNING",
+    "unknown": "LAST SEEN",
+}
+TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # their files' names say nothing to people
+BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
+# What to draw beside the curves a cause names, in this order
+SHOWN_STARTS = 50
+SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
+MAX_SERIES = 4
+SURE = 0.8  # from which on an order of two events is told
+HEAD = "Traceback (most recent call last):"  # which says nothing; what was raised is an event of its own
+MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
+
+
+@dataclass(frozen=True)
+class EvidenceText:
+    """One item asked: whether its answer speaks for the cause (None = not known), its words, kind and place.
+
+    An item that does not hold may speak for a cause, and one that holds against it. `place` is `file:line`, or empty.
+    """
+
+    speaks: bool | None
+    text: str
+    kind: str
+    place: str
+
+
+@dataclass(frozen=True)
+class CauseText:
+    """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
+    there, `decide` what would settle it (most telling first), `origin` the file of a rule or pattern that is not ours.
+    """
+
+    id: str
+    title: str
+    severity: str
+    likely: bool
+    sure: str
+    basis: str
+    story: str
+    raised: tuple[Row, ...]
+    place: str
+    summary: str
+    mechanism: str
+    fixes: tuple[Fix, ...]
+    evidence: tuple[EvidenceText, ...]
+    will_not_fix: str
+    side_effects: str
+    prevention: str
+    references: tuple[str, ...]
+    consequences: tuple[str, ...]
+    decide: tuple[str, ...]
+    origin: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour,
+    `less_likely` rivals that were not named as causes, with what is left for them, `perhaps` those of a healthy run
+    that is doubted, with what would decide.
+    """
+
+    name: str
+    path: str
+    headline: str
+    sources: tuple[str, ...]
+    tone: Literal["good", "bad", "unsure"]
+    verdict: str
+    sure: str
+    causes: tuple[CauseText, ...]
+    symptoms: tuple[str, ...]
+    told: tuple[Row, ...]
+    baseline: tuple[Row, ...]
+    series: tuple[Series, ...]
+    onset: str
+    timeline: tuple[Row, ...]
+    less_likely: tuple[Row, ...]
+    perhaps: tuple[Row, ...]
+    ruled_out: tuple[Not, ...]
+    not_applicable: tuple[str, ...]
+    not_judged: tuple[Not, ...]
+    not_logged: tuple[str, ...]
+    to_log: tuple[str, ...]
+    decide: tuple[str, ...]
+    quick_fixes: tuple[Row, ...]
+    best: tuple[str, ...]
+    advice: Row | None
+    watch: tuple[Row, ...]
+    setup: tuple[Row, ...]
+    facts: tuple[Row, ...]
+    sessions: tuple[Row, ...]
+    starts: str  # how many, and what they ended with; empty of one alone
+    faulty_starts: bool
+    gaps: tuple[Row, ...]
+    ignored: tuple[str, ...]
+    notes: tuple[Row, ...]
+    settings: tuple[Row, ...]  # whose had a say
+
+
+def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
+    """Put a diagnosis into words: at most `top` causes, curves as rows of at most `cells` levels."""
+    d = diagnosis
+    causes = d.causes[: max(top, 1)]
+    began = [c.onset_step for c in causes[:1]] + [s.step for s in d.symptoms]
+    onset = next((at for at in began if at is not None), None)
+    if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves tells nothing
+        onset = None
+    verdict, tone = _verdict(d)
+    return Document(
+        name=clean(d.run.name or d.run.path.name or "run", 80),
+        path=clean(d.run.path),
+        headline=_headline(d),
+        sources=tuple(dict.fromkeys(TRACKERS.get(s.format, clean(s.path, 60)) for s in d.run.sources if s.format)),
+        tone=tone,
+        verdict=verdict,
+        sure=percent(d.confidence) if d.status not in ("insufficient_data", "unreadable") else "",
+        causes=tuple(_cause(c, d) for c in causes),
+        symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
+        told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
+        baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
+        series=chart(shown_curves(d), onset, cells),
+        onset=step(onset) if onset is not None else "",
+        timeline=tuple(Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(HEAD)),
+        less_likely=tuple(
+            Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200)) for r in d.ruled_out if _left(r)
+        ),
+        perhaps=tuple(map(_perhaps, d.rivals)),
+        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _left(r)),
+        not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
+        not_judged=grouped(d.unknown),
+        not_logged=not_logged(d),
+        to_log=to_log(d),
+        decide=tuple(map(_decides, d.decide)),
+        quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
+        best=best(d),
+        advice=advice(d),
+        watch=tuple(watch(d)),
+        setup=tuple(setup(d)),
+        facts=tuple(facts(d)),
+        sessions=_sessions(d.sessions),
+        starts=_starts(d.sessions),
+        faulty_starts=len(d.sessions) > 1 and any(s.label for s in d.sessions),
+        gaps=tuple(gaps(d)),
+        ignored=tuple(map(clean, d.ignored_findings)),
+        notes=tuple(Row(clean(n.text, 240) + _by(n.origin), clean(n.change, 240)) for n in d.notes),
+        settings=trust.rows(d),
+    )
+
+
+def _headline(d: Diagnosis) -> str:
+    """`FAILED at step 24,650 of 50,000 after 3 h 12 min`, as far as it is known."""
+    if d.status == "unreadable":
+        return "UNREADABLE"
+    last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
+    text = STATES[d.run.status]
+    if last is not None:
+        of = int(planned) if isinstance(planned, (int, float)) and planned >= last else None
+        if of and d.run.status == "unknown" and last >= of - 1:  # steps may count from 0
+            text = "REACHED ITS END"
+        text += f" at step {step(last)}" + (f" of {step(of)}" if of else "")
+    elif d.run.status != "unknown":
+        text += " before a step was logged"
+    else:
+        text = "NO STEP LOGGED"
+    seconds = d.summary.get("duration_s")
+    text += f" after {duration(seconds)}" if seconds else ""
+    otherwise = d.features.values.get("run_status_otherwise")
+    return text + (f" (though {clean(otherwise, 120)})" if otherwise else "")
+
+
+def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
+    if d.causes and d.causes[0].verdict == "likely":
+        return clean(d.causes[0].issue, 120), "bad"
+    if d.status == "healthy" and d.ignored_findings:
+        return "Nothing but what loganalyst.yaml accepts", "good"
+    if d.status == "healthy":
+        judged = sum(r.verdict == "unlikely" for r in d.ruled_out)
+        return "Healthy: " + (f"none of the {judged} causes looked for" if judged else "no symptom found"), "good"
+    if d.status == "unreadable":
+        return "Nothing could be read here", "unsure"
+    if d.status == "insufficient_data":
+        read = f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}"
+        return f"Not enough was logged to judge this run: {read}", "unsure"
+    return "Something went wrong, but the logs do not show why", "unsure"
+
+
+def _cause(cause: Cause, d: Diagnosis) -> CauseText:
+    place = _place(cause.file if cause.line is not None else None, cause.line, cause.rank, cause.node)
+    return CauseText(
+        id=cause.id,
+        title=clean(cause.issue, 120),
+        severity=clean(cause.severity),
+        likely=cause.verdict == "likely",
+        sure=percent(cause.confidence),
+        basis=_basis(cause, d),
+        story=_story(cause, d),
+        raised=tuple(Row(label, text) for label, text in raised(cause, d)),
+        place=place,
+        summary=clean(cause.summary, 1000),
+        mechanism=clean(cause.mechanism, 2000),
+        fixes=tuple(_fix(f) for f in cause.fix),
+        evidence=tuple(_evidence(e) for e in _ordered(cause.evidence)),
+        will_not_fix=clean(cause.will_not_fix, 1000),
+        side_effects=clean(cause.side_effects, 1000),
+        prevention=clean(cause.prevention, 1000),
+        references=tuple(clean(r) for r in cause.references),
+        consequences=tuple(clean(c) for c in cause.consequences),
+        decide=tuple(_decides(decider, cause) for decider in cause.decide),
+        origin=trust.foreign(cause.origin),
+    )
+
+
+def _by(origin: str) -> str:
+    """` (not ours: FILE)`."""
+    file = trust.foreign(origin)
+    return f" (not ours: {file})" if file else ""
+
+
+def _decides(decider: Decider, cause: Cause | None = None) -> str:
+    """What to do to settle it: log or give what is missing, or the change itself (of a cause it is told already)."""
+    if decider.kind == "experiment":
+        named = "make the change: where the check holds, this is the cause"
+        return named if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
+    what = clean(decider.what)
+    others = [clean(title, 120) for title in decider.separates if cause is None or title != cause.issue][:2]
+    told = f" (tells {'it from ' if cause else ''}{joined(others)}{'' if cause else ' apart'})" if others else ""
+    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {words(what)}") + told
+
+
+def _gain(fix: QuickFix) -> str:
+    """`impact 75 %, 84 % sure`."""
+    return f"impact {percent(fix.impact)}, {percent(fix.confidence)} sure"
+
+
+def _basis(cause: Cause, d: Diagnosis) -> str:
+    """How the band came about, in words; and why it stands before a surer cause."""
+    held = {e.kind for e in cause.evidence if e.holds}
+    kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
+    ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
+    whose = ", not by our rules" if trust.foreign(cause.origin) else ""
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + whose
+
+
+def _story(cause: Cause, d: Diagnosis) -> str:
+    """What happened, in order: the line that shows it, else which metric moved when, else the strongest evidence."""
+    at_line = next((e for e in cause.evidence if e.holds and e.line is not None and e.line == cause.line), None)
+    if at_line:
+        return clean(at_line.text)
+    metrics = {cause.metric, *(e.metric for e in cause.evidence if e.holds)}
+    metrics |= {s.metric for s in d.symptoms if s.id in cause.symptoms}
+    start = cause.onset_step or 0
+    own = [e.step for e in d.timeline if e.metric == cause.metric and e.low is not None and e.step is not None]
+    moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= min([start, *own])]
+    told = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
+    if len(told) > 1:
+        return clean("; ".join(map(_event, told[:3])))
+    held = [e.text for e in _ordered(cause.evidence) if _speaks(e)]
+    return clean("; ".join(held[:2]) or cause.summary)
+
+
+def _when(event: TimelineEvent) -> str:
+    """Its step, else the time of day."""
+    if event.step is not None:
+        return f"step {step(event.step)}"
+    return f"{event.time:%H:%M:%S}" if event.time is not None else ""
+
+
+def _order(event: TimelineEvent) -> str:
+    """After which metric this one left its course, or that both did so at about the same time."""
+    if event.after is None or event.lag is None or event.confidence is None:
+        return ""
+    if event.confidence < SURE:
+        return f", at about the same time as {clean(event.after)}"
+    return f", {count(event.lag, 'step')} after {clean(event.after)} ({percent(event.confidence)} sure)"
+
+
+def _event(event: TimelineEvent) -> str:
+    return event.text + (f" at step {step(event.step)}" if event.step is not None else "")
+
+
+def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """For it, against it, not known; within these direct first, then by weight. The same words are told once.
+
+    An item that does not hold and did not count says nothing and is left out.
+    """
+    rank = {True: 0, False: 1, None: 2}
+    telling = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
+    ranked = sorted(telling, key=lambda e: (rank[_speaks(e)], e.kind != "direct", -abs(e.weight)))
+    once = list({(_speaks(e), e.text): e for e in reversed(ranked)}.values())[::-1]
+    return [e for e in once if not any(e.text in o.text and o is not e and _speaks(o) is _speaks(e) for o in once)]
+
+
+def _speaks(e: Evidence) -> bool | None:
+    return None if e.holds is None else e.weight > 0 or (e.holds and not e.weight)
+
+
+def _evidence(e: Evidence) -> EvidenceText:
+    file = e.file if e.line is not None or e.metric is None else None  # a curve's file says nothing without its line
+    text = e.text if e.holds is not None else words(e.text.removeprefix("not known: "), 1000)
+    return EvidenceText(_speaks(e), clean(text, 240), e.kind, _place(file, e.line))
+
+
+def _fix(fix: Fix) -> Fix:
+    places = tuple(Place(clean(p.file), p.line, clean(p.key, 80), clean(p.value, 80)) for p in fix.places)
+    return Fix(clean(fix.change), clean(fix.expected_impact), clean(fix.verify), clean(fix.if_not), places)
+
+
+def written(fix: Fix) -> str:
+    """Where what a fix changes is written: `train.py:12 lr = 0.003`."""
+    return "; ".join(f"{_place(p.file, p.line)} {p.key} = {p.value}" for p in fix.places)
+
+
+def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:
+    named = clean(file, 1000)
+    short = named if len(named) <= MAX_PLACE else f"…{named[-MAX_PLACE:]}"
+    parts = [short + (f":{line}" if line is not None else "")] if file else []
+    parts += [f"rank {rank}"] if rank is not None else []
+    parts += [f"node {clean(node, 80)}"] if node else []
+    return ", ".join(parts)
+
+
+def shown_curves(d: Diagnosis) -> list[Curve]:
+    """The curves to draw: those the first cause and the symptoms name, then the usual ones; at most four."""
+    lead = d.causes[:1]
+    named = [c.metric for c in lead] + [e.metric for c in lead for e in c.evidence if e.holds]
+    named += [s.metric for s in d.symptoms]
+    by_name = {c.metric: c for c in d.curves if len(c.values)}
+    chosen = [by_name[m] for m in dict.fromkeys(named) if m in by_name]
+    for role in SHOWN_ROLES:
+        of_role = [c for c in by_name.values() if c.role.name == role]
+        if of_role and not any(c.role.name == role for c in chosen):
+            chosen.append(max(of_role, key=lambda c: len(c.values)))
+    order = {role: i for i, role in enumerate(SHOWN_ROLES)}
+    return sorted(chosen[:MAX_SERIES], key=lambda c: order.get(c.role.name, len(order)))
+
+
+def _told(item: Mapping[str, Any]) -> Row:
+    return Row(clean(item["text"]), clean(item["answer"]))
+
+
+def _perhaps(rival: Rival) -> Row:
+    """What a healthy run may have after all, and what would decide."""
+    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decides, rival.decide)))
+
+
+def _left(rule: RuledOut) -> bool:
+    """Whether so much is left for it that it is less likely rather than ruled out."""
+    return rule.confidence >= LEFT
+
+
+def _sessions(sessions: Sequence[SessionSummary]) -> tuple[Row, ...]:
+    """The last ones of several; of more than are shown first what is said of all."""
+    if len(sessions) < 2:
+        return ()
+    whole = [Row("all", f"{_starts(sessions)}, of which the last {SHOWN_STARTS} follow")]
+    return (*(whole if len(sessions) > SHOWN_STARTS else ()), *map(_session, sessions[-SHOWN_STARTS:]))
+
+
+def _starts(sessions: Sequence[SessionSummary]) -> str:
+    if len(sessions) < 2:
+        return ""
+    counts = Counter(s.label for s in sessions if s.label).most_common(3)
+    faults = ", ".join(f"{count:,} {label}" for label, count in counts)
+    return f"{len(sessions):,}" + (f" ({faults})" if faults and len(sessions) > 3 else "")
+
+
+def _session(s: SessionSummary) -> Row:
+    several = "s" if s.first_line != s.last_line else ""
+    lines = f", line{several} {span(s.first_line, s.last_line)}" if s.first_line is not None else ""
+    job = f"job {s.job}: " if s.job else ""
+    place = _place(s.file, s.line, s.rank, s.node)
+    why = f" ({', '.join(filter(None, (s.label, place)))})" if s.label else ""
+    return Row(f"start {s.index + 1}", clean(job + s.status + why + lines))

@@ -1,0 +1,50 @@
+"""Lines of the log around what shows a cause, that line marked; else the last lines that were recognised."""
+
+import polars as pl
+
+from loganalyst.model import Diagnosis, Excerpt
+from loganalyst.report.common.html import blocks
+from loganalyst.report.common.html.element import Html, element
+from loganalyst.report.common.text import clean
+
+PART = {"root": "the cause", "confirm": "follows from it", "symptom": "symptom"}
+SHOWN_LINES, WIDEST_LINE = 40, 1000
+
+
+def log(d: Diagnosis) -> list[Html]:
+    """The lines around what shows each cause, else the last that were recognised: earlier starts are long over."""
+    if d.excerpts:
+        return [_excerpt(e, d.run.lines) for e in d.excerpts]
+    told = d.run.lines.filter(pl.col("part").is_in(list(PART)), pl.col("line").is_not_null()).tail(SHOWN_LINES)
+    says = PART if d.causes else {**PART, "root": "a fault"}
+    rows = [
+        (element("code", f"{clean(r['file'], 60)}:{r['line']}"), element("code", clean(r["text"])), says[r["part"]])
+        for r in told.iter_rows(named=True)
+    ]
+    table = blocks.table(("Where", "Line", "Says"), rows)
+    return [table] if table else []
+
+
+def _excerpt(e: Excerpt, lines: pl.DataFrame) -> Html:
+    """Lines with their numbers; the one that shows the cause is marked, others that were recognised have a note."""
+    here = lines.filter(pl.col("file") == e.file, pl.col("line").is_between(e.first_line, e.first_line + len(e.lines)))
+    parts = {r["line"]: r["part"] for r in here.iter_rows(named=True)}
+    body = [_line(n, text, "root" if n == e.marked else parts.get(n)) for n, text in enumerate(e.lines, e.first_line)]
+    caption = element("figcaption", element("code", f"{clean(e.file, 200)}:{e.marked}"), " shows the cause")
+    return element("figure", caption, element("pre", body, tabindex="0", aria_label="Excerpt of the log"), class_="log")
+
+
+def _line(n: int, text: str, part: str | None) -> Html:
+    note = PART.get(part or "")
+    inner = [
+        element("span", f"{n:>6} ", class_="n"),
+        element("mark", _printed(text)) if part == "root" else _printed(text),
+        element("span", f"  ◀ {note}", class_="note") if note else None,
+    ]
+    return element("span", inner, Html("\n"), class_=f"l {part}" if note else "l")
+
+
+def _printed(text: str) -> str:
+    """A line as it stands, its leading spaces kept."""
+    indent = len(text) - len(text.lstrip(" "))
+    return " " * min(indent, 40) + clean(text, WIDEST_LINE)

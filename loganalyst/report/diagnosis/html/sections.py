@@ -1,0 +1,226 @@
+"""What a Document says, laid out as HTML: the verdict first, then what shows it and what else is known."""
+
+from loganalyst.model import Diagnosis, Fix
+from loganalyst.report.common.html import blocks
+from loganalyst.report.common.html.element import Html, element
+from loganalyst.report.common.text import clean
+from loganalyst.report.diagnosis.document import CauseText, Document, written
+
+SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}
+SPEAKS = {True: ("✓", "for it"), False: ("✗", "against it"), None: ("?", "not known")}
+SHOWN_CONFIG = 200
+
+
+def verdict(doc: Document) -> Html:
+    """What, why, how sure, what now."""
+    likely = [c for c in doc.causes if c.likely]
+    lead = likely[0] if likely else None
+    return element(
+        "header",
+        element(
+            "p",
+            element("b", doc.name),
+            " ",
+            element("span", doc.headline, class_="state"),
+            _from(doc),
+            class_="eyebrow",
+        ),
+        element("h1", element("span", SIGN[doc.tone], class_="sign", aria_hidden="true"), " ", doc.verdict),
+        _sure(doc.sure, lead.basis if lead else "") if doc.sure else None,
+        _what(lead) if lead else _unexplained(doc),
+        [_second(c) for c in likely[1:]],
+        element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
+        blocks.rows(doc.told, "told"),
+        blocks.rows(doc.baseline, "told"),
+        blocks.rows(doc.settings, "told"),
+        class_="verdict",
+    )
+
+
+def _from(doc: Document) -> Html | None:
+    shown = ", ".join(doc.sources[:3]) + (f" and {len(doc.sources) - 3} more" if len(doc.sources) > 3 else "")
+    return element("span", f"read from {shown}", class_="sources") if shown else None
+
+
+def _sure(sure: str, basis: str) -> Html:
+    """The confidence in words, and as a bar for the eye."""
+    digits = "".join(c for c in sure if c.isdecimal())
+    bar = [
+        element("rect", width="100%", height="8", rx="4", class_="whole"),
+        element("rect", width=f"{digits}%", height="8", rx="4", class_="part"),
+    ]
+    return element(
+        "p",
+        element("svg", bar, width="120", height="8", class_="bar", aria_hidden="true") if digits else None,
+        element("b", f"{sure} sure"),
+        f" · {basis}" if basis else None,
+        class_="sure",
+    )
+
+
+def _what(cause: CauseText) -> list[Html | None]:
+    fix = cause.fixes[0] if cause.fixes else None
+    decide = cause.basis.startswith("a guess") and cause.decide
+    return [
+        element("p", blocks.place(cause.place), cause.story, class_="story"),
+        _not_ours(cause),
+        _now(fix) if fix else None,
+        element("p", element("b", "What would decide: "), "; ".join(cause.decide[:3]), class_="decide")
+        if decide
+        else None,
+    ]
+
+
+def _not_ours(cause: CauseText) -> Html | None:
+    """The file of a rule or pattern that is not ours."""
+    if not cause.origin:
+        return None
+    return element("p", element("b", "Not ours: "), "says ", element("code", cause.origin), class_="origin")
+
+
+def _now(fix: Fix) -> Html:
+    """What to do, what that will do, how to see it."""
+    told = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
+    return blocks.terms([(label, words) for label, words in told if words], "now")
+
+
+def _unexplained(doc: Document) -> list[Html | None]:
+    """Without a likely cause: what was seen, what to do with the run, what would decide, what to log."""
+    bad = doc.tone != "good"
+    told = [(doc.advice.label, doc.advice.text)] if doc.advice else []
+    told += [("Decide", "; ".join(doc.decide))] if doc.decide else []
+    told += [("Log next", "; ".join(doc.to_log[:4]))] if bad and doc.to_log and not doc.decide else []
+    return [blocks.bullets(doc.symptoms[:4]) if bad else None, blocks.terms(told, "now") if told else None]
+
+
+def _second(cause: CauseText) -> Html:
+    return element(
+        "section",
+        element("h2", cause.title, " ", element("small", f"{cause.sure} · {cause.basis}")),
+        element("p", blocks.place(cause.place), cause.story),
+        _not_ours(cause),
+        element("p", element("b", "Change: "), cause.fixes[0].change) if cause.fixes else None,
+        class_="second",
+    )
+
+
+def evidence(doc: Document) -> list[Html]:
+    """Every cause in full; then which change to make first, where there are several."""
+    quick = blocks.table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
+    return blocks.present(
+        *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
+        blocks.headed("Quick fixes, the best first", quick) if len(doc.quick_fixes) > 1 else None,
+        blocks.headed("What to watch after the fix", blocks.rows(doc.watch, "watch")),
+    )
+
+
+def baseline(doc: Document) -> list[Html]:
+    """What was changed since the baseline, and where the curves part."""
+    return blocks.present(blocks.rows(doc.baseline, "beside"))
+
+
+def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
+    kind = "Cause" if c.likely else "Possible cause"
+    head = element(
+        "summary", element("h3", f"{kind} {i + 1}: {c.title}"), " ", element("small", f"{c.sure} · {c.basis}")
+    )
+    return element(
+        "details",
+        head,
+        element("p", blocks.place(c.place), c.story),
+        _not_ours(c),
+        blocks.rows(c.raised, "raised"),
+        _items(c),
+        blocks.paragraph("Root cause", c.summary),
+        blocks.paragraph("Why this happens", c.mechanism),
+        [_fix(f) for f in c.fixes],
+        blocks.paragraph("What it will not fix", c.will_not_fix),
+        blocks.paragraph("Side effects", c.side_effects),
+        blocks.paragraph("Prevention", c.prevention),
+        blocks.section("What follows from it", c.consequences),
+        blocks.section("What would decide", c.decide),
+        blocks.section("References", c.references),
+        open=open_,
+        class_="cause",
+    )
+
+
+def _items(c: CauseText) -> Html | None:
+    """The evidence, each item with its sign, kind and place (where any has one)."""
+    placed = any(e.place for e in c.evidence)
+    rows = [
+        (_speaks(e.speaks), e.text, e.kind, *([element("code", e.place) if e.place else ""] if placed else []))
+        for e in c.evidence
+    ]
+    classes = [{True: "for", False: "against", None: "unknown"}[e.speaks] for e in c.evidence]
+    return blocks.table(("", "Evidence", "Kind", *(["Where"] if placed else [])), rows, classes)
+
+
+def _speaks(speaks: bool | None) -> tuple[Html, Html]:
+    """A sign for the eye, and its meaning read aloud."""
+    sign, words = SPEAKS[speaks]
+    return element("span", sign, class_="sign", title=words, aria_hidden="true"), element(
+        "span", words, class_="hidden"
+    )
+
+
+def _fix(fix: Fix) -> Html:
+    told = (
+        ("Change", fix.change),
+        ("Where it is written", written(fix)),
+        ("What it will change", fix.expected_impact),
+        ("How to verify", fix.verify),
+        ("If it does not help", fix.if_not),
+    )
+    return element("div", element("h4", "Proposed fix"), blocks.terms([(label, w) for label, w in told if w], "fix"))
+
+
+def alternatives(doc: Document) -> list[Html]:
+    """What was ruled out, and what no one could say."""
+    rivals = [(", ".join(n.titles), n.why) for n in doc.ruled_out if n.rival]
+    others = [(", ".join(n.titles), n.why) for n in doc.ruled_out if not n.rival]
+    judged = [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
+    return blocks.present(
+        blocks.headed(
+            "Would look just so", blocks.table(("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps])
+        ),
+        blocks.headed("Less likely", blocks.table(("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])),
+        blocks.headed("Would fit what was seen, but ruled out", blocks.table(("Cause", "Why"), rivals)),
+        blocks.folded("Looked for and not found", blocks.table(("Cause", "Why"), others)),
+        blocks.folded("Cannot be judged", blocks.table(("Missing", "So not judged"), judged)),
+        blocks.folded("Does not apply to this run", element("p", ", ".join(doc.not_applicable)))
+        if doc.not_applicable
+        else None,
+        blocks.section("Accepted in loganalyst.yaml", doc.ignored),
+    )
+
+
+def unseen(doc: Document) -> list[Html]:
+    """What was not logged and what that costs; what could not be read."""
+    return blocks.present(
+        blocks.bullets(doc.not_logged),
+        blocks.section("Log next time", doc.to_log),
+        blocks.headed("Not read", blocks.rows(doc.gaps, "gaps")),
+    )
+
+
+def run(doc: Document) -> list[Html]:
+    """The run in numbers, its starts, and what is worth knowing of it."""
+    notes = [(n.label, n.text) for n in doc.notes]
+    return blocks.present(
+        blocks.rows(doc.facts, "facts"),
+        blocks.headed("Worth knowing", blocks.table(("What", "What to do"), notes)),
+        blocks.headed("Starts", blocks.rows(doc.sessions, "starts")),
+    )
+
+
+def setup(d: Diagnosis, doc: Document) -> list[Html]:
+    """What was trained and how, and the settings that were read."""
+    rows = [
+        (element("code", clean(r["key"], 120)), clean(r["value"], 200), clean(r["origin"] or "", 120))
+        for r in d.run.config.head(SHOWN_CONFIG).iter_rows(named=True)
+    ]
+    more = d.run.config.height - len(rows)
+    title = f"{d.run.config.height} settings" + (f", the first {SHOWN_CONFIG} of them" if more > 0 else "")
+    table = blocks.folded(title, blocks.table(("Setting", "Value", "From"), rows))
+    return blocks.present(blocks.rows(doc.setup, "facts"), table)

@@ -1,0 +1,206 @@
+"""The first screen: what happened, why, how sure, what now; then what shows it. Lays out a Document with rich."""
+
+from typing import TYPE_CHECKING
+
+from loganalyst.model import Diagnosis
+from loganalyst.report.common.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
+from loganalyst.report.diagnosis.document import CauseText, Document, EvidenceText, Row, document, written
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TONE = {"good": ("✓", "bold green"), "bad": ("✗", "bold red"), "unsure": ("?", "bold yellow")}
+MARK = {True: ("✓", "green"), False: ("✗", "dim"), None: ("?", "yellow")}
+SAID = {"Error": "{}", "Frame": "at {}", "Rank": "by rank {}", "Ranks": "by ranks {}", "Printed": "printed {}"}
+RIVALS = 2  # beside the first cause
+SHOWN = {True: 5, False: 2, None: 2}  # items of evidence on the first screen
+
+
+def render(
+    diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, ascii_only: bool = False, top: int = 5
+) -> str:
+    """The terminal report as text of at most `width` columns, with ANSI colours if `colour`."""
+    width = max(min(width, MAX_WIDTH), 40)
+    doc = document(diagnosis, top, cells=24 if width < 80 else 40)
+    lines = _healthy(doc, width) if doc.tone == "good" else _full(doc, width)
+    return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
+
+
+def _healthy(doc: Document, width: int) -> "list[Text]":
+    """A few lines: how sure, the best value, what is worth knowing, what was not seen."""
+    mark, style = TONE[doc.tone]
+    lines = two_ended(
+        text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
+    )
+    lines += wrapped(text(" · ".join([doc.headline.capitalize(), *doc.best[:2]])), width, indent=2)
+    lines += field("Decide", "; ".join(doc.decide), width, 2) if doc.decide else []
+    instead = [f"{row.label} ({row.text})" if row.text else row.label for row in doc.perhaps]
+    lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
+    lines += _baseline(doc, width, 2)
+    lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
+    lines += _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width)
+    return lines + (_sessions(doc, width, 2) if doc.faulty_starts else []) + _not_read(doc, width)
+
+
+def _full(doc: Document, width: int) -> "list[Text]":
+    lines = [*_headline(doc, width), text(), *_verdict(doc, width)]
+    drawn = curves(doc.series, doc.onset, width)
+    lines += [text(), *drawn] if drawn else []
+    rest = [
+        *_baseline(doc, width),
+        *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
+        *_instead(doc, width),
+        *_quick(doc, width),
+        *_told(doc, width),
+        *_not_seen(doc, width),
+        *_after(doc, width),
+        *_notes(doc, width),
+        *_sessions(doc, width),
+        *_not_read(doc, width),
+    ]
+    return [*lines, text(), *rest] if rest else lines
+
+
+def _lead(doc: Document) -> CauseText | None:
+    return doc.causes[0] if doc.causes and doc.causes[0].likely else None
+
+
+def _headline(doc: Document, width: int) -> "list[Text]":
+    style = {"bad": "bold red", "unsure": "bold yellow"}.get(doc.tone, "bold")
+    left = text((doc.name, "bold"), "   ", (doc.headline, style))
+    sources = ", ".join(doc.sources[:3]) + (f" and {len(doc.sources) - 3} more" if len(doc.sources) > 3 else "")
+    return two_ended(left, text((sources, "dim")), width)
+
+
+def _verdict(doc: Document, width: int) -> "list[Text]":
+    """The likely causes with what to do; without one, what is known and what to log."""
+    lines: list[Text] = []
+    for i, cause in enumerate(c for c in doc.causes if c.likely):
+        lines += [text()] if i else []
+        lines += _cause(cause, width)
+    if lines:
+        return lines
+    mark, style = TONE[doc.tone]
+    lines = wrapped(text((doc.verdict, style)), width, text((mark, style)), 2)
+    for symptom in doc.symptoms[:3]:
+        lines += wrapped(text(symptom), width, indent=2)
+    if doc.decide:
+        return lines + field("Decide", "; ".join(doc.decide), width, 2)
+    return lines + (field("Log next", "; ".join(doc.to_log[:4]), width, 2) if doc.to_log else [])
+
+
+def _cause(cause: CauseText, width: int) -> "list[Text]":
+    mark, style = TONE["bad"]
+    lines = two_ended(
+        text((f"{mark} {cause.title}", style)), text((cause.sure, "bold"), "  ", (cause.basis, "dim")), width
+    )
+    where = f"{cause.place}  " if cause.place else ""
+    lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
+    lines += field("Not ours", f"says {cause.origin}", width, 2) if cause.origin else []
+    lines += _raised(cause, width)
+    for fix in cause.fixes[:1]:
+        parts = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
+        for label, words in parts:
+            lines += field(label, words, width, 2) if words else []
+    if cause.basis.startswith("a guess") and cause.decide:
+        lines += field("Decide", "; ".join(cause.decide), width, 2)
+    return lines
+
+
+def _raised(cause: CauseText, width: int) -> "list[Text]":
+    """Of the traceback what the lines around do not say."""
+    told = " ".join([cause.story, cause.place, *(e.text for e in cause.evidence), *(f.change for f in cause.fixes[:1])])
+    new = [(row.label, _untold(row, told)) for row in cause.raised]
+    said = [SAID[label].format(text) for label, text in new if text]
+    return field("Raised", ", ".join(said), width, 2) if said else []
+
+
+def _untold(row: Row, told: str) -> str:
+    """The text of a row, of an error whose message is told the class; of what is told nothing."""
+    if (f"rank {row.text}" if row.label == "Rank" else row.text) in told:
+        return ""
+    name, _, message = row.text.partition(": ")
+    return name if row.label == "Error" and message and message in told else row.text
+
+
+def _evidence(cause: CauseText, width: int) -> "list[Text]":
+    """What speaks for and against it; of a guess also what is not known."""
+    evidence = [e for e in cause.evidence if e.speaks is not None or cause.basis.startswith("a guess")]
+    lines: list[Text] = []
+    for speaks, limit in SHOWN.items():
+        for item in [e for e in evidence if e.speaks is speaks][:limit]:
+            lines += _item(item, width, text() if lines else text(("Evidence", "bold")))
+    left_out = len(evidence) - sum(min(sum(e.speaks is s for e in evidence), n) for s, n in SHOWN.items())
+    return lines + (wrapped(text((f"and {left_out} more", "dim")), width, indent=LABEL) if left_out else [])
+
+
+def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
+    """One item: its mark, its words, and at the end of the line its place and kind."""
+    told = [t for t in (item.place, item.kind if item.speaks is not None else "") if t]
+    tail = "  ".join(told)
+    first.pad_right(LABEL - first.cell_len)
+    first.append_text(text(MARK[item.speaks], " "))
+    if LABEL + 2 + len(item.text) + 2 + len(tail) <= width:
+        return two_ended(first.append(item.text), text((tail, "dim")), width)
+    return wrapped(text(item.text, (f"  ({', '.join(told)})" if told else "", "dim")), width, first, LABEL + 2)
+
+
+def _instead(doc: Document, width: int) -> "list[Text]":
+    """Rivals: possible causes with their share, the likeliest of the others, then what was ruled out and why."""
+    possible = [c for c in doc.causes if not c.likely]
+    rivals = [f"{c.title} {c.sure}" + (f" (not ours: {c.origin})" if c.origin else "") for c in possible]
+    rivals += [row.label for row in doc.less_likely[: max(RIVALS - len(rivals), 0)]]
+    out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
+    label = "Instead?" if _lead(doc) else "Perhaps"
+    return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
+
+
+def _quick(doc: Document, width: int) -> "list[Text]":
+    """Which change to make first, where there are several."""
+    rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
+    return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
+
+
+def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What was changed since the baseline, and where the curves part."""
+    return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
+
+
+def _told(doc: Document, width: int) -> "list[Text]":
+    return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
+
+
+def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """Whose settings had a say, what the user accepts; what is no fault, and what to do about it."""
+    said = [(row.label, row.text) for row in doc.settings]
+    said += [("Accepted", cause) for cause in doc.ignored]
+    said += [("Note", f"{row.label} · {row.text}") for row in doc.notes]
+    return [line for label, words in said for line in field(label, words, width, margin)]
+
+
+def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What is not logged and what that costs."""
+    return field("Not seen", " · ".join(doc.not_logged), width, margin) if doc.not_logged else []
+
+
+def _after(doc: Document, width: int) -> "list[Text]":
+    lead = _lead(doc)
+    if lead is None or not lead.consequences:
+        return []
+    shown = lead.consequences[:3]
+    said = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
+    return field("After it", f"{'; '.join(shown)} ({said})", width)
+
+
+def _sessions(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    if not doc.sessions:
+        return []
+    shown = doc.sessions[-3:]
+    return field("Starts", f"{doc.starts}; " + " · ".join(f"{r.label} {r.text}" for r in shown), width, margin)
+
+
+def _not_read(doc: Document, width: int) -> "list[Text]":
+    if not doc.gaps:
+        return []
+    more = f" · and {len(doc.gaps) - 2} more" if len(doc.gaps) > 2 else ""
+    return field("Not read", " · ".join(f"{r.label}: {r.text}" for r in doc.gaps[:2]) + more, width)

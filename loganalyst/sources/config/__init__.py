@@ -1,0 +1,1 @@
+"""Settings of a run: files and texts that hold them."""

@@ -1,0 +1,216 @@
+"""Which files make a run, and which runs there are below a folder: names, folders and links decide.
+
+`discoverwalk` holds the rules, `discovernames` what names tell. A file is opened only where its name tells nothing and
+nothing else would make its folder a run. Readers look inside later.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from loganalyst import opening
+from loganalyst.errors import SourceError, nearest
+from loganalyst.opening import Bounds
+from loganalyst.sources import formats
+from loganalyst.sources.discovery import rotation
+from loganalyst.sources.discovery.copies import Copies
+from loganalyst.sources.discovery.filenames import Kind, kind
+from loganalyst.sources.discovery.folder import encodable
+from loganalyst.sources.discovery.walk import walk
+from loganalyst.sources.files import address
+
+READABLE = (
+    "readable are TensorBoard, W&B, MLflow, CSV, JSON, Parquet, SLURM and text logs, and "
+    "dumps of torch's flight recorder, also compressed"
+)
+_PARENT_SETTINGS = ("hparams.yaml", "hparams.yml", "hparams.json", "hyperparams.yaml", "hyperparams.json")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files of one run, by path (of a rotated log the oldest part first): logs and configs to read, checkpoints to
+    list.
+
+    `root` is what is diagnosed (a folder, a file, or `FILE#RUN` for one of several runs in a file); its real path gives
+    the run's id, and the files are named by their path within it. `ignored` tells what was left out on purpose,
+    `unread` (path, why) what would have been read. `basis` says why files from elsewhere were added (see `joining`),
+    `suggested` names those that may belong to the run too, `jobs` the ids of its jobs as its files state them. `within`
+    is the folder that the user named, out of which no link may lead (none: the run's own).
+    """
+
+    files: tuple[Path, ...]
+    checkpoints: tuple[Path, ...] = ()
+    ignored: tuple[str, ...] = ()
+    unread: tuple[tuple[Path, str], ...] = ()
+    root: Path = Path()
+    basis: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    within: str = ""
+
+    def bounds(self, named: Iterable[Path] = ()) -> Bounds:
+        """Where what is read of the run may lie; a file that the user `named` may be a link to anywhere."""
+        inside = os.path.join(self.folder, "")
+        elsewhere = (file for file in self.files if not str(file).startswith(inside))
+        chosen = [os.path.realpath(file) for file in (*named, *((self.root,) if self.alone else ()))]
+        return opening.bounds([self.within or self.folder], [*elsewhere, *chosen])
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files are named from."""
+        return self.root.parent if self.alone else self.root
+
+    @property
+    def alone(self) -> bool:
+        """Whether the run is one file, not a folder."""
+        return self.root in self.files
+
+
+class Listed(NamedTuple):
+    """A run as the walk meets it, its paths as text: most runs, where there are many, need no more. The fields are
+    those of `Found`; all but `files` are in the order in which they were met. `log`: it is the logs of one job, which
+    may belong to another run; `real`: its root is surely no link; `original`: all its metrics are copies, of this file
+    and perhaps others, and it has no `files`; `within`: see `Found`.
+    """
+
+    root: str
+    files: tuple[str, ...]
+    checkpoints: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    log: bool = False
+    real: bool = False
+    within: str = ""
+    original: str = ""
+
+    @property
+    def alone(self) -> bool:
+        """As `Found.alone`."""
+        return self.root in self.files
+
+    def found(self) -> Found:
+        """The same as paths."""
+        return Found(
+            files=tuple(map(Path, self.files)),
+            checkpoints=tuple(map(Path, sorted(self.checkpoints))),
+            ignored=tuple(sorted(self.ignored)),
+            unread=tuple((Path(path), why) for path, why in sorted(self.unread)),
+            root=Path(self.root),
+            within=self.within,
+        )
+
+
+def runs(root: Path) -> Iterator[Found]:
+    """`listed`, as paths, without copies."""
+    return (run.found() for run in listed(root) if not run.original)
+
+
+def listed(root: Path, seconds: float | None = None) -> Iterator[Listed]:
+    """Every run below the folder `root` (or the one that the file `root` is), found while walking: folder by folder in
+    the order of their names, what lies in a folder itself after the runs below it. No list of them is held.
+
+    One without files says in `unread` what could not be listed and belongs to no run, or is a copy (`original`). A file
+    that holds several runs may take so many `seconds` to list them. Raises SourceError where `root` is missing or may
+    not be read; a folder without runs gives none.
+    """
+    if not root.is_dir():
+        inside = () if address.split(root)[1] else formats.runs_in(root, seconds).runs
+        yield from map(_file, map(Path, inside or (root,)))
+        return
+    copies, settings, links, within = Copies(), _SettingsAbove(), {str(root)}, os.path.realpath(root)
+    try:
+        for candidate in walk(str(root), links, seconds):
+            group = candidate.group
+            if group.curves:
+                original = copies.leave_out(group)
+                if not group.curves and not group.logs:  # a run that was met before under another name
+                    yield Listed(candidate.root, (), original=original)
+                    continue
+            files = group.files() + (settings.of(candidate.root) if group.curves else [])
+            if len(files) > 1:
+                files.sort(key=rotation.order)
+            # tuples, of which the empty ones are one: a group's lists, kept for each of many runs, slow the program
+            rest = tuple(group.checkpoints), tuple(group.ignored), tuple(group.unread)
+            yield Listed(candidate.root, tuple(files), *rest, candidate.log, candidate.root not in links, within)
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        raise SourceError(root, what, "a directory with read permission is needed") from None
+
+
+def discover(path: Path) -> Found:
+    """The files of the run at `path` (a file is a run of its own): the one run that `runs` finds there.
+
+    Raises SourceError where the path is missing, may not be read, holds nothing known, or holds several runs.
+    """
+    unread = list[tuple[Path, str]]()
+    every = _with_files(runs(path), unread)
+    first = list(islice(every, 4))
+    if not first:
+        what = "holds no log that can be read" if any(path.iterdir()) else "is an empty directory"
+        told = "; ".join(f"{file}: {why}" for file, why in unread[:3])
+        raise SourceError(path, what + (f" ({told})" if told else ""), READABLE)
+    if len(first) > 1:
+        count = len(first) + sum(1 for _ in every)
+        names = ", ".join(os.path.relpath(found.root, path if path.is_dir() else path.parent) for found in first[:3])
+        what = f"holds {count:,} runs"
+        raise SourceError(path, what, f"name one of them: {names}{', …' if count > 3 else ''}")
+    return replace(first[0], unread=(*first[0].unread, *unread)) if unread else first[0]
+
+
+def _with_files(every: Iterator[Found], unread: list[tuple[Path, str]]) -> Iterator[Found]:
+    """Those that have files; what could not be read and belongs to no run is added to `unread`."""
+    for found in every:
+        if found.files:
+            yield found
+        else:
+            unread += found.unread
+
+
+class _SettingsAbove:
+    """The settings that a logger put into the folder above a run; runs that lie side by side are asked for in turn."""
+
+    def __init__(self) -> None:
+        self._folder, self._files = "/", list[str]()
+
+    def of(self, root: str) -> list[str]:
+        if (folder := os.path.dirname(root)) != self._folder:
+            files = (os.path.join(folder, name) for name in _PARENT_SETTINGS)
+            self._folder, self._files = folder, [file for file in files if os.path.isfile(file)]
+        return self._files
+
+
+def _file(path: Path) -> Listed:
+    """The run that one file is, or one of those that it holds. Raises SourceError where there is no such file."""
+    file, run = address.split(path)
+    if not os.path.exists(file):  # unlike Path.exists it does not raise on names that are too long
+        raise SourceError(path, *_missing(path))
+    if why := no_file(file):
+        raise SourceError(path, why, "a run directory, a log file or a SLURM log is needed")
+    named = [Path(inside) for inside in formats.runs_in(file).runs if inside.startswith(str(path))] if run else []
+    whole = str(named[0] if len(named) == 1 else path)  # a run may be named by the beginning of its id
+    return Listed(whole, (whole,), log=kind(os.path.basename(whole)) is Kind.LOG)
+
+
+def _missing(path: Path) -> tuple[str, str]:
+    """What is wrong with a path that does not exist, and what is allowed."""
+    allowed = "a run directory, a log file or a SLURM log is needed"
+    if str(path) == "-":
+        return "no such file", "standard input is not read: name a file"
+    try:
+        os.lstat(path)
+        return "a link that leads nowhere", allowed
+    except FileNotFoundError:
+        siblings = os.listdir(path.parent) if os.access(path.parent, os.R_OK) and path.parent.is_dir() else []
+        return "no such file or directory", nearest(path.name, siblings) or allowed
+    except OSError as error:
+        return f"cannot be read ({error.strerror})", allowed
+
+
+def no_file(path: Path) -> str:
+    """Why a path that is no folder is not read (empty: it is)."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return "is no regular file"
+    return "" if encodable(path.name) else "its name is not valid UTF-8"

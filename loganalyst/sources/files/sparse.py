@@ -1,0 +1,51 @@
+"""Files with holes: a log that was emptied while its program went on writing, or one that claims a size it never had.
+
+A hole reads as zeros and may be larger than any disk. Where holes are most of a file, the data between them is copied
+to a temporary file (TMPDIR), and a reader is given that.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.limits import EXTENTS, HOLES, between_holes
+from loganalyst.model import UNREAD, table
+from loganalyst.opening import opened_raw
+from loganalyst.sources.files.compressed import LARGEST
+from loganalyst.sources.files.lineblocks import gap
+
+_PIECE = 16 << 20
+
+
+@contextmanager
+def solid(path: Path, holes: int = HOLES) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """The file to read in place of `path`, and the gap that says what of it was left out. A file with less than `holes`
+    bytes of holes is itself. Raises OSError.
+    """
+    found = between_holes(path, holes)
+    if found is None:
+        yield path, table("gaps")
+        return
+    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
+        inner = Path(folder, path.name)
+        left = _copied(path, found, inner)
+        size, data = path.stat().st_size, inner.stat().st_size
+        why = f"a sparse file: of {size:,} bytes {data:,} are read, the rest are holes" + left
+        yield inner, gap(path, f"{why}; lines and offsets count without them", 0, size - data)
+
+
+def _copied(path: Path, data: list[tuple[int, int]], inner: Path) -> str:
+    """Write the data to `inner`; what else is left out."""
+    limit = min(LARGEST, shutil.disk_usage(inner.parent).free // 2)
+    with opened_raw(path) as file, inner.open("wb") as out:
+        for begin, end in data:
+            for at in range(begin, end, _PIECE):
+                if out.tell() >= limit:
+                    return f", {UNREAD} behind {limit:,} bytes of data"
+                out.write(os.pread(file.fileno(), min(_PIECE, end - at), at))
+    return f", {UNREAD} behind {EXTENTS:,} stretches of data" if len(data) == EXTENTS else ""

@@ -1,0 +1,1 @@
+"""MLflow: its file store and its SQLite store."""

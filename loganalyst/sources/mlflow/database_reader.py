@@ -1,0 +1,284 @@
+"""MLflow's SQLite store (`mlflow.db`, `mlruns.db`): a file of many runs, one of which is read at a time.
+
+Nothing is written beside the file: it is opened as it stands. Where a writer left a log of changes beside it, both are
+copied to a temporary folder and read there. MLflow stores NaN as 0 with a mark and infinity as the largest float; where
+nobody gave a step it writes 0: then the rows are counted. Only plain tables are asked, never a view.
+Schema: https://mlflow.org/docs/latest/self-hosting/architecture/backend-store/ and its migrations.
+"""
+
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from loganalyst.errors import nearest
+from loganalyst.model import Tables
+from loganalyst.opening import opened
+from loganalyst.sources.files.lineblocks import gap
+from loganalyst.sources.files.sqliteguard import BATCH, SECONDS, DamageError, Guarded, opened_database
+from loganalyst.sources.mlflow import runtables
+
+NAME = "mlflowdb"
+
+MAX_SETTINGS = 20_000  # parameters or tags of one run
+MAX_SETTING_BYTES = 16 << 20  # of their names and values together
+MAX_NAME = 1000  # bytes of a metric's name; MLflow's own limit is 250 characters
+_MAGIC = b"SQLite format 3\0"
+_NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "timestamp", "run_uuid"}}
+_FACTS = ("status", "start_time", "end_time", "name", *runtables.FACTS)
+_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)  # as MLflow takes them, such as 7d0c5e8f1c2b4a6f
+_NAMED = re.compile(r"(?:mlflow|mlruns).*\.(?:db|sqlite3?)$", re.IGNORECASE)  # mlflow.db, my-mlruns.sqlite
+_BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # the second where a message quotes the damage
+
+
+class _NoStoreError(Exception):
+    """The file is no store of MLflow's, or not of the one run that is asked for."""
+
+
+def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
+    """How surely the file is this reader's: any SQLite database is, for it can tell what is wrong with it."""
+    return 0.9 if head.startswith(_MAGIC) else 0.0
+
+
+def named(path: Path) -> bool:
+    """Whether the file is named as a store of MLflow's: one that cannot be read is not passed over."""
+    return bool(_NAMED.search(path.name))
+
+
+class Runs(NamedTuple):
+    """The runs in a file by id, and `why` there may be more (empty: there are none)."""
+
+    ids: tuple[str, ...]
+    why: str = ""
+
+
+def runs(path: Path, seconds: float = SECONDS) -> Runs:
+    """The runs in the file, oldest first, without those deleted in MLflow.
+
+    None where it is no store. A file that is damaged, or takes longer than `seconds`, says why, and so does one that
+    is named as a store and is none.
+    """
+    try:
+        with _store(path, seconds) as store:
+            return Runs(tuple(store.ids()), store.broken())
+    except _NoStoreError as error:
+        return Runs((), str(error) if named(path) else "")
+    except (*_BROKEN, OSError) as error:
+        return Runs((), _told(error) if named(path) or _speaks_of_runs(path) else "")
+
+
+def _speaks_of_runs(path: Path) -> bool:
+    """Whether a damaged database was a store of MLflow's: its first page holds the statements that made the tables."""
+    try:
+        with opened(path) as file:
+            return b"run_uuid" in file.read(1 << 16)
+    except OSError:
+        return False
+
+
+def _told(error: Exception) -> str:
+    """An error as one line."""
+    if isinstance(error, OSError):
+        return f"cannot be read ({error.strerror})"
+    return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
+
+
+def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
+    """Session, settings and points of the run whose id begins with `run`; of the only run where none is named. Rows are
+    fetched in batches of so many.
+
+    Whatever is wrong is a gap, after all that could be read. Raises OSError.
+    """
+    try:
+        with _store(path) as store:
+            chosen = store.chosen(run)
+            for why in filter(None, (*store.left_out(), "" if run else store.deleted())):
+                yield Tables(gaps=gap(path, why))
+            yield from store.run(chosen, batch)
+    except _NoStoreError as error:
+        yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
+    except _BROKEN as error:
+        yield Tables(gaps=gap(path, _told(error), 0, path.stat().st_size))
+
+
+@contextmanager
+def _store(path: Path, seconds: float = SECONDS) -> Iterator["_Store"]:
+    """The opened store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
+    with opened_database(path, seconds) as database:
+        yield _Store(path, database)
+
+
+class _Store:
+    """A store of MLflow's that is open for reading."""
+
+    def __init__(self, path: Path, database: Guarded) -> None:
+        self.path, self.database = path, database
+        self.columns = database.tables(("runs", "metrics", "params", "tags"))
+        if missing := [name for name, needed in _NEEDED.items() if not needed <= self.columns.get(name, set())]:
+            raise _NoStoreError(f"a SQLite database, but no store of MLflow's (no usable table {missing[0]!r})")
+        self._runs: dict[str, bool] = {}  # whether each was deleted, oldest first
+        self._why = ""
+        self._list()
+
+    def _list(self) -> None:
+        """Ask for the runs; those before damage are kept."""
+        columns, rows = self.columns["runs"], list[tuple[Any, ...]]()
+        stage = "lifecycle_stage" if "lifecycle_stage" in columns else "NULL"
+        start = "CASE WHEN typeof(start_time) IN ('integer', 'real') THEN start_time END"
+        query = f"SELECT substr(run_uuid, 1, 300), {stage} IS 'deleted', {start if 'start_time' in columns else 'NULL'}"
+        try:
+            for batch in self.database.batches(f"{query} FROM runs"):
+                rows += batch
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            self._why = _told(error)
+        known = [row for row in rows if isinstance(row[0], str) and _ID.fullmatch(row[0])]
+        known.sort(key=lambda row: (row[2] is not None, row[2] or 0, row[0]))
+        self._runs = {id_: bool(deleted) for id_, deleted, _ in known}
+        if not self._why and len(self._runs) < len(rows):
+            self._why = f"runs: {len(rows) - len(self._runs):,} rows have no id, or one that another has"
+
+    def broken(self) -> str:
+        """Why there may be more runs than are listed (empty: there are none)."""
+        return self._why
+
+    def left_out(self) -> Iterator[str]:
+        """What of the file is not read."""
+        yield from filter(None, (self.database.left_out, self._why))
+        for table in self.columns:
+            if names := self.database.computed(table):
+                yield f"{table}: {', '.join(names[:3])}: computed when read, and so not asked for"
+
+    def ids(self, *, deleted: bool = False) -> list[str]:
+        """The runs, or those that were deleted in MLflow; oldest first."""
+        return [id_ for id_, gone in self._runs.items() if gone is deleted]
+
+    def chosen(self, named: str) -> str:
+        """The one run whose id begins with `named`; a deleted one only if it is named."""
+        active, deleted = self.ids(), self.ids(deleted=True) if named else []
+        matches = [run for run in (*active, *deleted) if run.startswith(named)]
+        if len(matches) == 1 or named in matches:
+            return named if named in matches else matches[0]
+        shown = ", ".join((matches or active)[:3]) + (", …" if len(matches or active) > 3 else "")
+        if not matches:
+            hint = nearest(named, active) or f"it holds {shown}"
+            raise _NoStoreError(f"holds no run {named!r}; {hint}" if named else "holds no run that is not deleted")
+        begin = f"runs that begin with {named!r}" if named else "runs"
+        raise _NoStoreError(f"holds {len(matches)} {begin}; name one of them as {self.path.name}#RUN: {shown}")
+
+    def deleted(self) -> str:
+        """What is told of the runs that were deleted in MLflow (empty: none was)."""
+        count = len(self.ids(deleted=True))
+        return f"{count} runs that were deleted in MLflow are left out" if count else ""
+
+    def run(self, run: str, batch: int) -> Iterator[Tables]:
+        """All that is stored of one run; what is damaged costs its table only. Raises as `opened`."""
+        lost = list[str]()
+        row, params, tags = (
+            self._facts(run, lost),
+            self._settings("params", run, lost),
+            self._settings("tags", run, lost),
+        )
+        name = self.path.name
+        known = runtables.facts(name, {**row, "run_name": row.get("name")})
+        config = pl.concat([runtables.config(name, params, tags), known])
+        yield Tables(sessions=runtables.session(name, row), config=config)
+        yield from (Tables(gaps=gap(self.path, why)) for why in lost)
+        yield from self._metrics(run, batch)
+
+    def _facts(self, run: str, lost: list[str]) -> Mapping[str, Any]:
+        """The row of the run; why it is not known is added to `lost`."""
+        names = [name for name in _FACTS if name in self.columns["runs"]]
+        query = f"SELECT {', '.join(['run_uuid', *names])} FROM runs WHERE run_uuid = ? LIMIT 1"
+        try:
+            found = self.database.rows(query, [run])
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            lost.append(f"runs: {_told(error)}")
+            return {}
+        return dict(zip(names, found[0][1:], strict=True)) if found else {}  # a broken index finds none
+
+    def _settings(self, table: str, run: str, lost: list[str]) -> list[tuple[str, str]]:
+        """The run's parameters or tags; why some are left out is added to `lost`."""
+        if not {"key", "value", "run_uuid"} <= self.columns.get(table, set()):
+            return []
+        query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid LIMIT {MAX_SETTINGS}"
+        found, size = list[tuple[str, str]](), 0
+        try:
+            for key, value in (row for batch in self.database.batches(query, [run]) for row in batch):
+                found.append((str(key), str(value)))
+                size += len(found[-1][0]) + len(found[-1][1])
+                if size > MAX_SETTING_BYTES:
+                    lost.append(f"{table}: more than {MAX_SETTING_BYTES >> 20} MiB, the rest is not read")
+                    break
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            lost.append(f"{table}: {_told(error)}")
+        if len(found) == MAX_SETTINGS:
+            lost.append(f"{table}: more than {MAX_SETTINGS:,}, the rest is not read")
+        return found
+
+    def _metrics(self, run: str, batch: int) -> Iterator[Tables]:
+        """The points in batches, in the order they were written; the rows that are none as a gap."""
+        columns, ask = self.columns["metrics"], self.database
+        step, mark = ("step" if "step" in columns else "0"), ("is_nan" if "is_nan" in columns else "0")
+        integers = f"typeof(timestamp) = 'integer' AND typeof({step}) = 'integer'"
+        named = f"typeof(key) = 'text' AND length(key) <= {MAX_NAME}"
+        usable = f"{named} AND typeof(value) IN ('real', 'integer') AND {integers}"
+        stepped = f"SELECT DISTINCT key FROM metrics WHERE run_uuid = ? AND {step} <> 0 AND {named}"
+        of_run = "FROM metrics WHERE run_uuid = ?"
+        ((stored, size),) = ask.rows(f"SELECT count(*), total(length(CAST(key AS BLOB))) {of_run}", [run])
+        ask.check(stored, size)
+        steps = _Steps({str(row[0]) for row in ask.rows(stepped, [run])})
+        query = f"SELECT key, value, timestamp, {step}, {mark} {of_run} AND {usable} ORDER BY rowid"
+        ask.connection.text_factory = bytes  # names are decoded once each, not once a row
+        read = 0
+        for rows in ask.batches(query, [run], batch):
+            read += len(rows)
+            yield Tables(points=runtables.points(steps.counted(_frame(rows)), self.path.name))
+        if read < stored:
+            why = f"metrics: {stored - read:,} rows without a name, a number, a time or a step"
+            yield Tables(gaps=gap(self.path, why))
+
+
+class _Steps:
+    """Counts the rows of metrics for which no step was ever given."""
+
+    def __init__(self, stepped: set[str]) -> None:
+        self.stepped = stepped
+        self.before: dict[str, int] = {}
+
+    def counted(self, rows: pl.DataFrame) -> pl.DataFrame:
+        names = rows["metric"].unique().to_list()
+        if self.stepped.issuperset(names):
+            return rows
+        nth = pl.int_range(pl.len(), dtype=pl.Int64).over("metric")
+        before = pl.col("metric").replace_strict({n: self.before.get(n, 0) for n in names}, return_dtype=pl.Int64)
+        given = pl.col("metric").is_in([n for n in names if n in self.stepped])
+        rows = rows.with_columns(step=pl.when(given).then("step").otherwise(nth + before))
+        for name, count in rows["metric"].value_counts().iter_rows():
+            self.before[name] = self.before.get(name, 0) + count
+        return rows
+
+
+def _frame(rows: list[tuple[bytes, float, int, int, object]]) -> pl.DataFrame:
+    """Rows of metrics as metric, value, ms, step and line."""
+    names, values, times, steps, nans = zip(*rows, strict=True)
+    name = pl.Series(names, dtype=pl.Binary)
+    decoded = {raw: raw.decode("utf-8", "replace") for raw in name.unique()}
+    largest = sys.float_info.max
+    value = pl.col("value")
+    return pl.DataFrame({
+        "metric": name.replace_strict(decoded, return_dtype=pl.String),
+        "value": pl.Series(values, dtype=pl.Float64),
+        "ms": pl.Series(times, dtype=pl.Int64),
+        "step": pl.Series(steps, dtype=pl.Int64),
+        "nan": pl.Series([mark == 1 for mark in nans], dtype=pl.Boolean),
+    }).with_columns(
+        value=pl.when("nan").then(float("nan"))
+        .when(value.abs() == largest).then(value.sign() * float("inf"))
+        .otherwise(value),
+        line=pl.lit(None, pl.Int64),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""What a JSON file is, told from its opening: metrics in one of four shapes, or one object of settings."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from loganalyst.sources.files.flatten import number, printable
+from loganalyst.sources.tables import jsonfolded
+from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, known
+
+Shape = Literal["lines", "array", "log_history", "history", "object"]
+
+SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
+_LOGS = {"metrics", "result", "progress", "log", "scalars"}
+_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats")  # objects whose names say nothing
+_LISTS = re.compile(r'\{\s*"[^"]{0,200}"\s*:\s*(?:\{\s*"[^"]{0,200}"\s*:\s*)?\[\s*(?:-?\d|NaN|null|-?Infinity)')
+
+
+def settings_name(path: Path) -> bool:
+    """Whether a file's name says that it holds settings."""
+    stem = path.stem.lower()
+    return any(stem.startswith(word) or stem.endswith(("_" + word, "-" + word)) for word in SETTINGS)
+
+
+def shape(path: Path, opening: str) -> Shape | None:
+    """The shape of a file that begins with `opening` (all of it where the file is short); None if it is no JSON.
+
+    lines: an object a line. array: a list of objects. log_history: a Hugging Face trainer state. history: lists of
+    numbers by metric. object: any other single object.
+    """
+    opening = opening.lstrip()
+    if _lines(path, opening):
+        return "lines"
+    if re.match(r"\[\s*\{", opening):
+        return "array"
+    return _object(path, opening) if opening.startswith("{") else None
+
+
+def _object(path: Path, opening: str) -> Shape | None:
+    if '"log_history"' in opening:
+        return "log_history"
+    data = loaded(opening)
+    if settings_name(path):
+        return "object"
+    by_metric = number_lists(data) if isinstance(data, dict) else _LISTS.match(opening) or jsonfolded.opens(opening)
+    return "history" if by_metric else "object"
+
+
+def _lines(path: Path, opening: str) -> bool:
+    """Whether most of the first lines are objects; a single one must be called or look like a row of a log."""
+    whole = [line for line in opening.split("\n")[:21] if line.strip()]
+    if len(whole) > 1 and len(opening) >= 1 << 15:
+        whole = whole[:-1]
+    objects = [data for line in whole if line.lstrip().startswith("{") and isinstance(data := loaded(line), dict)]
+    if path.suffix.lower() in {".jsonl", ".ndjson"}:
+        return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # a first line that long
+    if len(whole) == 1 and objects:
+        axes = known(objects[0], (*STEPS, *EPOCHS))
+        return path.stem.lower() in _LOGS and any(not isinstance(objects[0][axis], list | dict) for axis in axes)
+    return len(objects) > 0 and 2 * len(objects) >= len(whole)
+
+
+def loaded(text: str) -> Any:
+    """The JSON value of a text, None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """The lists of numbers in an object and in its objects, by keys joined with ``/``, if they are curves of one table;
+    of what is told in another order (`jsonfolded`), too.
+
+    That is: most have one length, of ten or more, or they are most of what the object holds. Otherwise empty.
+    """
+    data = jsonfolded.unfolded(data)
+    lists = dict(_lists(data, ""))
+    sizes = [len(numbers) for numbers in lists.values()]
+    common = max(sizes, key=sizes.count, default=0)
+    table = 2 * sizes.count(common) >= len(sizes) and (common >= 10 or (common > 1 and 2 * len(lists) >= len(data)))
+    return _unprefixed(lists) if table else {}
+
+
+def _unprefixed(lists: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
+    """By their own names where all stand in one object that is called a history."""
+    heads = {name.partition("/")[0] for name in lists}
+    head = next(iter(heads)) if len(heads) == 1 else ""
+    return {name.removeprefix(f"{head}/"): numbers for name, numbers in lists.items()} if head in _HISTORIES else lists
+
+
+def _lists(data: Mapping[str, Any], prefix: str, depth: int = 4) -> Iterator[tuple[str, list[float | None]]]:
+    for key, value in data.items():
+        name = printable(f"{prefix}{key}")
+        if isinstance(value, dict) and depth:
+            yield from _lists(value, f"{name}/", depth - 1)
+        elif isinstance(value, list) and any(x is not None for x in value) and all(map(_number_or_none, value)):
+            yield name, [number(x) for x in value]
+
+
+def _number_or_none(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,29 @@
+"""Arguments a program printed at its start: `Namespace(...)` and the environment of a SLURM job."""
+
+import polars as pl
+
+from loganalyst.model import table
+from loganalyst.sources.config.pythoncode import keywords
+from loganalyst.sources.text.lines.prefixes import described
+
+CALL, ENVIRONMENT = "Namespace(", "SLURM_"
+LONGEST = 20_000  # characters of a Namespace that are looked at
+_ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
+
+
+def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
+    """The `config` rows found in the lines `text` (String), those in which CALL or ENVIRONMENT stands."""
+    if not len(text):
+        return table("config")
+    keys, values = [], []
+    text = described(text)["body"]
+    for call in text.filter(text.str.contains(CALL, literal=True)).head(20):
+        for key, value in keywords(call[call.index(CALL) :][:LONGEST]) or []:
+            keys.append(key)
+            values.append(value)
+    slurm = text.filter(text.str.starts_with(ENVIRONMENT) | text.str.contains(f"x {ENVIRONMENT}", literal=True))
+    groups = slurm.str.extract_groups(_ENVIRONMENT).struct.unnest().drop_nulls().unique("1", maintain_order=True)
+    keys += groups["1"].to_list()
+    values += groups["2"].to_list()
+    number = pl.Series(values, dtype=pl.String).cast(pl.Float64, strict=False)
+    return table("config", {"key": keys, "value": values, "number": number, "origin": origin})

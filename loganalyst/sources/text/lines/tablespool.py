@@ -1,0 +1,50 @@
+"""Tables that wait: in memory while they are small, in a temporary file beyond."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.sources.text.lines.numberrecords import Counted, Points
+
+HELD = 4 << 20  # bytes in memory
+
+Block = tuple[Counted, Points]
+
+
+class Spool:
+    """Keeps blocks in order; what is above HELD bytes lies in a temporary file, array behind array."""
+
+    def __init__(self) -> None:
+        self.held: list[Block] = []
+        self.size = 0
+        self.file: IO[bytes] | None = None
+        self.written: list[list[tuple[int, list[np.dtype[Any]]]]] = []  # each block's tables: rows, columns
+
+    def add(self, block: Block) -> None:
+        """Keep one block more."""
+        self.held.append(block)
+        self.size += sum(column.nbytes for table in block for column in table.columns())
+        if self.size > HELD:
+            self._write()
+
+    def __iter__(self) -> Iterator[Block]:
+        if self.file is not None:
+            self.file.seek(0)
+        for records, points in self.written:
+            yield Counted(*self._columns(*records)), Points(*self._columns(*points))
+        yield from self.held
+
+    def _columns(self, rows: int, types: list[np.dtype[Any]]) -> list[NDArray[Any]]:
+        assert self.file is not None
+        return [np.fromfile(self.file, kind, rows) for kind in types]
+
+    def _write(self) -> None:
+        self.file = self.file or tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the spool
+        for block in self.held:
+            for column in (column for table in block for column in table.columns()):
+                column.tofile(self.file)
+            self.written.append([(len(table), [column.dtype for column in table.columns()]) for table in block])
+        self.held, self.size = [], 0

@@ -1,0 +1,1 @@
+"""Metrics and steps that a program prints into its log."""

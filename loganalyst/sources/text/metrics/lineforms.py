@@ -1,0 +1,233 @@
+"""The form of a log line: its text with every number replaced by a slot, and the regex that finds its like.
+
+A form is read once (`logshapes`); the lines that have it are then taken apart by one linear regex, their numbers
+column-wise.
+"""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
+from loganalyst.sources.text.metrics import digitcolumns as columns
+from loganalyst.sources.text.metrics import lineshapes
+from loganalyst.sources.text.metrics.lineshapes import Shape
+
+_NUMBER = (
+    r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf(?:inity)?)\b))"
+)
+_TIME = (
+    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
+    r"(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"|(?:\b[0-9]{1,2}/[0-9]{2} )?\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?\b"
+)
+# nan as a word ("number of nan iterations") is tied to what stands around it; "loss: nan grad_norm: 2" and "loss nan
+# step 5" are numbers beside the next name
+_BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
+_AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
+_BLANKS = tuple(c for c in map(chr, range(1 << 16)) if c.isspace() and c not in " \n")
+_NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
+# pattern, what stands instead, and texts (lower case) of which one is in every match: few logs have most of these, and
+# making an engine of a pattern costs more than it does on a short log
+_CLEANING = (
+    (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),
+    (r"(IoU=[\d.]+):", "$1-", ("iou=",)),
+    (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)+\)", "$1", ("tensor(", "array(")),
+    (
+        r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
+        "$1@${2}_${3}_$4",
+        ("average ",),
+    ),
+    *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
+    # CatBoost, darknet, Marian, Tacotron and Kaldi, whose counters and values have no names that tell
+    (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
+    (
+        r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
+        "iteration $1: loss = $2, avg loss = $3, lr = $4,",
+        (" rate,",),
+    ),
+    (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
+    (
+        r"^LOG \(\S+ Average objective function for '([\w-]+)' for minibatches [0-9]+-([0-9]+) is ([-+.\w]+) over .*",
+        "minibatch $2, $1 objective: $3",
+        ("average objective function",),
+    ),
+    (r"^([0-9]+)epoch results: ", "epoch $1 results: ", ("epoch results: ",)),  # ESPnet
+    # Julia's @show of a call, with the type of what is tracked
+    (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
+    (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),
+    (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
+    (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR's thousands
+    (_TIME, CLOCK, (":", "-", "/")),
+    (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
+    (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
+    *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
+    (r"\s+", " ", ("  ", *_BLANKS)),
+)
+# text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
+NOISE = (
+    r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
+    r"|^[A-Za-z0-9_.]*(?:Error|Exception|Interrupt|Exit)\b|[A-Za-z0-9_]Warning:|\b[A-Z][A-Za-z0-9_]*\([A-Za-z0-9_]+="
+    r"|\b(?:Namespace|Config)\("
+    r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
+    r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
+)
+_DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
+_CLOCKED = "(?s:"  # as good as "(?:", and nowhere else in a template
+_DRAWN = r"\|[^|]*\|"
+_MARKS = {JOIN: " ", BAR: _DRAWN, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*)", " ": r"[ \t]+"}
+# where a number, a time or a bar might end elsewhere than in the form: such forms have no template
+_UNSURE = re.compile(
+    rf"@|IoU|{KERAS} |{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
+    rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
+)
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Form:
+    """A form: `worth` a look where it is printed once or twice; `noise`: its numbers are no results; `line`: one that
+    has it (None: no template is made of it).
+    """
+
+    text: str
+    worth: bool
+    noise: bool
+    line: str | None = None
+    often: bool = field(default=False)  # a batch had enough of it
+
+    @cached_property
+    def usual(self) -> Shape | None:
+        """What it means where it is printed often."""
+        return None if self.noise else lineshapes.meaning(self._parts, lineshapes.OFTEN)
+
+    @cached_property
+    def _parts(self) -> lineshapes.Parts:
+        return lineshapes.parts(self.text, seldom=False)
+
+    @cached_property
+    def template(self) -> str | None:
+        """A regex (linear, one group a number) that matches only lines of this form, None where none is sure to."""
+        return None if self.line is None else _template(self.text, self.line)
+
+    @cached_property
+    def columns(self) -> re.Pattern[str]:
+        """The template for Python, with a named group around each time and bar. Only for forms that have one."""
+        number = count()
+        named = re.sub(re.escape(_CLOCKED), lambda _: f"(?P<clock{next(number)}>", self.template or "")
+        named = re.sub(re.escape(_DRAWN), lambda _: rf"\|(?P<bar{next(number)}>[^|]*)\|", named)
+        return re.compile(named, re.ASCII)
+
+    @cached_property
+    def rare(self) -> Shape | None:
+        """What it means where it is printed once or twice."""
+        if not self.worth or self.noise:
+            return None
+        return lineshapes.read(self.text, 1) if lineshapes.has_lists(self.text) else lineshapes.meaning(self._parts, 1)
+
+    def meaning(self, count: int) -> Shape | None:
+        """What it means where a batch has `count` lines of it (which is remembered)."""
+        if count < 3:
+            return self.rare if not (self.often and self.worth) else self.usual
+        self.often = self.often or self.usual is not None
+        return self.usual
+
+
+def cleaned(text: pl.Series) -> pl.DataFrame:
+    """Text (without times, bars and what is not told from a number) and form (String) of each line."""
+    said, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
+    for pattern, by, words in _CLEANING:
+        if any(word in said for word in words):
+            expr = expr.str.replace_all(pattern, by)
+    rows = pl.DataFrame({"text": text}).with_columns_seq(text=expr.str.strip_chars())
+    return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
+
+
+def values(text: pl.Expr) -> pl.Expr:
+    """The numbers (List of String, with the character before) of cleaned lines, one a slot of their form."""
+    return text.str.extract_all(_NUMBER)
+
+
+def value() -> pl.Expr:
+    """The number that `value` of `values` is."""
+    text = pl.col("value").str.replace(r"^[^-+.0-9nNiI]", "").str.to_lowercase().str.strip_prefix("+")
+    return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False).alias("value")
+
+
+def learn(raw: pl.Series) -> list[Form]:
+    """The form of each line."""
+    if not len(raw):
+        return []
+    forms = cleaned(raw)["form"]
+    words = forms.str.to_lowercase().str.replace_all("_", " ", literal=True)
+    told = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
+    return [Form(*parts) for parts in told]
+
+
+def take(form: Form, chunk: Chunk, rows: Rows) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """Which rows the form's template (it must have one) matches, and of those the number (float64) of each slot."""
+    assert form.template is not None
+    if len(rows) < columns.LEAST:
+        return _extracted(form.template, chunk.some(rows))
+    starts = chunk.starts[rows]
+    matched, slots = columns.read(chunk.data, starts, chunk.starts[rows + 1] - 1 - starts, form.columns)
+    left = np.flatnonzero(~matched)
+    if not len(left):
+        return matched, slots
+    more, others = _extracted(form.template, chunk.some(rows[left]))
+    if not slots or not matched.any():
+        matched[left] = more
+        return matched, others
+    first = np.flatnonzero(matched)
+    matched[left] = more
+    order = np.argsort(np.concatenate([first, left[more]]))
+    return matched, [np.concatenate(both)[order] for both in zip(slots, others, strict=True)]
+
+
+def _extracted(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """The same for texts, one by one."""
+    found = text.str.extract_groups(template).struct.unnest()
+    if not found.width:
+        matched = text.str.contains(template)
+        return matched.fill_null(value=False).to_numpy(), []
+    matched = found.to_series().is_not_null()
+    if not matched.all():
+        found = found.filter(matched)
+    return matched.to_numpy(), [column.cast(pl.Float64, strict=False).to_numpy() for column in found]
+
+
+def _template(form: str, line: str) -> str | None:
+    if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
+        return None
+    clocks = [
+        re.sub(r"[0-9]", "[0-9]", re.escape(hit)) for hit in re.findall(_TIME, re.sub(r"IoU=", "", line), re.ASCII)
+    ]
+    if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
+        return None
+    parts = form.split(SLOT)
+    clocks = [f"{_CLOCKED}{clock})" for clock in clocks]
+    out = [_literal(parts[0], clocks)]
+    for before, after in pairwise(parts):
+        out += [f"({_number(before, after)})", _literal(after, clocks)]
+    return rf"^\s*{''.join(out)}\s*$"
+
+
+def _literal(text: str, clocks: list[str]) -> str:
+    text = re.sub(rf"(^| ){JOIN}", r"\1", text)
+    return "".join(clocks.pop(0) if c == CLOCK else _MARKS.get(c) or re.escape(c) for c in text)
+
+
+def _number(before: str, after: str) -> str:
+    """The number between two texts; one that may not be read as nan beside them is made of digits."""
+    named = re.match(rf" {_AFTER_NAN}", after) and not re.search(r"[:=] $", before)
+    tied = re.search(rf"{_BEFORE_NAN} $", before) or named or re.match(r"\w", after)
+    return _DIGITS if tied else _ANY

@@ -1,0 +1,142 @@
+"""Metrics printed as tables over several lines: `| key | value |` blocks, and columns under a header of names."""
+
+import polars as pl
+
+from loganalyst.sources.text.lines.numberwords import RESULT, SETTING
+
+SCHEMA = pl.Schema(
+    {
+        "row": pl.UInt32,
+        "at": pl.UInt32,
+        "bar": pl.Boolean,
+        "keras": pl.Boolean,
+        "held_out": pl.Boolean,
+        "header": pl.Boolean,
+        "role": pl.String,
+        "name": pl.String,
+        "value": pl.Float64,
+    }
+)
+BLOCK = r"^\s*[|│┃]|^\s*[-=+─┌└├╭╰┏]{8}"
+_RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"
+_ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
+_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
+_STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
+_RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
+_BAR = r":?\s+[0-9]+%\|.*$"
+_NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
+_LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
+# two blanks or more between names of several words
+_APART = (
+    r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
+    r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
+)
+HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # with the bar that may follow
+_COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"
+_RULED = r"^\s*[|│┃].*[|│┃]\s*$"
+_LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
+
+
+def cells(lines: pl.DataFrame) -> pl.DataFrame:
+    """The numbers of all tables, in the SCHEMA (flags as in `logshapes.Shape`). `lines` has row, text and session.
+
+    `row` is that of the record (a block's last), `at` that of the number.
+    """
+    return pl.concat([_blocks(lines), _columns(lines)]).sort("row", maintain_order=True)
+
+
+def headed(text: pl.Series) -> bool:
+    """Whether a line names the columns of results."""
+    text = text.to_frame("text").select(_unruled(pl.col("text"))).to_series()
+    names = text.filter(text.str.contains(HEADER)).str.to_lowercase().str.replace_all("_", " ", literal=True)
+    return bool(names.str.contains(RESULT).any())
+
+
+def _unruled(text: pl.Expr) -> pl.Expr:
+    """A row between vertical bars or commas without them, or names far apart, each cell one word."""
+    words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
+    return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}|{_APART}")).then(words).otherwise(text).alias("text")
+
+
+def _shaped(found: pl.DataFrame) -> pl.DataFrame:
+    fixed = {"bar": False, "keras": False, "held_out": False, "header": False}
+    constants = [pl.lit(value).alias(name) for name, value in fixed.items()]
+    return found.with_columns(constants).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
+    """One record a block of `| key | value |` rows; `| train/ | |` opens a section of indented ones."""
+    rows = (
+        lines.filter(pl.col("text").str.contains(BLOCK))
+        .with_columns(ruler=pl.col("text").str.contains(_RULER))
+        .with_columns(block=(pl.col("ruler") | (pl.col("row").diff() != 1).fill_null(True)).cum_sum())
+        .filter(~pl.col("ruler"))
+        .select("block", at="row", cell=pl.col("text").str.extract_groups(_ROW))
+        .unnest("cell")
+        .rename({"1": "indent", "2": "key", "3": "text"})
+    )
+    opened = pl.when(pl.col("text") == "").then(
+        pl.when(pl.col("key").str.ends_with("/")).then("key").otherwise(pl.lit(""))
+    )
+    indented = pl.col("indent").str.len_chars() > 1
+    section = pl.when(indented).then(opened.forward_fill().over("block").fill_null("")).otherwise(pl.lit(""))
+    rows = rows.with_columns(name=section + pl.col("key"), plain=pl.col("key").str.to_lowercase()).filter(
+        pl.col("text").str.contains(f"^{_NUMBER}%?$")
+    )
+    rank = pl.col("plain").replace_strict(_RANKS, default=None, return_dtype=pl.Int64)
+    rows = rows.with_columns(rank=rank, row=pl.col("at").max().over("block")).with_columns(
+        step=pl.col("rank") == pl.col("rank").min().over("block")
+    )
+    role = (
+        pl.when("step")
+        .then(pl.lit("step"))
+        .when(pl.col("rank").is_null())
+        .then(pl.when(pl.col("plain").is_in(["epoch", "epochs"])).then(pl.lit("epoch")).otherwise(pl.lit("metric")))
+    )
+    placed = pl.col("rank").is_not_null().any().over("block")
+    named = (pl.len().over("block") > 1) & pl.col("name").str.contains(r"^[^\W\d_][^=]{0,59}$")
+    words = pl.col("plain").str.replace_all("_", " ", literal=True)
+    result = words.str.contains(RESULT) & ~words.str.contains(SETTING)
+    often = (pl.len().over("name") >= 3) & result.any().over("block")
+    kept = placed | often | (result & words.str.contains(r"^(?:test|val|eval)"))
+    value = pl.col("text").str.strip_suffix("%").str.to_lowercase().cast(pl.Float64, strict=False)
+    return _shaped(rows.with_columns(role=role, value=value).filter(kept & named, pl.col("role").is_not_null()))
+
+
+def _columns(lines: pl.DataFrame) -> pl.DataFrame:
+    """Rows of numbers under a line of names that starts with epoch, step or class, between bars or without; of a
+    progress bar's refreshes the last.
+    """
+    lines = lines.with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
+    headers = lines.select("row", "text").filter(pl.col("text").str.contains(_NAMES + "$"))
+    headers = headers.filter(pl.col("text").str.to_lowercase().str.contains(RESULT + r"|\bbox\b.*\bcls\b"))
+    if headers.is_empty():
+        return pl.DataFrame(schema=SCHEMA)
+    names = (
+        headers.select(under="row", name=pl.col("text").str.extract_all(r"\S+"))
+        .with_columns(column=pl.int_ranges(pl.col("name").list.len()), width=pl.col("name").list.len())
+        .explode("name", "column")
+        .with_columns(name=pl.col("name").str.replace(r"^\w+\(", "").str.strip_chars("):,"))
+    )
+    cell = f"^(?:{_NUMBER}[%A-Za-z]{{0,2}}|[\\d:]+|\\d+[a-z]+_\\d+[a-z]+)$"
+    body = (
+        lines.select("row", "session", word=pl.col("text").str.extract_all(r"\S+"))
+        .join_asof(names.select("under", "width").unique().sort("under"), left_on="row", right_on="under")
+        .filter(
+            pl.col("word").list.len() == pl.col("width"),
+            pl.col("word").list.first().str.contains(r"^(?:\d+|\d+/\d+|all)$"),
+            pl.col("word").list.slice(1).list.eval(pl.element().str.contains(cell)).list.all(),
+        )
+        .with_columns(epoch=pl.col("word").list.first().str.extract(r"^(\d+)").cast(pl.Float64, strict=False))
+        .with_columns(next=pl.col("epoch").shift(-1).over("under"))
+        .filter((pl.col("epoch") != pl.col("next")).fill_null(True))
+        .with_columns(epoch=pl.col("epoch").forward_fill().over("session"))
+        .with_columns(column=pl.int_ranges(pl.col("word").list.len()))
+        .explode("word", "column")
+        .join(names.drop("width"), on=["under", "column"], maintain_order="left")
+    )
+    number = pl.col("word").str.extract(f"^({_NUMBER})[%A-Za-z]*$").str.to_lowercase().cast(pl.Float64, strict=False)
+    counts = pl.col("column") == 0
+    role = pl.when(counts).then(pl.lit("epoch")).otherwise(pl.lit("metric"))
+    body = body.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
+    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_LOOSE)))

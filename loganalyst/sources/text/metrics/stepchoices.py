@@ -1,0 +1,205 @@
+"""How a session of a log counts: what is summed up of its records, and the choices that follow from it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from loganalyst.sources.files.mark import StartAgainError
+from loganalyst.sources.text.lines.numberrecords import NONE, Counted, Grouping
+from loganalyst.sources.text.metrics.barsteps import Pace, longest
+
+SELDOM = 0.2  # as often as that, for each time that a counter went on, it only seems to start anew
+Key = tuple[int, int]  # session and code of the series (a record's first metric, NONE without any)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The records of one series of a session: their number, and of counters and epochs what decides.
+
+    again, on: how often the counter started again or went on as the epoch rose; rising: each has a whole epoch above
+    the one before; i, epoch: those of the last record; counted: there is a counter (placed: beside an epoch); keras:
+    there is an epoch of Keras; bare: no record has a counter or an epoch.
+    """
+
+    n: int
+    again: int
+    on: int
+    rising: bool
+    counted: bool
+    placed: bool
+    keras: bool
+    i: float | None
+    epoch: float | None
+    bare: bool = False
+
+    @property
+    def anew(self) -> bool:
+        """Whether the counter starts anew with each epoch: not where a line or two, which may be damaged, say so."""
+        return self.again > SELDOM * self.on
+
+
+@dataclass(frozen=True)
+class Span:
+    """The largest and smallest counter of a session, and its first epoch that has one."""
+
+    most: float | None = None
+    least: float | None = None
+    first: float | None = None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """By session: length of a pass, first epoch, whether any record has a step, whether the series count by epochs;
+    by series: whether its counter starts anew with each epoch, whether its records are counted where nothing else is;
+    by session: steps an epoch where there is no step, and only bars tell.
+    """
+
+    sessions: Mapping[int, tuple[float | None, float | None, bool, bool]]
+    series: Mapping[Key, tuple[bool, bool]]
+    paces: Mapping[int, float] = field(default_factory=dict)
+
+    def state(self) -> Any:
+        """As plain JSON."""
+        return [[[k, list(v)] for k, v in self.sessions.items()], [[list(k), list(v)] for k, v in self.series.items()],
+                list(self.paces.items())]  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Any) -> "Choices":
+        """What `state` told."""
+        return cls({k: tuple(v) for k, v in state[0]}, {tuple(k): tuple(v) for k, v in state[1]}, dict(state[2]))
+
+
+@dataclass
+class Groups:
+    """What was seen of each series and session so far."""
+
+    series: dict[Key, Group] = field(default_factory=dict)
+    spans: dict[int, Span] = field(default_factory=dict)
+    drawn: dict[int, Pace] = field(default_factory=dict)
+
+    def copy(self) -> "Groups":
+        """One that grows apart."""
+        return Groups(dict(self.series), dict(self.spans), dict(self.drawn))
+
+    def state(self) -> Any:
+        """The last session as plain JSON."""
+        last = max(self.spans, default=-1)
+        series = [[list(k), asdict(g)] for k, g in self.series.items() if k[0] == last]
+        drawn = [[k, list(pace)] for k, pace in self.drawn.items() if k == last]
+        return [series, [[k, asdict(s)] for k, s in self.spans.items() if k == last], drawn]
+
+    @classmethod
+    def from_state(cls, state: Any) -> "Groups":
+        """What `state` told."""
+        series, spans = {tuple(k): Group(**g) for k, g in state[0]}, {k: Span(**s) for k, s in state[1]}
+        return cls(series, spans, {k: Pace(*pace) for k, pace in state[2]})
+
+    def draw(self, paces: Mapping[int, Pace]) -> None:
+        """Take note of the bars beside records; of what is noted twice nothing is counted twice."""
+        self.drawn = longest(self.drawn, paces)
+
+    def add(self, records: Counted) -> None:
+        """Sum up records, in file order."""
+        if not len(records):
+            return
+        groups = Grouping.of(records.session, records.series)
+        for key, group, first in zip(groups.keys, *_summed(records, groups), strict=True):
+            before = self.series.get(key)
+            self.series[key] = _joined(before, group, *first) if before else group
+        sessions = Grouping.of(records.session, np.full(len(records), NONE))
+        i, epoch = (column[sessions.order] for column in (records.i, records.epoch))
+        first_epoch = np.where(np.isnan(i), np.nan, epoch)
+        told = (np.fmax.reduceat(i, sessions.starts), np.fmin.reduceat(i, sessions.starts),
+                np.fmin.reduceat(first_epoch, sessions.starts))  # fmt: skip
+        for (session, _), *most in zip(sessions.keys, *(map(number, t.tolist()) for t in told), strict=True):
+            old = self.spans.get(session, Span())
+            self.spans[session] = Span(
+                _best(max, old.most, most[0]), _best(min, old.least, most[1]), _best(min, old.first, most[2])
+            )
+
+    def choices(self) -> Choices:
+        """What follows for all sessions."""
+        sessions, series = {}, {}
+        of: dict[int, list[tuple[Key, Group]]] = {session: [] for session in self.spans}
+        for key, group in self.series.items():
+            of[key[0]].append((key, group))
+        for session, span in self.spans.items():
+            groups = [group for _, group in of[session]]
+            length = None if span.most is None else span.most + (span.least == 0)
+            stepped = any(g.keras or (g.placed if g.anew else g.counted) for g in groups)
+            most = max((g.n for g in groups if not g.rising), default=0)
+            sessions[session] = (length, span.first, stepped, _epochal(groups))
+            series.update({key: (g.anew, not g.rising and g.n == most) for key, g in of[session]})
+        untold = [session for session, (*_, stepped, epochal) in sessions.items() if not stepped and not epochal]
+        return Choices(sessions, series, {s: self.drawn[s].steps() for s in untold if s in self.drawn})
+
+    def check(self, before: Choices, now: Choices, *, passed: bool) -> None:
+        """Raises StartAgainError where records seen so far are placed otherwise by the choices `now`; `passed`: a
+        counter without an epoch went back.
+        """
+        for session in self.spans:
+            (length, first, stepped, epochal), late = before.sessions[session], now.sessions[session]
+            anew = passed
+            for key in self.series:
+                anew = anew or before.series[key][0]
+                counted = not stepped and not epochal and before.series[key] != now.series[key]
+                if before.series[key][0] != now.series[key][0] or counted:
+                    raise StartAgainError(f"series {key} counts otherwise")
+            if before.paces.get(session) != now.paces.get(session):
+                raise StartAgainError(f"epochs of session {session} are longer than they seemed")
+            if (stepped, not stepped and epochal) != (late[2], not late[2] and late[3]):
+                raise StartAgainError(f"session {session} counts otherwise")
+            if anew and (length, first) != late[:2]:
+                raise StartAgainError(f"the passes of session {session} are longer than they seemed")
+
+
+def _epochal(groups: list[Group]) -> bool:
+    """Whether all count by epochs. What is printed without one as often or less (a line that follows each, a test at
+    the end) belongs to the epoch before it.
+    """
+    most = max((g.n for g in groups if g.rising), default=0)
+    return all(g.rising or (g.bare and g.n <= most) for g in groups)
+
+
+def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple[float | None, float | None]]]:
+    """Each group of records, and the counter and epoch of its first one."""
+    first, last = groups.starts, groups.starts + groups.sizes - 1
+    i, epoch, keras = (column[groups.order] for column in (records.i, records.epoch, records.keras))
+    counted, placed = ~np.isnan(i), ~np.isnan(epoch)
+    di, de = (np.diff(column, prepend=np.nan) for column in (i, epoch))
+    di[first] = de[first] = np.nan
+    any_, all_, sum_ = np.logical_or.reduceat, np.logical_and.reduceat, np.add.reduceat
+    again, on = (sum_((moved & (de > 0)).astype(np.int64), first) for moved in (di <= 0, di > 0))
+    told = (
+        groups.sizes, again, on, all_((epoch % 1 == 0) & ~(de <= 0), first),
+        any_(counted, first), any_(counted & placed, first), any_(keras & placed, first),
+    )  # fmt: skip
+    ends = [list(map(number, column[at].tolist())) for at in (last, first) for column in (i, epoch)]
+    bare = all_(~counted & ~placed, first).tolist()
+    found = [Group(*one) for one in zip(*(column.tolist() for column in told), *ends[:2], bare, strict=True)]
+    return found, list(zip(*ends[2:], strict=True))
+
+
+def number(value: float) -> float | None:
+    """None for NaN."""
+    return None if math.isnan(value) else value
+
+
+def _joined(one: Group, two: Group, i: float | None, epoch: float | None) -> Group:
+    """Both, `two` beginning with counter `i` and epoch `epoch`."""
+    back = None not in (one.i, i) and i <= one.i  # type: ignore[operator]
+    further = None not in (one.i, i) and i > one.i  # type: ignore[operator]
+    later = None not in (one.epoch, epoch) and epoch > one.epoch  # type: ignore[operator]
+    return replace(
+        two, n=one.n + two.n, again=one.again + two.again + (back and later), on=one.on + two.on + (further and later),
+        rising=one.rising and two.rising and later, counted=one.counted or two.counted,
+        placed=one.placed or two.placed, keras=one.keras or two.keras,
+        bare=one.bare and two.bare,
+    )  # fmt: skip
+
+
+def _best(take: Any, one: float | None, two: float | None) -> float | None:
+    return two if one is None else one if two is None else take(one, two)

@@ -1,0 +1,1 @@
+"""Patterns of known log lines, ours and the user's."""

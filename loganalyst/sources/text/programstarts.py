@@ -1,0 +1,265 @@
+"""Where a new start of the program begins in a job log: restarts, requeues, and several jobs appended to one file."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from loganalyst.model import RunStatus, table
+from loganalyst.sources.text.lines.linekinds import Look, hashed
+from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.prefixes import described
+from loganalyst.sources.text.patterns.catalogue import PARTS
+from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
+
+FATAL = ("aside", "root", "stop", "peer", "cascade")
+_TRAINS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
+_HEAD = 50  # lines: the ranks of one start may all print the first line
+_ENDED: dict[str, RunStatus] = {"slurm_timeout": "timeout", "slurm_preempted": "preempted", "node_failure": "node_fail"}
+_STATUS: dict[str, RunStatus] = {
+    **_ENDED,
+    "slurm_cancelled": "cancelled",
+    "user_interrupt": "cancelled",
+    "host_oom": "killed",
+}
+_KILLED = (
+    "child-sigkill",
+    "shell-killed",
+    "exit-killed",
+    "systemd-killed",
+    "slurm-task-signalled",
+    "stopped-by-signal",
+)
+_HARMLESS = ("script-line-failed",)  # the shell goes on behind it
+_TERMINATED = ("slurm-task-terminated", "agent-terminated", "exit-terminated")  # where nothing else says how it ended
+_JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
+Fault = tuple[int, str | None, str]  # line, label, pattern
+_DIGITS = str.maketrans("123456789", "0" * 9)
+_NOWHEN = np.iinfo(np.int64).min  # NaT
+
+
+@dataclass
+class Session:
+    """One start of the program: its first line, its job, the patterns of a start it had, and how it seems to end.
+
+    progress: its last two lines with a metric; faults: by part, the first that training did not go on after (of those
+    that follow from others, which are no faults, that a SIGTERM ended it);
+    started, ended: its first and last time (µs).
+    """
+
+    first_line: int
+    job: str | None = None
+    seen: list[str] = field(default_factory=list)
+    progress: list[int] = field(default_factory=list)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    ended_well: bool = False
+    started: int | None = None
+    ended: int | None = None
+
+    def status(self) -> RunStatus:
+        """How it ended: by the scheduler's word, else by the first fault, else well, else it is not known."""
+        stop = self.faults.get("stop")
+        if stop and stop[1] in _ENDED:
+            return _ENDED[stop[1]]
+        # peers that are missed when the work is done are those that left
+        done = self.ended_well and "confirm" not in self.faults
+        told = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        # a cancel after a failed exit is the scheduler (or `srun -K`) ending what is left
+        left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
+        own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
+        own = sorted(own, key=itemgetter(0))
+        aside = [fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in _HARMLESS]
+        aside = [] if self.ended_well else aside
+        for _, label, pattern in (*own, *told, *aside):
+            return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
+        return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
+
+    def went_on(self, lines: NDArray[np.int64]) -> None:
+        """Lines that hold a metric: what stands before the last but one was survived."""
+        last = lines.max()
+        before = lines[lines < last]
+        self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
+        self.faults = {part: fault for part, fault in self.faults.items() if self.lasts(part, fault[0])}
+
+    def lasts(self, part: str, line: int) -> bool:
+        """Whether a fault on this line is one that training did not go on after."""
+        return part == "stop" or len(self.progress) < 2 or line >= self.progress[0]
+
+
+@dataclass
+class Sessions:
+    """Numbers the sessions of one file (from 0) as its batches pass. A start mark counts after a failure, or where the
+    session already had it and trained since; a weak one (a fresh bar, the file's first line) only after a failure.
+    """
+
+    source: str
+    job: str | None
+    all: list[Session] = field(default_factory=list)
+    first: str | None = None
+    busy: int = 0
+    fatal: int = 0
+    job_line: int = 0
+
+    def __post_init__(self) -> None:
+        self.all = self.all or [Session(1, self.job)]
+
+    def state(self) -> Mapping[str, Any]:
+        """What it knows now, as plain JSON."""
+        # after each batch: `asdict`, which copies every number by itself, took half the reading of many short sessions
+        every = [{name: copy(value) for name, value in vars(one).items()} for one in self.all]
+        return {**vars(self), "all": every}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
+        """What `state` told."""
+
+        def copied(one: Mapping[str, Any]) -> dict[str, Any]:
+            faults = {part: tuple(fault) for part, fault in one["faults"].items()}
+            return {**one, "seen": list(one["seen"]), "faults": faults}
+
+        every = [Session(**copied(s)) for s in state["all"]]
+        return cls(**{**state, "all": every})
+
+    def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
+        """The session of each row of a batch, in which the patterns `known` claim the lines `hits`."""
+        handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
+        busy = chunk.line[look.flags["busy"]]
+        for line, kind, detail in self._events(chunk, look, hits, known):
+            before = int(np.searchsorted(busy, line))
+            self.busy = int(busy[before - 1]) if before else self.busy
+            handlers[kind](line, detail)
+        self.busy = int(busy[-1]) if len(busy) else self.busy
+        return self.at(chunk.line)
+
+    def at(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The session of each line number."""
+        if len(self.all) == 1 or not len(lines):
+            return np.zeros(len(lines), np.int64)
+        low = self._holding(int(lines.min()))
+        starts = [s.first_line for s in self.all[low:]]
+        return low + np.maximum(np.searchsorted(starts, lines, side="right") - 1, 0)
+
+    def _holding(self, line: int) -> int:
+        """The number of the session that holds a line; of the many before it none is looked at."""
+        return max(bisect_right(self.all, line, key=attrgetter("first_line")) - 1, 0)
+
+    def _events(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
+        """line, kind (which handler), detail (job number, or pattern of a start): what decides, in file order."""
+        self._read_first(chunk)
+        named = hits[known.of_job[hits.pattern]]
+        jobs = zip(named.line.tolist(), map(_job, named.captures), strict=True)
+        events: list[tuple[int, str, str | None]] = [(line, "job", job) for line, job in jobs if job is not None]
+        told = hits[hits.of("start", *FATAL)]
+        kinds = np.where(told.of("start"), np.where(known.generic[told.pattern], "weak", "strong"), "fatal")
+        ids = [known.ids[pattern] for pattern in told.pattern.tolist()]
+        events += zip(told.line.tolist(), kinds.tolist(), ids, strict=True)
+        if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
+            jobs_first = [e for e in events if e[1] == "job"]
+            rest = [e for e in events if e[1] != "job"]
+            events = [*jobs_first, *((line, "weak", None) for line in self._first_again(chunk, look)), *rest]
+        return sorted(events, key=lambda event: event[0])
+
+    def _read_first(self, chunk: Chunk) -> None:
+        """Remember the file's first line where it may be a banner; what is set in (a frame of a traceback) is none."""
+        if self.first is None:
+            said = next((text for text in chunk.some(np.arange(min(len(chunk), 1000))) if text.strip()), "")
+            body = described(pl.Series([said]))["body"][0] if len(said) < 1000 and not said[:1].isspace() else ""
+            self.first = said if len(body) >= 12 and not any(word in body for word in _TRAINS) else ""
+
+    def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
+        """The lines that say what the file's first line said, numbers aside."""
+        if not self.first:
+            return []
+        near = np.flatnonzero((look.hash == hashed(self.first.encode())[0]) & (chunk.line > _HEAD))
+        if not len(near):
+            return []
+        first, *said = (
+            body.translate(_DIGITS) for body in described(pl.Series([self.first, *chunk.some(near)]))["body"]
+        )
+        return [line for line, body in zip(chunk.line[near].tolist(), said, strict=True) if body == first]
+
+    def _fatal(self, line: int, _detail: str | None) -> None:
+        self.fatal = line
+
+    def _strong(self, line: int, pattern: str | None) -> None:
+        last = self.all[-1]
+        trained = pattern in last.seen and last.first_line <= self.busy < line
+        if trained or last.first_line <= self.fatal < line:
+            self._start(line)
+        if pattern and pattern not in self.all[-1].seen:
+            self.all[-1].seen.append(pattern)
+
+    def _weak(self, line: int, _detail: str | None) -> None:
+        if self.all[-1].first_line <= self.fatal < line:
+            self._start(line)
+
+    def _job(self, line: int, job: str | None) -> None:
+        """Another job's number: its lines begin after the last mention of the one before."""
+        if self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line:
+            self._start(self.job_line + 1)
+        self.all[-1].job, self.job_line = job, line
+
+    def _start(self, line: int) -> None:
+        self.all.append(Session(line, self.all[-1].job))
+
+    def add(self, hits: Hits, known: Catalogue, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
+        """Remember what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `said` that
+        hold a metric.
+        """
+        here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
+        begins = np.searchsorted(chunk.line, [one.first_line for one in here])
+        begins[:1] = 0
+        for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+            if begin == end:
+                continue
+            numbers = said[(said >= begin) & (said < end)]
+            if len(numbers):
+                one.went_on(chunk.line[numbers])
+            times = look.time[begin:end].view(np.int64)
+            last = int(times.max())
+            if last != _NOWHEN:
+                first = int(times[times != _NOWHEN].min())
+                one.started = first if one.started is None else min(one.started, first)
+                one.ended = last if one.ended is None else max(one.ended, last)
+        terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in _TERMINATED])
+        judged = hits[hits.of(*_JUDGED, "end") | terminated]
+        columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
+        for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
+            part = PARTS[place]
+            one = self.all[number]
+            if part == "end":
+                one.ended_well = True
+            elif one.lasts(part, line):
+                fault = (line, known.labels[pattern], known.ids[pattern])
+                one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
+
+    def summary(self, last_line: int) -> pl.DataFrame:
+        """The `sessions` table of the file."""
+        starts = [s.first_line for s in self.all]
+        times = {
+            name: pl.Series([getattr(s, name) for s in self.all], dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+            for name in ("started", "ended")
+        }
+        return table("sessions", {
+            "session": list(range(len(self.all))),
+            "source": self.source,
+            "first_line": starts,
+            "last_line": [*(s - 1 for s in starts[1:]), max(last_line, starts[-1])],
+            **times,
+            "status": [s.status() for s in self.all],
+            "job": [s.job for s in self.all],
+        })  # fmt: skip
+
+
+def _job(captures: str) -> str | None:
+    """The job's number that a pattern captured."""
+    job: str | None = json.loads(captures).get("job")
+    return job

@@ -1,0 +1,88 @@
+"""Is a file a job log: by its name, and by what its first bytes are not."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.metrics import printedtables
+from loganalyst.sources.text.patterns import catalogue, userpatterns
+
+_LOG_NAME = re.compile(
+    r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
+)
+_SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
+_OTHER_NAME = re.compile(
+    r"\.(ipynb|ya?ml|jsonl?|csv|tsv|toml|ini|cfg|conf|env|html?|xml|svg|css|rst|tex|bib|patch|diff|lock)$", re.I
+)
+_PROGRAM_NAME = re.compile(r"\.(py|sh|bash|slurm|sbatch|js|c|cc|cpp|cu|cuh|h|hpp|rs|go|java|jl|r|lua)$", re.I)
+# a line of a program in one of these languages; what a training prints has none of them
+_CODE = re.compile(
+    r"^(?:import|from|def|class|if|for|while|function|func|fn|use|using|local|export|echo)\b"
+    r"|^(?:#|//|/\*|--\s|@\w|[\"']{3}|[\w.]+ (?:=|<-) )|[;{]\s*$",
+    re.MULTILINE,
+)
+_SPEAKS = (
+    r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
+    r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
+)
+_OTHER_FORMAT = re.compile(
+    r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n(?:[#{]|- |[\w .\"'-]+:\s)|#include"
+    r"|import (?:[{*\"'(]|(?:static|type) |[\w.*]+(?: as \w+)?\s*(?:[,;#]|$))|from [\w.]+ import )",
+    re.I | re.M,
+)
+_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5
+_CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
+
+
+def likeness(path: Path, head: bytes) -> float:
+    """How surely (0..1) a file whose first bytes are `head` is a job log."""
+    named = 0.6 if _SURE_NAME.search(path.name) else 0.5 if _LOG_NAME.search(path.name) else 0.0
+    if not named and _OTHER_NAME.search(path.name):
+        return 0.0
+    plain = head.replace(b"\x00", b"")
+    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL)) < 0.97 * len(plain):
+        return 0.0
+    text = textlines.head(head)
+    if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
+        return 0.0
+    if _OTHER_FORMAT.search(text) or _is_json(text) or _is_table(text):
+        return 0.0
+    if named:
+        return named
+    return 0.4 if _speaks(text) else 0.0
+
+
+def speaks(head: bytes) -> bool:
+    """Whether these lines are of a training or of a job."""
+    return _speaks(textlines.head(head))
+
+
+def _speaks(text: str) -> bool:
+    lines = pl.Series(text.split("\n"))
+    said = lines.str.contains(_SPEAKS).any() or printedtables.headed(lines)
+    return said or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
+
+
+def _is_json(text: str) -> bool:
+    head = [line for line in text.split("\n") if line.strip()][:2]
+    if not head or head[0].lstrip()[0] not in "{[":
+        return False
+    try:
+        return isinstance(json.loads(head[0]), dict)
+    except (ValueError, RecursionError):
+        return bool(re.match(r"\s*[\[{]\s*(\"|$)", head[0]))
+
+
+def _is_table(text: str) -> bool:
+    """Tabs in the first line that are not between names and their values, or the same number of commas (two or more) in
+    each of the first five lines, no spaces around words, and not a name before the values of each.
+    """
+    head = text.split("\n")[:5]
+    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_SPEAKS, head[0])):
+        return True
+    counts = {line.count(",") for line in head}
+    even = len(head) == 5 and len(counts) == 1 and counts.pop() >= 2
+    return even and not re.search(r"\w \w", head[0]) and not all(map(_NAMED_VALUE.search, head))

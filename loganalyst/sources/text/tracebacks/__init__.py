@@ -1,0 +1,1 @@
+"""Tracebacks, stacks and launchers' error tables in a job log."""

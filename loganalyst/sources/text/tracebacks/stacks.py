@@ -1,0 +1,86 @@
+"""Stacks of C++ programs, of crashed interpreters, and of what else dies below Python."""
+
+import polars as pl
+
+from loganalyst.sources.text.tracebacks.tracelines import FRAME, LIBRARY, LONGEST
+
+OPEN = ("terminate called", "Fatal Python error: ", "*** Process received signal ***")  # more lines follow
+WORDS = (
+    *OPEN, "Exception raised from ", "double free or corruption", "free(): ", "malloc(): ",
+    "corrupted size vs. prev_size", "munmap_chunk(): ",
+)  # fmt: skip
+
+_THROWN = r"terminate called (?:after throwing an instance of '(.+)'|without an active exception|recursively)"
+_FATAL = r"Fatal Python error: (.*)"
+_RAISED = r"^Exception raised from (\S.*?) at (\S+:\d+) \(most recent call first\)"
+_HEAP = r"((?:double free or corruption|free\(\): |malloc\(\): |corrupted size vs\. prev_size|munmap_chunk\(\): ).*)"
+_SIGNAL = r"Signal: (.*)"
+_WHAT = r"^\s*what\(\):\s*(.*)"
+_ADVICE = r"^CUDA kernel errors might|^For debugging consider|^Compile with `|^Device-side assertion tracking|^\s|^$"
+_STACK = (
+    r"^\s*(?:frame #\d+:|#\d+ |\[ ?\d+\] |File \"|what\(\):|Current thread|Thread 0x|Extension modules|C\+\+ Captured)"
+    r"|most recent call first|\] Signal|\] Associated errno|\] Failing at|End of error message"
+)
+_BELOW = 12  # rows after the line that says what happened in which its C++ stack begins
+_OTHERS = 8  # rows of another kind within a stack
+
+FOUND = pl.Schema(
+    {
+        "kind": pl.String, "first": pl.Int64, "last": pl.Int64, "exception": pl.String, "message": pl.String,
+        "frame": pl.String, "cause": pl.Int64, "rank": pl.Int64, "node": pl.String, "ranks": pl.String,
+        "time": pl.Int64,
+    }
+)  # fmt: skip
+
+
+def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
+    """The stacks in `rows` (prefix, body): kind, first and last row (positions), exception, message and frame.
+
+    A C++ stack right below what says more (a Python exception at one of the positions `exceptions`, what `terminate`
+    says) is part of that.
+    """
+    body, row = pl.col("body"), pl.col("row")
+    numbered = rows.select("prefix", "body").with_columns(row=pl.int_range(pl.len()))
+    opens = body.str.contains(f"{_THROWN}|{_FATAL}|Process received signal|^.{{0,60}}{_HEAP}")
+    raised = body.str.contains(_RAISED)
+    at = pl.int_range(pl.len())
+    above = pl.when(opens | row.is_in(exceptions.implode())).then(at).forward_fill()
+    starts = opens | (raised & ~(at - above <= _BELOW).over("prefix").fill_null(value=False))
+    numbered = numbered.with_columns(
+        block=starts.cum_sum().over("prefix"),
+        said=pl.when(~body.str.contains(_ADVICE)).then(body).shift(1).forward_fill(_OTHERS).over("prefix"),
+    ).filter(pl.col("block") > 0)
+    numbered = numbered.filter(pl.int_range(pl.len()).over("prefix", "block") <= LONGEST)
+    return numbered.group_by("prefix", "block", maintain_order=True).agg(**_parts()).select(
+        kind=pl.lit("cpp"), **{name: pl.col(name) for name in ("first", "last", "exception", "message", "frame")},
+    )  # fmt: skip
+
+
+def _parts() -> dict[str, pl.Expr]:
+    body, head = pl.col("body"), pl.col("body").first()
+    raised = body.str.extract_groups(_RAISED).struct
+    place = pl.concat_str([raised.field("2"), pl.lit(" in "), raised.field("1")]).drop_nulls().first()
+    stack = body.str.contains(_STACK)
+    near = (~stack & (body != "")).cum_sum() <= _OTHERS
+    threads = body.str.contains(r"^\s*Thread 0x")
+    current = pl.when(body.str.contains("Current thread")).then(True).when(threads).then(threads.sum() == 1)
+    python = body.str.extract_groups(FRAME).struct
+    shown = pl.concat_str([python.field("1"), pl.lit(":"), python.field("2"), pl.lit(" in "), python.field("3")])
+    own = shown.filter(current.forward_fill().fill_null(False) & ~python.field("1").str.contains(LIBRARY))
+    fatal, heap = head.str.extract(_FATAL, 1).str.strip_chars(), head.str.extract(_HEAP, 1)
+    signal = body.str.extract(_SIGNAL, 1).drop_nulls().first()
+    return {
+        "first": pl.col("row").first(),
+        "last": pl.max_horizontal(pl.col("row").filter(stack & near).max(), pl.col("row").first()),
+        "exception": pl.when(fatal.is_not_null()).then(pl.lit("Fatal Python error"))
+        .when(heap.is_not_null()).then(pl.lit("heap corruption"))
+        .when(head.str.contains("Process received signal")).then(pl.lit("signal"))
+        .when(head.str.contains(_RAISED)).then(pl.lit("c10::Error"))
+        .otherwise(pl.coalesce(head.str.extract(_THROWN, 1), pl.lit("terminate"))),
+        "message": pl.coalesce(
+            fatal, heap, pl.when(head.str.contains("Process received signal")).then(signal),
+            pl.when(head.str.contains(_RAISED)).then(pl.col("said").first()),
+            body.str.extract(_WHAT, 1).drop_nulls().first(),
+        ),
+        "frame": pl.coalesce(own.first(), place),
+    }  # fmt: skip

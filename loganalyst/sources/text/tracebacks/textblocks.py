@@ -1,0 +1,171 @@
+"""Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.numberrecords import Integers
+from loganalyst.sources.text.tracebacks import chains as tracebacks
+from loganalyst.sources.text.tracebacks import dasktasks, onelinefaults, stacks, syntaxerrors, torchrun, tracelines
+from loganalyst.sources.text.tracebacks.tracelines import LONGEST
+from loganalyst.sources.text.tracebacks.traces import Traceback
+
+_OPENING = (tracelines.HEADER, tracelines.REMOTE)
+_PYTHON = (*_OPENING, *syntaxerrors.WORDS, dasktasks.WORD)
+# words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
+_OPENERS = (
+    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 4 * LONGEST, 1), ((dasktasks.WORD,), 0, dasktasks.ROWS),
+    (stacks.WORDS, 60, LONGEST),
+    ((torchrun.ROOT,), torchrun.TABLE, 60), (onelinefaults.WORDS, 0, 1),
+)  # fmt: skip
+WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
+_LATE = 80  # rows at the end of a batch: a block that opens in them may go on in the next
+_XLA = ("XlaRuntimeError", "JaxRuntimeError")
+_NOTE = "JaxStackTraceBeforeTransformation"
+_LAUNCHER = "ChildFailedError"
+_FRAME = b'File "'
+_SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, the code, the place in it
+
+
+class Found(NamedTuple):
+    """What a batch holds; places are rows of the batch. `ends` are the Python tracebacks (those of which the exception
+    is known, one a row): row and header, chain, exception, message, frame, rank and node of which it is said to be,
+    harmless. `blocks` are all (`stacks.FOUND`).
+    """
+
+    ends: pl.DataFrame
+    blocks: pl.DataFrame
+    chains: int
+
+
+_ENDS = pl.Schema(
+    {"row": pl.Int64, "head": pl.Int64, "chain": pl.Int64, "exception": pl.String, "message": pl.String,
+     "frame": pl.String, "rank": pl.Int64, "node": pl.String, "harmless": pl.Boolean}
+)  # fmt: skip
+_NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
+
+
+def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
+    """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
+    place = _near(len(chunk), said)
+    if not len(place):
+        return _NONE
+
+    def spoken(*words: str) -> bool:
+        return any(len(said[word]) for word in words)
+
+    rows = chunk.rows(place)
+    printers = tracelines.printers(rows) if spoken(*_PYTHON) else []
+    traces = tracebacks.find(printers)
+    failed = dasktasks.find(printers) if spoken(dasktasks.WORD) else []
+    known = {one.row for one in traces if one.row is not None}
+    python = [_python(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
+    python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
+    if spoken(*syntaxerrors.WORDS):
+        python += syntaxerrors.find(printers, known)
+    found = [_frame(python, stacks.FOUND)]
+    exceptions = pl.Series(sorted(known), dtype=pl.Int64)
+    if spoken(torchrun.ROOT):
+        found[0] = _launched(found[0], torchrun.find(rows))
+    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if spoken(*one.WORDS)]
+    chains = len({one.chain for one in traces})
+    ends = [
+        (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless)
+        for one in traces
+    ]
+    ends += [(one.first, one.first, chains + i, *one[2:], None, None, False) for i, one in enumerate(failed, 1)]
+    return Found(_ends(ends, place), _placed(pl.concat(found, how="diagonal"), rows), chains + len(failed))
+
+
+def _ends(found: list[tuple[Any, ...]], place: Integers) -> pl.DataFrame:
+    """In the columns of `_ENDS`, with rows of the batch in place of positions."""
+    first = {one[0]: one for one in reversed(found) if one[0] is not None}
+    known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
+    return _frame(known, _ENDS)
+
+
+def _frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
+    """Rows as a frame; column by column, which polars takes many times faster."""
+    columns = zip(*rows, strict=True) if rows else repeat(())
+    return pl.DataFrame([pl.Series(k, v, t) for (k, t), v in zip(schema.items(), columns, strict=False)])
+
+
+def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """With rows of the batch in place of positions in `rows`, and the rank and node of the first where none is told."""
+    first = rows.select("rank", "node")[found["first"]]
+    return found.with_columns_seq(
+        *(rows["row"].gather(found[name]).alias(name) for name in ("first", "last", "cause")),
+        rank=pl.coalesce("rank", first["rank"]), node=pl.coalesce("node", first["node"]),
+    )  # fmt: skip
+
+
+def unfinished(chunk: Chunk) -> int:
+    """The first row of a block that may go on in the next batch (their number if none)."""
+    last, header = len(chunk), tracelines.HEADER.encode()
+    late = int(chunk.starts[max(last - _LATE, 0)])
+    places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), late)) >= 0]
+    if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
+        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - LONGEST, 0)])))
+    if places:
+        last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
+    first = max(last - 4 * LONGEST, 0)
+    if any(chunk.data.find(word.encode(), int(chunk.starts[first]), int(chunk.starts[last])) >= 0 for word in _OPENING):
+        printers = tracelines.printers(chunk.rows(np.arange(first, last)))
+        open_ = tracebacks.unfinished(printers)
+        last = last if open_ is None else first + open_
+    return _bare_frame(chunk) if last == len(chunk) else last
+
+
+def _bare_frame(chunk: Chunk) -> int:
+    """The row of a frame without a header, whose SyntaxError may come in the next batch (their number if none)."""
+    first = max(len(chunk) - _SYNTAX, 0)
+    if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:
+        return len(chunk)
+    said = chunk.rows(np.arange(first, len(chunk)))["body"]
+    ends = [i for i, body in enumerate(said) if not body.startswith("  ")]
+    return next(
+        (first + i for i in range(max(ends, default=-1) + 1, len(said)) if said[i].startswith('  File "')), len(chunk)
+    )
+
+
+def _near(rows: int, said: Mapping[str, Integers]) -> Integers:
+    """The rows that may belong to a block."""
+    edges = np.zeros(rows + 1, np.int64)
+    for words, before, after in _OPENERS:
+        at = np.concatenate([said[word] for word in words])
+        np.add.at(edges, np.maximum(at - before, 0), 1)
+        np.add.at(edges, np.minimum(at + after, rows), -1)
+    return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
+
+
+def _python(one: Traceback) -> tuple[str | int | None, ...]:
+    """A traceback as a row of `stacks.FOUND`."""
+    kind = "xla" if one.exception and one.exception.endswith(_XLA) else "python"
+    last, message = one.deep if one.row is None else one.row, one.more if one.message == "" else one.message
+    return kind, one.head, last, one.exception, message, one.frame, one.cause, one.process, one.node, None, None
+
+
+def _is_note(one: Traceback) -> bool:
+    return (one.exception or "").endswith(_NOTE)
+
+
+def _launched(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """Tracebacks with torchrun's table: a rank's traceback in the table is that rank's, and the launcher failed because
+    of the rank that failed first.
+    """
+    if not entries.height:
+        return python
+    own = entries.select(first="cause", said="rank", host="node").drop_nulls("first").unique("first")
+    python = python.join(own, on="first", how="left", maintain_order="left")
+    roots = entries.filter("root").select(root="first", at="first").sort("at")
+    python = python.sort("last").join_asof(roots, left_on="last", right_on="at", strategy="forward")
+    launcher = pl.col("exception").str.ends_with(_LAUNCHER)
+    python = python.with_columns(
+        rank=pl.coalesce("rank", "said"), node=pl.coalesce("node", "host"),
+        cause=pl.coalesce("cause", pl.when(launcher).then("root")),
+    ).drop("said", "host", "root", "at").sort("first")  # fmt: skip
+    return pl.concat([python, entries.drop("root")], how="diagonal")

@@ -1,0 +1,155 @@
+"""One Python traceback in a job log: its lines, its exception, its innermost frame."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from loganalyst.sources.text.tracebacks import tracelines
+from loganalyst.sources.text.tracebacks.tracelines import LONGEST, Ending, Lines, Printer
+
+_INNER = "Original Traceback"  # of a worker, in the message of what its parent raises
+_CODE = 1  # lines of code below a frame
+
+
+@dataclass(slots=True)
+class Traceback:
+    """One traceback; places are positions in the rows it was looked for in.
+
+    head, row: of the header and of the exception's line (None where it is cut off); deep: of its last frame; chain:
+    number of the chain it belongs to; exception, message; more: what the lines below the exception say first; frame:
+    "file:line in function" of the innermost frame outside libraries (None where there is none, or it is not known whose
+    it is); harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what
+    another raised; process: the rank that another process's traceback is said to be of; node: the address of a remote
+    task's; cause: header of the exception that led to this one, or of a group's first member.
+
+    depth: of its margin; linked: the next one is said to follow from it; inner: it was printed as part of what the one
+    before says; remote: in Ray's form.
+    """
+
+    head: int
+    depth: int
+    linked: bool
+    inner: bool
+    remote: bool
+    harmless: bool
+    process: int | None
+    node: str | None
+    row: int | None = None
+    deep: int | None = None
+    chain: int = 0
+    exception: str | None = None
+    message: str | None = None
+    more: str | None = None
+    frame: str | None = None
+    cause: int | None = None
+
+
+@dataclass
+class Printed:
+    """A traceback with its lines, up to the next header: among all its printer's lines, which are `at` these positions,
+    it begins with the `first`.
+    """
+
+    found: Traceback
+    lines: Lines
+    at: Sequence[int]
+    first: int
+
+    def place(self, i: int) -> int:
+        """The position of its line `i`."""
+        return self.at[self.first + i]
+
+    def end(self, ending: Ending | None, row: int | None) -> None:
+        """With the exception that stands in `row` (None: with none)."""
+        found = self.found
+        found.row, found.exception, found.message = row, ending and ending.name, ending and ending.says
+
+    def endings(self) -> list[Ending]:
+        """All exceptions that follow the first with nothing but frames between."""
+        return self._behind[0]
+
+    def strays(self) -> bool:
+        """Whether a line that is no part of a traceback stands behind them; where there is none, anywhere."""
+        return self._behind[1]
+
+    def extras(self) -> bool:
+        """Whether behind such a line one more exception is named."""
+        return self._behind[2]
+
+    def orderly(self) -> bool:
+        """Whether each line down to the exception is a frame, or the code of the frame above, or marks in that."""
+        end = next((ending.at for ending in self.endings()), len(self.lines.text))
+        below = _CODE + 1
+        for i in range(1, end):
+            text = self.lines.text[i]
+            below = 0 if self.lines.place(i) else _CODE if text.strip(" ~^") == "" and below else below + 1
+            if below > _CODE or not self.lines.indented(i):
+                return False
+        return True
+
+    @cached_property
+    def _behind(self) -> tuple[list[Ending], bool, bool]:
+        found: list[Ending] = []
+        stray = False
+        for i in range(self.lines.bare(), len(self.lines.text)):
+            if self.lines.indented(i) or tracelines.chained(self.lines.text[i]):
+                continue
+            ending = self.lines.ending(i)
+            if ending and found and stray:
+                return found, True, True
+            if ending:
+                found.append(ending)
+            stray = ending is None
+        return found, stray, False
+
+    def frames(self) -> list[str]:
+        """The frames outside libraries, down to the last exception."""
+        endings = self.endings()
+        end = endings[-1].at if endings else len(self.lines.text)
+        return [frame for i in range(end) if (frame := self.lines.frame(i))]
+
+
+def printed(printer: Printer) -> list[Printed]:
+    """The tracebacks of a printer, each for itself."""
+    heads = tracelines.heads(printer.said)
+    if not heads:
+        return []
+    links = tracelines.links(printer.said)
+    return [_placed(_open(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.said)])]
+
+
+def _open(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
+    said = printer.said
+    text, before = said[first], said[first - 1] if first else ""
+    end = min(after, first + LONGEST + 1)
+    task, process = tracelines.remote(text), tracelines.told(before)
+    shared = end == after < len(said) and tracelines.remote(said[end]) is not None  # it may name this one's exception
+    lines = tracelines.bared(said, first, end + shared)
+    found = Traceback(
+        head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
+        inner=process is not None or _INNER in text, remote=task is not None,
+        harmless=any(map(tracelines.harmless, (before, *said[first : first + 2]))),
+        process=process, node=task[1] if task else None,
+    )  # fmt: skip
+    return Printed(found, lines, printer.at, first)
+
+
+def _placed(one: Printed) -> Printed:
+    """With its first exception and its innermost frame."""
+    found, lines = one.found, one.lines
+    bare = lines.bare()  # what stands below it may be another process's
+    ending = next((said for i in range(bare, len(lines.text)) if (said := lines.ending(i))), None)
+    if ending:
+        ending = lines.retold(ending) or ending
+        one.end(ending, one.place(ending.at))
+        found.more = None if ending.says else lines.more(ending.at)
+    for i in range((ending.at if ending else bare) - 1, 0, -1):
+        place = lines.place(i)
+        if place is not None:
+            found.deep = one.place(i) if found.deep is None and i < bare else found.deep
+            found.frame = found.frame or tracelines.own(place)
+            if found.deep is not None and found.frame is not None:
+                break
+    return one

@@ -1,0 +1,209 @@
+"""LevelDB's log format (github.com/google/leveldb, doc/log_format.md) as W&B writes it: 32 KiB blocks of fragments.
+
+A fragment is CRC-32 u32 (zlib's, of the type byte and the data), length u16, type u8 (little-endian) and the data;
+fragments first, middle …, last make one record. The blocks of a window are walked side by side; after damage the next
+fragment that proves itself is looked for, in the same block and then in the next.
+"""
+
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loganalyst.sources.files.gaps import Gap
+from loganalyst.sources.wandb.repair import (
+    BLOCK,
+    CUT,
+    DAMAGE,
+    FIRST,
+    FULL,
+    HEADER,
+    LAST,
+    MIDDLE,
+    WRONG,
+    damage,
+    fragments,
+)
+
+WINDOW = 128 * BLOCK  # bytes read at a time
+LARGEST = 8 << 20  # a longer record is not held: memory stays bounded
+PAD = 512  # zero bytes behind the data of a batch: looking ahead stays inside
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class Batch(NamedTuple):
+    """The intact records that end in one stretch of the file.
+
+    `data` holds them, with PAD zero bytes at the end; record i is data[starts[i]:ends[i]] and its first fragment begins
+    at file offset `offsets[i]`. `gaps` is the damage that a whole record follows, `behind` the file offset behind the
+    last whole record so far, `unfinished` what stands behind that where the file ends.
+    """
+
+    data: bytes
+    starts: Ints
+    ends: Ints
+    offsets: Ints
+    gaps: list[Gap]
+    behind: int
+    unfinished: Gap | None
+
+
+class _Fragments(NamedTuple):
+    """Fragments in file order: type (DAMAGE: a stretch without any), and where its header begins and its data end."""
+
+    kind: Ints
+    header: Ints
+    end: Ints
+
+
+def batches(file: BinaryIO, at: int) -> Iterator[Batch]:
+    """All intact records of an open binary file from offset `at` on, a window at a time. Raises OSError.
+
+    `at` is the end of the file's own header, or of a record; blocks are counted from offset 0.
+    """
+    records = _Records(at)
+    base = file.seek(at - at % BLOCK)
+    while True:
+        window = file.read(WINDOW)
+        yield records.window(base, window, max(at - base, 0))
+        if len(window) < WINDOW:
+            return
+        base += WINDOW
+
+
+class _Records:
+    """What passes from window to window: a record that is not whole yet, damage that no whole record follows yet."""
+
+    def __init__(self, at: int) -> None:
+        self.good = at  # where the last whole record ends
+        self.why = ""  # what is wrong behind it
+        self.begun: tuple[int, bytes] | None = None  # where a record begins, and its data so far
+
+    def window(self, base: int, window: bytes, skip: int) -> Batch:
+        """The records that end in the window at file offset `base`, whose first `skip` bytes are read already."""
+        (kind, begin, end), parts = _fragments(window, skip)
+        begin, end = begin + base, end + base
+        if self.begun:
+            (offset, held), self.begun = self.begun, None
+            parts.insert(0, held)
+            kind, begin, end = np.insert(kind, 0, FIRST), np.insert(begin, 0, offset), np.insert(end, 0, base)
+        first, last, follows = _stretches(kind)
+        for i in np.flatnonzero(follows).tolist():
+            parts[i] = parts[i][1:]  # without its type
+        opened, closed = np.isin(kind[first], (FULL, FIRST)), np.isin(kind[last], (FULL, LAST))
+        if len(first) and opened[-1] and not closed[-1]:
+            self._hold(int(begin[first[-1]]), parts[first[-1] :])
+            del parts[first[-1] :]
+            first, last, opened, closed = first[:-1], last[:-1], opened[:-1], closed[:-1]
+        whole = opened & closed
+        reasons = _reasons(base, window, kind[first], begin[first]) if self.why or not whole.all() else []
+        gaps = self._gaps(whole, begin[first], end[last], reasons)
+        if not whole.all():
+            taken = np.repeat(whole, last - first + 1).tolist()
+            parts = [part if kept else b"" for part, kept in zip(parts, taken, strict=True)]
+        behind = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+        begins = np.append(0, behind)[first[whole]]
+        return Batch(
+            data=b"".join((*parts, bytes(PAD))),
+            starts=begins + 1,  # behind the type of the first fragment
+            ends=behind[last[whole]],
+            offsets=begin[first[whole]],
+            gaps=gaps,
+            behind=self.good,
+            unfinished=self._unfinished(base + len(window)) if len(window) < WINDOW else None,
+        )
+
+    def _gaps(self, whole: Mask, begins: Ints, ends: Ints, reasons: list[str]) -> list[Gap]:
+        """The damage between whole stretches; what no whole one follows is kept in mind. No `reasons`: all are."""
+        found = []
+        if not reasons and len(ends):
+            self.good = int(ends[-1])
+        for why, sound, begin, end in zip(reasons, whole.tolist(), begins.tolist(), ends.tolist(), strict=False):
+            if sound and self.why:
+                told = WRONG if self.why == CUT else self.why  # a record follows: that was no end
+                found.append(Gap(self.good, begin - self.good, told))
+            self.why, self.good = ("", end) if sound else (self.why or why, self.good)
+        return found
+
+    def _hold(self, begin: int, parts: list[bytes]) -> None:
+        """Keep what there is of a record for the next window."""
+        self.begun = begin, b"".join(parts)
+        if len(self.begun[1]) > LARGEST:
+            self.begun, self.why = None, self.why or f"a record longer than {LARGEST >> 20} MiB"
+
+    def _unfinished(self, end: int) -> Gap | None:
+        if not self.why and not self.begun:
+            return None
+        return Gap(self.good, end - self.good, self.why or CUT)
+
+
+def _stretches(kind: Ints) -> tuple[Ints, Ints, Mask]:
+    """First and last fragment of each record and of each part of a broken one; which fragments are not the first."""
+    follows = np.zeros(len(kind), np.bool_)
+    follows[1:] = (kind[1:] >= MIDDLE) & ((kind[:-1] == FIRST) | (kind[:-1] == MIDDLE))
+    first = np.flatnonzero(~follows)
+    return first, np.append(first[1:], len(kind))[: len(first)] - 1, follows
+
+
+def _reasons(base: int, window: bytes, kinds: Ints, begins: Ints) -> list[str]:
+    """Why each stretch of fragments would be no record, by its first; empty where the damage behind it tells."""
+    told = {FULL: "a record without its end", FIRST: "a record without its end", DAMAGE: ""}
+    out = [told.get(kind, "a record without its beginning") for kind in kinds.tolist()]
+    for i in np.flatnonzero(kinds == DAMAGE).tolist():
+        block = (int(begins[i]) - base) // BLOCK * BLOCK
+        out[i] = damage(window[block : block + BLOCK], int(begins[i]) - base - block)
+        if i and kinds[i - 1] in (FULL, FIRST):
+            out[i - 1] = ""
+    return out
+
+
+def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes]]:
+    """The fragments of a window that begins at a block's start, from byte `skip` on; type and data of each."""
+    places = max(len(window) - HEADER.size + 1, 0)  # where a header could begin; its fields by that offset:
+    crc, length = np.ndarray(places, "<u4", window, 0, (1,)), np.ndarray(places, "<u2", window, 4 * (places > 0), (1,))
+    kinds = np.ndarray(places, np.uint8, window, 6 * (places > 0))
+    header = _headers(kinds, length, len(window), skip)
+    kind, end = kinds[header].astype(np.int64), header + HEADER.size + length[header]
+    sound = (kind >= FULL) & (kind <= LAST) & (end <= np.minimum(header - header % BLOCK + BLOCK, len(window)))
+    parts = [window[a:b] for a, b in zip((header + 6).tolist(), np.where(sound, end, 0).tolist(), strict=True)]
+    sums = np.fromiter(map(zlib.crc32, parts), np.uint32, len(parts))
+    sound &= sums == crc[header]
+    behind = int(end[-1]) if len(end) else skip
+    damaged = set((header[~sound] // BLOCK).tolist())
+    if behind < len(window) and len(window) % BLOCK:
+        damaged.add(behind // BLOCK)
+    if not damaged:
+        return _Fragments(kind, header, end), parts
+    found = _repaired(window, skip, _Fragments(kind, header, end), sorted(damaged))
+    spans = zip((found.header + 6).tolist(), found.end.tolist(), strict=True)
+    return found, [window[a:b] for a, b in spans]
+
+
+def _headers(kind: NDArray[np.uint8], length: NDArray[np.uint16], size: int, skip: int) -> Ints:
+    """Where headers of fragments stand, as the lengths in them tell: the next one of every block at once."""
+    at = np.arange(0, size, BLOCK)
+    stop = np.minimum(at + BLOCK, size)
+    at[:1] = skip
+    found = [at[:0]]
+    while len(at):
+        fits = at + HEADER.size <= stop
+        at, stop = at[fits], stop[fits]
+        found.append(at)
+        known = kind[at] - FULL < LAST  # unsigned: DAMAGE is far above
+        at, stop = (at + HEADER.size + length[at])[known], stop[known]
+    return np.sort(np.concatenate(found))
+
+
+def _repaired(window: bytes, skip: int, found: _Fragments, damaged: list[int]) -> _Fragments:
+    """The same fragments, those of `damaged` blocks as they prove themselves one by one."""
+    rows: list[tuple[int, int, int]] = []
+    for base in (block * BLOCK for block in damaged):
+        block = window[base : base + BLOCK]
+        rows += [(kind, base + at, base + end) for kind, at, end in fragments(block, 0 if base else skip)]
+    kept = ~np.isin(found.header // BLOCK, damaged)
+    both = np.concatenate([np.stack(found)[:, kept], np.array(rows, np.int64).reshape(-1, 3).T], axis=1)
+    return _Fragments(*both[:, np.argsort(both[1], kind="stable")])

@@ -1,0 +1,67 @@
+"""The last value of each W&B metric (`files/wandb-summary.json`), for runs whose history is not kept beside it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from loganalyst.model import Tables, table
+from loganalyst.opening import beside, opened
+from loganalyst.sources.files.flatten import number, printable
+from loganalyst.sources.files.gaps import Gap, gap_table
+from loganalyst.sources.files.timestamps import from_seconds
+from loganalyst.sources.wandb.jsonitems import collect, unused, unused_told
+from loganalyst.sources.wandb.logged import logged
+from loganalyst.sources.wandb.metricrows import OWN
+
+NAME = "wandb-summary"
+FILE = "wandb-summary.json"
+HISTORY = "wandb-history.jsonl"  # beside it: where all its values stand too
+LARGEST = 16 << 20  # bytes
+
+
+def sniff(path: Path, head: bytes) -> float:
+    """1 for W&B's name of the file."""
+    return float(path.name == FILE and head.lstrip().startswith(b"{"))
+
+
+def read(path: Path) -> Iterator[Tables]:
+    """The numbers as points at the summary's own step and time; nothing where the run's history stands beside it.
+
+    Raises OSError; what is no number, or no JSON, is told in `gaps`.
+    """
+    if beside(path, HISTORY) or any(map(logged, path.parent.parent.glob("*.wandb"))):
+        return
+    with opened(path) as file:
+        content = file.read(LARGEST + 1)
+    try:
+        if len(content) > LARGEST:
+            raise ValueError(f"larger than {LARGEST >> 20} MiB")
+        data = json.loads(content)
+        if not isinstance(data, dict):
+            raise ValueError("no object")
+        yield _tables(data, path.name)
+    except (ValueError, RecursionError) as error:
+        yield Tables(gaps=gap_table([Gap(0, len(content), f"no W&B summary ({error})")], path.name))
+
+
+def _tables(data: dict[str, Any], source: str) -> Tables:
+    found: list[tuple[str, float]] = []
+    objects: list[tuple[str, Any]] = []
+    lost: list[tuple[str, str]] = []
+    for name, value in data.items():
+        if name not in OWN:
+            collect(printable(name), value, found, objects, lost)
+    lost += [(unused(value), name) for name, value in objects]
+    step, time = (number(value) if isinstance(value := data.get(key), int | float) else None for key in OWN[:2])
+    points = table("points", {
+        "session": [0] * len(found),
+        "metric": [name for name, _ in found],
+        "step": None if step is None or abs(step) >= 2**63 else int(step),
+        "time": from_seconds([time or 0.0])[0],
+        "value": [value for _, value in found],
+        "source": source,
+    })  # fmt: skip
+    gaps = [Gap(0, 0, unused_told(Counter(lost)))] if lost else []
+    return Tables(points=points, gaps=gap_table(gaps, source))

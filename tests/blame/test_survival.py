@@ -1,0 +1,36 @@
+"""What a session outlived, where the scheduler stops what is left of a job."""
+
+from pathlib import Path
+
+import pytest
+
+from loganalyst.blame import rootline
+from loganalyst.blame.survival import outlived
+from loganalyst.sources.ingest import ingest
+
+KILLED = "srun: error: n2: task 2: Killed\n"
+CANCELLED = "slurmstepd: error: *** STEP 6.0 ON n1 CANCELLED AT 2026-11-22T02:42:15 ***\n"
+
+
+def steps(count: int) -> str:
+    return "".join(f"0: step {i} loss {1 / i:.4f}\n" for i in range(1, count + 1))
+
+
+@pytest.mark.parametrize(("between", "line"), [(0, 5), (20, 5), (60, 66)])
+def test_the_end_of_a_rank_shortly_before_the_stop_was_not_survived(tmp_path: Path, between: int, line: int):
+    """Other ranks go on for some steps until `srun` stops them; hours later a cancel is one of its own."""
+    path = tmp_path / "slurm-6.out"
+    path.write_text(steps(4) + KILLED + steps(between) + CANCELLED)
+    run = ingest(path)
+    assert rootline.roots(outlived(run, 0))["line"].to_list() == [line]
+
+
+@pytest.mark.parametrize(("stamp", "lives"), [("W0102 03:00:00.5", False), ("W0102 03:05:00.5", True), ("", True)])
+def test_a_complaint_that_metrics_in_another_file_went_on_after(tmp_path: Path, stamp: str, lives: bool):
+    """By its clock, of which glog leaves out the year; without one nothing tells."""
+    logged = (f"2026-01-02 03:{i // 60:02d}:{i % 60:02d} INFO step {i} loss {1 / (i + 1):.4f}\n" for i in range(300))
+    (tmp_path / "rank_0.log").write_text("".join(logged))
+    (tmp_path / "launcher.err").write_text(f"{stamp} 77 api.py:1002] failed (exitcode: 1) local_rank: 1 (pid: 78)\n")
+    lines = outlived(ingest(tmp_path))
+
+    assert lines.filter(file="launcher.err")["alive"].to_list() == [lives]

@@ -1,0 +1,246 @@
+"""What a metric is, told from its name."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from loganalyst.curves.roles import all_roles, assign, normalise
+from loganalyst.errors import RuleError
+
+CORPUS = Path(__file__).parents[3] / "shared/corpus/metric-names.csv"
+
+
+def role(name: str, *others: str) -> str:
+    return assign([name, *others])[name][0].name
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("train/loss", "train_loss"),
+        ("Loss", "train_loss"),
+        ("losses", "train_loss"),
+        ("train_loss_epoch", "train_loss"),
+        ("lm loss", "train_loss"),
+        ("val_loss", "val_loss"),
+        ("eval/loss", "val_loss"),
+        ("valid loss", "val_loss"),
+        ("epoch_accuracy", "train_accuracy"),
+        ("val_acc", "val_accuracy"),
+        ("metrics/mAP_0.5:0.95", "val_score"),
+        ("loss_rpn_cls", "loss_component"),
+        ("cls_val_accuracy", "val_accuracy"),
+        ("val/acc_class_3", "class_score"),
+        ("reg_val_mae", "val_loss_component"),
+        ("val/obj_loss", "val_loss_component"),
+        ("lr", "learning_rate"),
+        ("optim/lr-AdamW", "learning_rate"),
+        ("grad_norm", "grad_norm"),
+        ("train/grad_norm", "grad_norm"),
+        ("grad_norm_square", "grad_norm_squared"),
+        ("grad_norm/layer3.weight", "layer_grad_norm"),
+        ("rollout/ep_rew_mean", "reward"),
+        ("train/entropy_loss", "entropy"),
+        ("train/approx_kl", "approx_kl"),
+        ("train_loss_kl", "kl"),
+        ("D_loss", "discriminator_loss"),
+        ("Generator Loss", "generator_loss"),
+        ("codebook_perplexity", "codebook_usage"),
+        ("valid ppl", "val_perplexity"),
+        ("loss_scale", "loss_scale"),
+        ("system/gpu.0.memoryAllocated", "gpu_memory"),
+        ("system.gpu.1.gpu", "gpu_util"),
+        ("system/gpu_0_utilization_percentage", "gpu_util"),
+        ("DeviceStatsMonitor.on_train_batch_end/gpu_id: 0/utilization.gpu (%)", "gpu_util"),
+        ("gpu_id: 0/utilization.memory (%)", "other"),
+        ("system/cpu", "system"),
+        ("banana", "other"),
+        ("eval_wer", "val_error_rate"),
+        ("Test/CER", "val_error_rate"),
+        ("top1_err", "val_error_rate"),
+        ("train/wer", "other"),
+        ("eval's rmse", "val_loss"),
+        ("valid_0's binary_logloss", "val_loss"),
+        ("valid_1's l2", "val_loss"),
+        ("training's binary_logloss", "train_loss"),
+        ("metrics/mAP50(B)", "val_score"),
+        ("AverageEpRet", "reward"),
+        ("EpRewMean", "reward"),
+        ("LossPi", "policy_loss"),
+        ("d_X_loss", "discriminator_loss"),
+        ("D(x)", "discriminator_score"),
+        ("G_A", "generator_loss"),
+        ("cycle_A", "loss_component"),
+        ("objective/kl", "reference_kl"),
+        ("val_kl", "val_kl"),
+        ("vae/b16/val_kl_loss", "val_kl"),
+        ("rewards/format/std", "reward_spread"),
+        ("batch_cost", "step_time"),
+        ("best_val_loss", "other"),
+        ("Best Accuracy", "other"),
+        ("loss_std", "other"),
+        ("avg_reader_cost", "data_time"),
+        ("ips", "throughput"),
+        ("训练损失", "train_loss"),
+        ("测试集损失", "val_loss"),
+        ("验证准确率", "val_accuracy"),
+        ("학습률", "learning_rate"),
+        ("Validierungsverlust", "val_loss"),
+        ("teste_loss", "val_loss"),
+        ("tested", "other"),
+        ("property_loss", "loss_component"),
+        ("dev-clean-TER", "val_error_rate"),
+        ("valid_best_wer", "other"),
+        ("code_ppl", "codebook_usage"),
+        ("l_pix", "loss_component"),
+        ("l_g_percep", "loss_component"),
+        ("l_g_gan", "generator_loss"),
+        ("l_d_real", "discriminator_loss"),
+        ("out_d_fake", "discriminator_score"),
+    ],
+)
+def test_common_names(name: str, wanted: str) -> None:
+    """Names in use by trainers and trackers get the role an engineer would give them."""
+    assert role(name, "train_loss") == wanted
+
+
+def test_a_loss_logged_alone_is_the_training_loss() -> None:
+    """Whatever its name, per step and per epoch; beside another term, or in adversarial training, it is a term."""
+    assert role("triplet_loss") == "train_loss"
+    assert role("info_nce_loss_step", "info_nce_loss_epoch", "val_loss") == "train_loss"
+    assert role("box_loss", "cls_loss") == "loss_component"
+    assert role("cycle_loss", "g_loss", "d_loss") == "loss_component"
+    assert role("recon_loss", "kl_loss") == "recon_loss"
+
+
+def test_a_measure_beside_the_total_loss_is_a_term() -> None:
+    """`l1_loss` may be 0 all along while the total falls; alone it is the training loss."""
+    assert role("l1_loss", "total_loss", "iou_loss") == "loss_component"
+    assert role("total_loss", "l1_loss") == "train_loss"
+    assert role("l1_loss", "lr") == "train_loss"
+    assert role("train_mse", "loss") == "train_loss"
+    assert role("train/l1_loss", "train/box_loss", "train/cls_loss") == "loss_component"
+    assert role("val/l1_loss", "val/box_loss", "val/cls_loss") == "val_loss_component"
+
+
+@pytest.mark.parametrize(
+    ("others", "wanted"),
+    [
+        (("train_loss", "val_loss"), "val_accuracy"),
+        (("TrainLoss", "ValLoss", "train_acc"), "val_accuracy"),
+        (("loss", "val_loss"), "train_accuracy"),
+        (("train_loss", "val_loss", "val_top1"), "train_accuracy"),
+        (("train_loss",), "train_accuracy"),
+    ],
+)
+def test_a_score_beside_losses_that_say_what_data_they_are_of(others: tuple[str, ...], wanted: str) -> None:
+    """`top1` after `train_loss` and `val_loss` is of the data held out, unless another score is."""
+    assert role("top1", *others) == wanted
+
+
+def test_a_divergence_in_reinforcement_learning_is_that_of_a_policy() -> None:
+    """Near 0 is where it belongs: of a latent code that would be a collapse."""
+    assert role("kl", "reward") == "reference_kl"
+    assert role("loss_kl", "loss_vf_loss", "EpRewMean") == "approx_kl"
+    assert role("kl", "recon_loss") == "kl"
+
+
+def test_perplexity_beside_a_quantisation_loss_is_that_of_the_codebook() -> None:
+    """Of a language model it is the exponential of the loss, which is not judged."""
+    assert role("perplexity", "vq_loss", "loss") == "codebook_usage"
+    assert role("perplexity", "loss") == "train_perplexity"
+
+
+def test_penalties_are_no_terms_that_must_fall() -> None:
+    """Penalties on weights and on the use of experts are small and rise by nature; a regression loss is a term."""
+    assert role("l1_reg_loss", "loss") == "regularisation_loss"
+    assert role("load_balancing_loss", "loss") == "regularisation_loss"
+    assert role("loss_reg", "loss") == "loss_component"
+
+
+def test_losses_of_reinforcement_learning_are_not_judged_as_training_losses() -> None:
+    """A run with rewards has no training loss whose level means anything."""
+    assert role("train/loss", "rollout/ep_rew_mean") == "rl_loss"
+    assert role("train/loss") == "train_loss"
+
+
+def test_letters_of_a_monitor_say_something_only_together() -> None:
+    """Stable-Baselines3's monitor has rows of r, l and t; each of them alone is any letter."""
+    together = {name: found.name for name, (found, _) in assign(["r", "l", "t"]).items()}
+
+    assert together == {"r": "reward", "l": "episode_length", "t": "wall_time"}
+    assert [role("r", "l"), role("l"), role("t", "r")] == ["other", "other", "step"]
+
+
+def test_the_user_has_the_last_word() -> None:
+    """A glob in loganalyst.yaml wins, and the reason says so."""
+    found = assign(["banana/x"], {"banana/*": "val_loss"})["banana/x"]
+
+    assert found[0].name == "val_loss"
+    assert found[1] == "loganalyst.yaml: banana/*"
+
+
+def test_unknown_role_names_the_nearest() -> None:
+    """A correction to a role that does not exist is refused with the nearest one."""
+    with pytest.raises(RuleError, match=r"'trainloss' is no role; did you mean 'train_loss'\?"):
+        assign(["x"], {"x": "trainloss"})
+
+
+def test_normalise() -> None:
+    """Whatever separates words becomes one underscore."""
+    assert normalise("metrics/mAP_0.5:0.95 (avg)") == "metrics_map_0_5_0_95_avg"
+
+
+def test_every_role_says_what_it_is() -> None:
+    """Roles have a meaning and a direction."""
+    assert all(r.meaning and r.worse in ("up", "down", None) for r in all_roles().values())
+
+
+@pytest.mark.skipif(not CORPUS.is_file(), reason="the labelled metric names are not on this machine")
+def test_labelled_names() -> None:
+    """Of real metric names at least 90 % get a role of the labelled kind."""
+    same = {
+        "physics_or_component_loss": {"loss_component", "val_loss_component", "recon_loss"},
+        "diffusion_mse": {"loss_component", "val_loss_component", "train_loss", "val_loss"},
+        "map_ap": {"val_score"},
+        "precision_recall": {"val_score"},
+        "nll": {"loss_component", "val_loss_component", "val_loss", "train_loss"},
+        "perplexity_lm": {"train_perplexity", "val_perplexity"},
+        "gan_discriminator_loss": {"discriminator_loss"},
+        "gan_generator_loss": {"generator_loss", "loss_component"},
+        "quantisation_or_latent_loss": {"quantisation_loss", "val_loss_component"},
+        "recon_loss": {"recon_loss", "val_loss_component"},
+        "perplexity_codebook": {"codebook_usage", "train_perplexity"},
+        "flops_params": {"parameter_count"},
+        "system": {"system", "host_memory", "gpu_memory", "gpu_util"},
+        "gpu_memory": {"gpu_memory", "system"},
+        "gpu_util": {"gpu_util", "system"},
+        "grad_norm": {"grad_norm", "grad_norm_squared"},
+        "clip_fraction": {"clip_fraction", "exploration"},
+        "reward": {"reward", "reward_spread"},
+        "throughput": {"throughput", "step_time"},
+        "data_time": {"data_time", "step_time"},
+        "kl": {"kl", "approx_kl"},
+        "train_loss": {"train_loss", "loss_component"},
+        "val_loss": {"val_loss", "val_loss_component"},
+    }
+    rows = list(csv.DictReader(CORPUS.open()))
+    right = sum(role(r["name"], "train_loss") in same.get(r["role"], {r["role"]}) for r in rows)
+
+    assert right / len(rows) > 0.9
+
+
+def test_files_side_by_side_tell_the_roles_of_their_metrics_each_by_itself() -> None:
+    """The file's name says whether it is held-out data; nothing else of it counts."""
+    names = ["epoch", "loss", "lr", "val_loss"]
+    expected = {name: role.name for name, (role, _) in assign(names).items()}
+    for file in ("rank_3", "0/stdout", "fold1", "train", "slurm-1.err"):
+        found = {name: role.name for name, (role, _) in assign(f"{file}::{name}" for name in names).items()}
+        assert found == {f"{file}::{name}": role for name, role in expected.items()}
+    held_out = assign(["log_train::loss", "log_train::acc", "log_val::loss", "log_val::acc", "a_test::val/loss"])
+    assert [role.name for role, _ in held_out.values()] == [
+        *("train_loss", "train_accuracy", "val_loss", "val_accuracy", "val_loss")
+    ]
+    told = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
+    assert [role.name for role, _ in told.values()] == ["val_loss", "val_loss", "reward"]

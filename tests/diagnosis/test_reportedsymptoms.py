@@ -1,0 +1,208 @@
+"""What a user tells: understood, held against the logs, and a moderate help in ranking."""
+
+import math
+
+import pytest
+
+from loganalyst import pipeline
+from loganalyst.diagnosis import confidence
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import Answers, answer, feature_table
+from loganalyst.diagnosis.fence import ask
+from loganalyst.diagnosis.judgement import diagnose
+from loganalyst.diagnosis.reportedsymptoms import answered, meant, steering, understood
+from loganalyst.diagnosis.rule import SymptomRule
+from loganalyst.diagnosis.symptomwords import Numbers, numbers
+from loganalyst.diagnosis.template import template
+from loganalyst.model import Feature, Features, Told, Witness
+
+NAMES = {
+    "nan_count": "int",
+    "nan_step": "int",
+    "divergence_count": "int",
+    "spike_count": "int",
+    "spike_step": "int",
+    "gradient_ratio": "float",
+    "train_loss_period": "float",
+    "epoch_steps": "float",
+}
+DECLARED = {n: Feature(n, t, "", "", "grad_norm" if "grad" in n else "train_loss") for n, t in NAMES.items()}  # type: ignore[arg-type]
+
+
+def rule(id_: str, title: str, feature: str, told: tuple[str, ...] = (), at: str | None = None) -> SymptomRule:
+    return SymptomRule(id_, title, ask(f"{feature} > 0", DECLARED), template(title, DECLARED), at=at, told=told)
+
+
+KNOWN = {
+    r.id: r
+    for r in (
+        rule("nan-loss", "Loss is NaN or infinite", "nan_count", at="nan_step"),
+        rule("divergence", "Loss left its trend and did not return", "divergence_count", ("blows up",)),
+        rule("loss-spikes", "Loss has spikes", "spike_count", ("spikes", "spikes every"), "spike_step"),
+        rule(
+            "exploding-gradients",
+            "Gradients grow far beyond their usual size",
+            "gradient_ratio",
+            ("gradient blows up",),
+        ),
+        rule("plateau", "Loss stopped falling", "divergence_count", ("not better",)),
+    )
+}
+CATALOGUE = Catalogue({}, KNOWN, DECLARED)
+
+
+def answers(values: dict[str, float], witnesses: dict[str, Witness] | None = None) -> Answers:
+    return answer(CATALOGUE, feature_table(CATALOGUE, [values]), [witnesses or {}])[0]
+
+
+def one(text: str, values: dict[str, float]) -> Told:
+    """What is said of one text, the rest of the features not known."""
+    (row,) = answered(understood([text], KNOWN), CATALOGUE, answers(values))
+    return row
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("nan-loss", ["nan-loss"]),
+        ("the loss went NaN", ["nan-loss"]),
+        ("the loss left its trend", ["divergence"]),
+        ("loss spiked twice", ["loss-spikes"]),
+        ("the 7th epoch blew up", ["divergence"]),
+        ("blowing up gradients", ["exploding-gradients"]),
+        ("it stopped improving", ["plateau"]),
+        ("it doesn't improve", ["plateau"]),
+        ("loss", []),
+        ("something is odd", []),
+        ("", []),
+    ],
+)
+def test_a_text_is_understood_by_its_telling_words(text: str, ids: list[str]) -> None:
+    """Ids, phrases and inflected words find their symptom, the most telling phrase first; common words find none."""
+    assert meant(text, KNOWN) == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("loss spikes every ~1000 steps", Numbers(period=1000.0)),
+        ("spikes every about 2.5k iterations", Numbers(period=2500.0)),
+        ("it jumps every epoch", Numbers(period_epochs=1.0)),
+        ("every 2 epochs", Numbers(period_epochs=2.0)),
+        ("diverges at epoch 7", Numbers(epoch=7.0)),
+        ("bad from the 7th epoch on", Numbers(epoch=7.0)),
+        ("NaN after 12,000 steps", Numbers(step=12000.0)),
+        ("at step 5k, then again at step 9k", Numbers(step=5000.0)),
+        ("a batch of 64 and a rate of 3e-4", Numbers()),
+        ("loss is 2.5", Numbers()),
+    ],
+)
+def test_steps_epochs_and_distances_are_read(text: str, told: Numbers) -> None:
+    """Places and periods in the usual ways of writing them; other numbers are not taken for any."""
+    assert numbers(text) == told
+
+
+def test_a_symptom_that_was_seen_is_confirmed() -> None:
+    """What the logs show is quoted, with the values it was judged by."""
+    told = one("loss became nan", {"nan_count": 3, "nan_step": 70})
+
+    assert (told.verdict, told.seen) == ("confirmed", True)
+    assert told.answer == "the logs show it: Loss is NaN or infinite"
+    assert told.symptoms == ("nan-loss",)
+    assert told.evidence == (
+        {"feature": "nan_count", "value": 3, "metric": None, "step": None, "file": None, "line": None},
+    )
+
+
+def test_looked_for_and_not_there_is_not_the_same_as_not_logged() -> None:
+    """The logs contradict a symptom only where what would show it is known; else the report names what to log."""
+    denied, unseen = one("gradients blow up", {"gradient_ratio": 0.0}), one("gradients blow up", {})
+
+    assert (denied.verdict, denied.seen) == ("contradicted", False)
+    assert (unseen.verdict, unseen.seen) == ("not_visible", None)
+    assert unseen.answer.endswith("needs grad_norm")
+
+
+def test_what_is_not_understood_says_so() -> None:
+    """An unknown complaint is not turned into an answer, and the known symptoms are named."""
+    told = one("my cat is ill", {"nan_count": 1})
+
+    assert (told.verdict, told.seen, told.evidence) == ("not_understood", None, ())
+    assert told.answer.startswith("not understood; known symptoms are nan-loss, divergence")
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "said"),
+    [
+        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1100}, "about where you told"),
+        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1300}, "at step 1,300, not 1,000 as you told"),
+        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 710, "epoch_steps": 100.0}, "about where you told"),
+        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 20}, "which step epoch 7 is, the logs do not tell"),
+        ("spikes every 1000 steps", {"spike_count": 9, "train_loss_period": 1024.0}, "every 1,024 steps, as you told"),
+        (
+            "spikes every 1000 steps",
+            {"spike_count": 9, "train_loss_period": 250.0},
+            "every 250 steps, not every 1,000 as you told",
+        ),
+        (
+            "spikes every 2 epochs",
+            {"spike_count": 9, "train_loss_period": 200.0, "epoch_steps": 100.0},
+            "every 200 steps, as you told",
+        ),
+        ("spikes every 1000 steps", {"spike_count": 9}, "at no distance that repeats"),
+    ],
+)  # fmt: skip
+def test_numbers_told_are_held_against_the_logs(text: str, values: dict[str, float], said: str) -> None:
+    """A place or distance from memory is right within a fifth; what differs is told beside what was told."""
+    assert one(text, values).answer.endswith(f"; {said}")
+
+
+def test_only_what_the_logs_do_not_contradict_steers() -> None:
+    """A symptom that was looked for and is not there raises no cause."""
+    told = understood(["loss is NaN", "gradients blow up", "spikes"], KNOWN)
+
+    assert steering(told, answers({"nan_count": 0, "spike_count": 2})) == {"exploding-gradients", "loss-spikes"}
+
+
+DIVERGED = {
+    "train_loss_points": 400, "train_loss_metric": "loss", "train_loss_divergence_count": 1,
+    "train_loss_divergence_step": 200, "train_loss_rise_ratio": 3.0, "train_loss_nonfinite_count": 0,
+}  # fmt: skip
+
+
+def test_what_is_told_doubles_the_prior_odds_of_its_causes() -> None:
+    """The odds of a cause by itself are twice as large, and at most the cap without direct evidence."""
+    known = pipeline.catalogue()
+    given = answer(known, feature_table(known, [DIVERGED]), [{}])[0]
+    alone = {id_: j.alone for id_, j in confidence.judge(known, given).items()}
+    steered = {id_: j.alone for id_, j in confidence.judge(known, given, {"divergence"}).items()}
+    moved = {id_ for id_ in alone if steered[id_] != alone[id_]}
+
+    assert moved
+    assert moved <= {id_ for id_, r in known.rules.items() if "divergence" in r.symptoms}
+    for id_ in moved:
+        doubled = confidence.sigmoid(confidence.logit(alone[id_]) + math.log(2))
+        assert steered[id_] == pytest.approx(min(doubled, 0.9)) or steered[id_] == pytest.approx(doubled)
+
+
+def test_telling_invents_nothing() -> None:
+    """A healthy run stays healthy whatever is told: a cause needs a symptom that the logs show."""
+    known = pipeline.catalogue()
+    fine = Features({
+        "run_kind": "training", "train_loss_points": 400, "train_loss_metric": "loss", "train_loss_divergence_count": 0,
+        "train_loss_nonfinite_count": 0, "train_loss_spike_count": 0, "train_loss_drop_relative": 0.9,
+        "train_loss_rise_ratio": 1.0, "train_loss_half_drop_relative": 0.1,
+    })  # fmt: skip
+    told = diagnose(known, fine, ["it diverges", "NaN", "gradients explode", "the job hangs"])
+
+    assert told.status == "healthy"
+    assert told.causes == ()
+    assert [t.verdict for t in told.told] == ["contradicted", "contradicted", "not_visible", "not_visible"]
+
+
+def test_every_phrase_means_its_symptom() -> None:
+    """No phrase of our symptoms is taken for another one alone."""
+    known = pipeline.catalogue().symptoms
+    wrong = {(phrase, id_) for id_, r in known.items() for phrase in r.told if id_ not in meant(phrase, known)}
+
+    assert wrong == set()

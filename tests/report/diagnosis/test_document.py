@@ -1,0 +1,250 @@
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from loganalyst import model
+from loganalyst.model import RuledOut, SessionSummary
+from loganalyst.report.diagnosis import terminal
+from loganalyst.report.diagnosis.document import Not, Row, document
+
+STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
+
+
+def texts(value):
+    """Every text anywhere in a document."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        for f in fields(value):
+            yield from texts(getattr(value, f.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from texts(item)
+
+
+@pytest.mark.parametrize(
+    ("state", "tone", "headline", "verdict"),
+    [
+        (
+            "failed",
+            "bad",
+            "FAILED at step 24,650 of 50,000 after 3 h 12 min",
+            "Learning rate too high after the curriculum switch",
+        ),
+        ("healthy", "good", "FINISHED at step 4,990", "Healthy: no symptom found"),
+        ("unknown_cause", "unsure", "LAST SEEN at step 899", "Something went wrong, but the logs do not show why"),
+        (
+            "too_little",
+            "unsure",
+            "LAST SEEN at step 3",
+            "Not enough was logged to judge this run: 3 points of 1 metric",
+        ),
+        ("unreadable", "unsure", "UNREADABLE", "Nothing could be read here"),
+        ("crashed", "bad", "FAILED before a step was logged", "GPU memory exhausted"),
+    ],
+)
+def test_headline_and_verdict(request, state, tone, headline, verdict):
+    """Each status has its own headline, verdict and tone."""
+    doc = document(request.getfixturevalue(state))
+
+    assert (tone, headline, verdict) == (doc.tone, doc.headline, doc.verdict)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_text_is_one_clean_line(request, state):
+    """Whatever the logs hold, no control character, line break or direction mark is left, and no text is endless."""
+    for text in texts(document(request.getfixturevalue(state))):
+        assert text.isprintable()
+        assert len(text) <= 2000
+
+
+def test_healthy_counts_what_was_looked_for(healthy):
+    """The verdict of a healthy run says how many causes were looked for, leaving out those that do not apply."""
+    looked = (
+        RuledOut("a", "A", "unlikely", "w"),
+        RuledOut("b", "B", "unlikely", "w"),
+        RuledOut("c", "C", "not_applicable", ""),
+    )
+
+    assert document(replace(healthy, ruled_out=looked)).verdict == "Healthy: none of the 2 causes looked for"
+
+
+def test_causes_are_ranked_cut_and_told(failed):
+    """At most `top` causes are put into words, each with its share, its basis and its order of events."""
+    first, second = document(failed).causes
+
+    assert (first.sure, first.basis, first.likely) == ("93 %", "direct evidence", True)
+    assert first.story == (
+        "grad_norm left its trend at step 24,549; train/loss left its trend at step 24,590; "
+        "train/loss became NaN or infinite at step 24,650"
+    )
+    assert (second.sure, second.basis, second.likely) == ("24 %", "a guess so far: circumstantial evidence", False)
+    assert len(document(failed, top=1).causes) == 1
+
+
+def test_a_cause_before_a_surer_one_says_why(failed):
+    """Of what ended the run this is said only where another is surer."""
+    first, second = failed.causes[:2]
+    ended = replace(first, ended_run=True)
+
+    assert document(replace(failed, causes=(ended, second))).causes[0].basis == "direct evidence"
+    surer = replace(second, confidence=0.99)
+    told = document(replace(failed, causes=(ended, surer)))
+    assert told.causes[0].basis == "direct evidence, and ended the run"
+    assert "ended the run" not in told.causes[1].basis
+
+
+def test_evidence_is_ordered(failed):
+    """What speaks for it comes first, what speaks against it next, what is not known last."""
+    assert [e.speaks for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
+
+
+def test_a_cause_in_text_tells_its_line(crashed):
+    """A cause found in a log names file, line, rank and node, and quotes the line."""
+    cause = document(crashed).causes[0]
+
+    assert cause.place == "slurm-991.out:2013, rank 3, node gpu-017"
+    assert cause.story.startswith("torch.OutOfMemoryError: CUDA out of memory.")
+
+
+def test_curves_of_the_cause_come_with_the_usual_ones(failed):
+    """Loss, gradient and rate are drawn in this order, on one axis with one onset."""
+    series = document(failed, cells=24).series
+
+    assert [s.metric for s in series] == ["train/loss", "grad_norm", "lr"]
+    assert {16} == {s.onset for s in series}
+    assert document(failed).onset == "24,549"
+
+
+def test_the_onset_is_a_symptoms_where_no_cause_is_known(unknown_cause):
+    """Without a cause the first symptom marks the curves."""
+    assert document(unknown_cause).onset == "600"
+
+
+def test_reasons_are_told_once(failed):
+    """Causes with one reason share it; the reason most of them share comes first; what does not apply is kept apart."""
+    doc = document(failed)
+
+    assert (
+        Not(("Overfitting", "Data leakage"), "validation loss is not logged"),
+        Not(("Straggler",), "step time per rank is not logged"),
+    ) == doc.not_judged
+    assert [t for n in doc.ruled_out for t in n.titles] == ["fp16 overflow", "Log of zero"]
+    assert doc.not_applicable == ("Entropy collapse",)
+
+
+def test_a_rival_with_something_left_is_less_likely_and_not_ruled_out(failed):
+    """From one in a hundred on, with its share and the reason; on the first screen it stands beside the causes."""
+    first, *rest = failed.ruled_out
+    doc = document(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest)))
+
+    assert doc.less_likely == (Row("fp16 overflow 4 %", "the run is in bf16"),)
+    assert [t for n in doc.ruled_out for t in n.titles] == ["Log of zero"]
+    shown = " ".join(terminal.render(replace(failed, ruled_out=(replace(first, confidence=0.04), *rest))).split())
+    assert "fp16 overflow 4 % · Log of zero ruled out" in shown
+
+
+def test_sources_that_say_nothing_are_named_by_their_tracker(failed):
+    """Event files appear as TensorBoard, once."""
+    assert document(failed).sources == ("TensorBoard", "slurm-8812.out", "config.yaml")
+
+
+def test_not_known_stays_unsaid(failed):
+    """A fact that is not known gives no row and no made-up number."""
+    labels = [row.label for row in document(failed).facts]
+
+    assert "Epochs" not in labels
+    assert "Duration" in labels
+
+
+def test_sessions_are_told_where_there_are_several(failed, crashed):
+    """One start says nothing; two are listed."""
+    assert document(failed).sessions == ()
+    assert [row.label for row in document(crashed).sessions] == ["start 1", "start 2"]
+
+
+def test_of_thousands_of_starts_the_last_are_told_and_all_are_counted(healthy):
+    """A job that was begun anew over and over; the last start runs, which does not hide how the others ended."""
+    labels = ["disk_full" if i % 10 else "cuda_oom" for i in range(4136)]
+    ended = [SessionSummary(i, 9 * i + 1, 9 * i + 9, "failed", label) for i, label in enumerate(labels)]
+    looped = replace(healthy, sessions=(*ended, SessionSummary(4136, 37225, None, "running", None)))
+    found = document(looped)
+
+    assert found.starts == "4,137 (3,722 disk_full, 414 cuda_oom)"
+    assert [row.label for row in found.sessions[:2]] == ["all", "start 4088"]
+    assert found.sessions[0].text == "4,137 (3,722 disk_full, 414 cuda_oom), of which the last 50 follow"
+    assert len(found.sessions) == 51
+    assert "Starts     4,137 (3,722 disk_full, 414 cuda_oom); start 4135 failed (disk_full)" in terminal.render(looped)
+    assert "Starts" not in terminal.render(replace(looped, sessions=looped.sessions[-1:]))
+
+
+def test_what_is_not_logged_is_told_in_one_sentence(healthy):
+    """Costs of one kind share a sentence; another kind has its own."""
+    costs = {
+        "train_loss": "nothing can be said",
+        "val_loss": "overfitting cannot be judged",
+        "grad_norm": "vanishing gradients cannot be judged",
+    }
+
+    assert document(replace(healthy, summary={"not_logged": costs})).not_logged == (
+        "train loss is not logged: nothing can be said",
+        "validation loss and gradient norm are not logged: overfitting and vanishing gradients cannot be judged",
+    )
+
+
+def test_the_same_words_are_told_once(failed):
+    """Two items that need the same thing give one line."""
+    item = failed.causes[0].evidence[-1]
+    cause = replace(failed.causes[0], evidence=(item, replace(item, id="again")))
+
+    assert len(document(replace(failed, causes=(cause,))).causes[0].evidence) == 1
+
+
+def test_reasons_that_say_the_same_are_told_once(failed):
+    """Rivals before the others. Roles are told in plain words, metrics by their names."""
+    out = (
+        RuledOut("a", "A", "unlikely", "the log names no kill"),
+        RuledOut("b", "B", "unlikely", "the log names no crash; values were logged"),
+        RuledOut("c", "C", "unlikely", "none of its symptoms is seen (Loss is NaN)"),
+        RuledOut("d", "D", "unlikely", "the log names no kill", True),
+        RuledOut("f", "F", "unlikely", "train_loss fell by 3 %"),
+    )
+    unknown = (RuledOut("e", "E", "unknown", "needs loss_scale, val_loss"),)
+    doc = document(replace(failed, ruled_out=out, unknown=unknown))
+
+    assert [(n.titles, n.why) for n in doc.ruled_out] == [
+        (("D",), "the log has no line of its kind"),
+        (("A", "B"), "the log has no line of its kind"),
+        (("C",), "none of its symptoms is seen"),
+        (("F",), "train_loss fell by 3 %"),
+    ]
+    assert [n.why for n in doc.not_judged] == ["needs loss scale, validation loss"]
+
+
+def test_an_item_within_another_is_told_once(failed):
+    """The longer one says it."""
+    long = replace(failed.causes[0].evidence[0], text="kl ended at 0.01 nats, less than one bit", weight=1.0)
+    short = replace(long, id="short", text="kl ended at 0.01 nats", weight=2.0)
+    against = replace(short, id="against", holds=False, weight=-1.0)
+    cause = replace(failed.causes[0], evidence=(short, long, against))
+
+    assert [(e.speaks, e.text) for e in document(replace(failed, causes=(cause,))).causes[0].evidence] == [
+        (True, "kl ended at 0.01 nats, less than one bit"),
+        (False, "kl ended at 0.01 nats"),
+    ]
+
+
+def test_the_timeline_has_steps_and_times_and_no_empty_heads(failed):
+    """What was raised stands there by itself."""
+    at = datetime(2026, 3, 1, 9, 30, 5, tzinfo=UTC)
+    events = (
+        model.TimelineEvent(3, None, "loss", "spike", "loss spiked"),
+        model.TimelineEvent(None, at, None, "root", "Traceback (most recent call last):"),
+        model.TimelineEvent(None, at, None, "root", "ValueError: x"),
+    )
+
+    assert [(row.label, row.text) for row in document(replace(failed, timeline=events)).timeline] == [
+        ("step 3", "loss spiked"),
+        ("09:30:05", "ValueError: x"),
+    ]

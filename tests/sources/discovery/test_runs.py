@@ -1,0 +1,110 @@
+"""Which files make a run."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import SourceError
+from loganalyst.opening import LEADS_OUT
+from loganalyst.sources.discovery.runs import discover
+
+
+def touch(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+
+
+def names(root: Path) -> list[str]:
+    return [f.relative_to(root).as_posix() for f in discover(root).files]
+
+
+def test_logs_and_configs_are_taken_and_the_rest_left(tmp_path: Path) -> None:
+    """Metrics, logs and settings belong to the run; readmes, vocabularies and trackers' own debug logs do not."""
+    touch(tmp_path, "metrics.csv", "config.yaml", "train.log", "README.md", "vocab.txt", "debug-internal.log", "a.py")
+
+    assert names(tmp_path) == ["config.yaml", "metrics.csv", "train.log"]
+
+
+def test_phases_are_one_run(tmp_path: Path) -> None:
+    """`train/` and `validation/` siblings are two parts of one run."""
+    touch(tmp_path, "train/events.out.tfevents.1.a", "validation/events.out.tfevents.2.a")
+
+    assert len(names(tmp_path)) == 2
+
+
+def test_several_runs_are_named(tmp_path: Path) -> None:
+    """A folder of runs is refused, and the runs in it are named."""
+    touch(tmp_path, "version_0/metrics.csv", "version_1/metrics.csv")
+
+    with pytest.raises(SourceError, match=r"holds 2 runs; name one of them: version_0, version_1"):
+        discover(tmp_path)
+
+
+def test_checkpoint_histories_count_once(tmp_path: Path) -> None:
+    """Of the copies Hugging Face writes into each checkpoint only the top one is read, the others are told."""
+    touch(tmp_path, "trainer_state.json", "checkpoint-500/trainer_state.json", "checkpoint-1000/trainer_state.json")
+    found = discover(tmp_path)
+
+    assert [f.parent for f in found.files] == [tmp_path]
+    assert len(found.ignored) == 2
+
+
+def test_latest_checkpoint_history_without_a_top_one(tmp_path: Path) -> None:
+    """Without a history at the top the one of the latest checkpoint holds most."""
+    touch(tmp_path, "checkpoint-500/trainer_state.json", "checkpoint-1000/trainer_state.json")
+
+    assert names(tmp_path) == ["checkpoint-1000/trainer_state.json"]
+
+
+def test_links_out_of_the_run_are_not_followed(tmp_path: Path) -> None:
+    """A link that leads out of the run is a gap, not read; linked folders (W&B's latest-run) are not walked."""
+    outside, run = tmp_path / "outside.csv", tmp_path / "run"
+    touch(tmp_path, "outside.csv", "run/metrics.csv", "elsewhere/other.csv")
+    (run / "link.csv").symlink_to(outside)
+    (run / "latest-run").symlink_to(tmp_path / "elsewhere")
+    found = discover(run)
+
+    assert [f.name for f in found.files] == ["metrics.csv"]
+    assert found.unread == ((run / "link.csv", LEADS_OUT),)
+    assert found.ignored == (f"{run / 'latest-run'}: {LEADS_OUT}",)
+
+
+def test_symlink_loop_ends(tmp_path: Path) -> None:
+    """A folder that links to itself is walked once."""
+    touch(tmp_path, "metrics.csv")
+    (tmp_path / "loop").symlink_to(tmp_path)
+
+    assert names(tmp_path) == ["metrics.csv"]
+
+
+def test_missing_path_names_the_nearest(tmp_path: Path) -> None:
+    """A path that does not exist is told with the nearest name beside it."""
+    touch(tmp_path, "exp42/metrics.csv")
+
+    with pytest.raises(SourceError, match=r"exp24: no such file or directory; did you mean 'exp42'\?"):
+        discover(tmp_path / "exp24")
+
+
+def test_empty_directory(tmp_path: Path) -> None:
+    """An empty directory says what would have been read."""
+    with pytest.raises(SourceError, match="is an empty directory; readable are TensorBoard"):
+        discover(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_directory_without_permission(tmp_path: Path) -> None:
+    """A directory that may not be read is one clear error."""
+    (tmp_path / "run").mkdir(mode=0)
+
+    with pytest.raises(SourceError, match="permission"):
+        discover(tmp_path / "run")
+
+
+def test_checkpoints_are_listed_not_read(tmp_path: Path) -> None:
+    """Weights are listed beside the logs."""
+    touch(tmp_path, "metrics.csv", "step=100.ckpt", "model.safetensors")
+    found = discover(tmp_path)
+
+    assert sorted(f.name for f in found.checkpoints) == ["model.safetensors", "step=100.ckpt"]

@@ -1,0 +1,88 @@
+"""JSON lines are read on from where reading stopped as if the file had been read at once."""
+
+import json as json_module
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loganalyst.model import Tables
+from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.tables import json_reader, jsonlines
+
+TABLES = ("points", "config", "gaps")
+ROWS = (
+    '{"mode": "train", "epoch": 1, "iter": 50, "loss": 2.5}',
+    '{"mode": "train", "epoch": 1, "iter": 100, "loss": NaN}',
+    '{"mode": "val", "epoch": 1, "iter": 9, "acc": [0.5, 1.5]}',
+    '{"mode": "train", "epoch": 2, "iter": 50, "loss": -Infinity}',
+    '{"step": 7, "loss": 0.25, "timestamp": 1700000000.5}',
+    '{"training_iteration": 3, "config": {"lr": 0.5}, "loss": 1.5}',
+    "",
+    "no object",
+    '{"step": 8, "image": {"_type": "image-file"}}',
+    '{"loss": 1}{"loss": 2}',
+    "\xe9\xe8",
+)
+
+
+def resume(path: Path, mark: Mark | None) -> tuple[Tables, Mark | None]:
+    batches, reading = [], json_reader.resume(path, mark)
+    while True:
+        try:
+            batches.append(next(reading))
+        except StopIteration as stop:
+            return Tables.concat(batches), stop.value
+
+
+def rows(tables: Tables, kept: int | None = None) -> dict[str, list[str]]:
+    return {name: list(map(repr, getattr(tables, name)[:kept].iter_rows())) for name in TABLES}
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(st.sampled_from(ROWS), min_size=4, max_size=30),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
+    st.sampled_from(["utf-8", "latin-1", "utf-8-sig"]),
+)
+def test_read_on_as_read_at_once(tmp_path, monkeypatch, lines, cuts, encoding):
+    """Wherever reading stopped, inside a line too, the kept rows and the new ones are those of the whole file."""
+    monkeypatch.setattr(json_reader, "_BLOCK", 100)
+    monkeypatch.setattr(jsonlines, "FEWEST", 2)
+    monkeypatch.setattr(jsonlines, "_CHUNK", 2)
+    content = "\n".join([ROWS[0], *lines, ""]).encode(encoding)
+    path = tmp_path / "metrics.jsonl"
+    had: dict[str, list[str]] = {name: [] for name in TABLES}
+    mark: Mark | None = None
+    for cut in [*(int(part * len(content)) for part in cuts), len(content)]:
+        path.write_bytes(content[:cut])
+        kept = mark.kept if mark else {}
+        tables, mark = resume(path, mark and Mark(mark.offset, kept, json_module.loads(json_module.dumps(mark.state))))
+        had = {name: had[name][: kept.get(name, 0)] + new for name, new in rows(tables).items()}
+
+    assert had == rows(Tables.concat(json_reader.read(path)))
+
+
+def test_only_what_was_appended_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mark stands behind the last whole block; its rows are not given again."""
+    monkeypatch.setattr(json_reader, "_BLOCK", 1000)
+    path = tmp_path / "metrics.jsonl"
+    path.write_text("".join(f'{{"step": {i}, "loss": {i}.5}}\n' for i in range(200)))
+    first, mark = resume(path, None)
+    assert mark is not None
+    with path.open("a") as file:
+        file.write('{"step": 200, "loss": 0.5}\n')
+    rest, _ = resume(path, mark)
+
+    assert first.points.height == 200
+    assert 5000 < mark.offset < path.stat().st_size - 20
+    assert rest.points["step"].to_list() == list(range(mark.kept["points"], 201))
+
+
+def test_a_file_that_is_one_value_is_read_whole(tmp_path: Path) -> None:
+    """A list of objects has no mark."""
+    path = tmp_path / "history.json"
+    path.write_text('[{"epoch": 0, "loss": 2}]')
+
+    assert resume(path, None)[1] is None

@@ -1,0 +1,164 @@
+"""Event files of training loops, whose records are read many turns at once."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+from torch.utils.tensorboard import SummaryWriter
+
+from loganalyst.model import Tables
+from loganalyst.sources.tensorboard import reader, repeatedturns, smallfiles
+from loganalyst.sources.tensorboard import tfrecords as tfrecord
+
+T0 = 1_700_000_000.25
+TAGS = ("train/loss", "lr", "grad_norm", "lr")  # one of them twice a turn
+
+given_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(autouse=True)
+def no_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files here are as large ones, whatever their size."""
+    monkeypatch.setattr(smallfiles, "MOST", 0)
+
+
+def event(step: int, *values: tuple[str, float]) -> Event:
+    summary = Summary(value=[Summary.Value(tag=tag, simple_value=value) for tag, value in values])
+    return Event(wall_time=T0 + step / 3, step=step, summary=summary)
+
+
+def loop(steps: range) -> list[Event]:
+    """A training loop with a validation now and then, and one value that is not finite."""
+    out = [Event(wall_time=T0, file_version="brain.Event:2")]
+    for step in steps:
+        out += [event(step, (tag, math.inf if step == 70 and i == 2 else step + i / 8)) for i, tag in enumerate(TAGS)]
+        if step % 90 == 89:
+            out.append(event(step, ("val/loss", 1 / step), ("val/accuracy", step / 100)))
+    return out
+
+
+def write(path: Path, events: list[Event]) -> Path:
+    with path.open("wb") as file:
+        writer = RecordWriter(file)
+        for one in events:
+            writer.write(one.SerializeToString())
+    return path
+
+
+def values(tables: Tables) -> dict[str, list[tuple[int, float]]]:
+    frame = tables.points.group_by("metric", maintain_order=True).agg("step", "value")
+    return {m: list(zip(s, v, strict=True)) for m, s, v in frame.iter_rows()}
+
+
+def oracle(path: Path) -> dict[str, list[tuple[int, float]]]:
+    out: dict[str, list[tuple[int, float]]] = {}
+    for one in LegacyEventFileLoader(str(path)).Load():
+        for value in one.summary.value:
+            out.setdefault(value.tag, []).append((one.step, value.simple_value))
+    return out
+
+
+def read(path: Path) -> Tables:
+    return Tables.concat(reader.read(path))
+
+
+@pytest.mark.parametrize("chunk", [600, 5000, 1 << 21])
+def test_a_training_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """Steps that grow from one byte to three, validations between, blocks of any size: all is read, tag by tag."""
+    monkeypatch.setattr(tfrecord, "CHUNK", chunk)
+    path = write(tmp_path / "a.tfevents", loop(range(16_300, 16_500)) + loop(range(400)))
+
+    assert values(read(path)) == oracle(path)
+
+
+def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns that do not change are taken at once: nearly all records of a plain loop."""
+    taken = []
+    original = repeatedturns.Period.take
+
+    def take(*arguments: object) -> repeatedturns.Turns | None:
+        turns = original(*arguments)  # type: ignore[arg-type]
+        taken.append(len(turns.codes) if turns else 0)
+        return turns
+
+    monkeypatch.setattr(tfrecord, "CHUNK", 20_000)
+    monkeypatch.setattr(repeatedturns.Period, "take", take)
+    events = [event(step, (tag, step / 7)) for step in range(200, 3000) for tag in ("a", "b")]
+    path = write(tmp_path / "a.tfevents", events)
+
+    assert values(read(path)) == oracle(path)
+    assert sum(taken) > 0.9 * len(events)
+
+
+@given_folder
+@given(
+    place=st.floats(0, 1),
+    bit=st.integers(0, 7),
+    chunk=st.sampled_from([4000, 1 << 21]),
+    piece=st.sampled_from([1, 1000, 1 << 17]),
+)
+def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int, chunk: int, piece: int) -> None:
+    """Within turns as elsewhere, however many are compared at once: it is lost and told, all others are there."""
+    events = [event(step, (tag, step + i / 8)) for step in range(200, 500) for i, tag in enumerate(("la", "lb", "lc"))]
+    data = bytearray(write(tmp_path / "a.tfevents", events).read_bytes())
+    at = int(place * (len(data) - 1))
+    data[at] ^= 1 << bit
+    size = len(data) // len(events)
+    lost = at // size
+    (tmp_path / "a.tfevents").write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tfrecord, "CHUNK", chunk)
+        patch.setattr(repeatedturns, "PIECE", piece)
+        found = read(tmp_path / "a.tfevents")
+
+    kept = events[:lost] + events[lost + 1 :]
+    expected = oracle(write(tmp_path / "b.tfevents", kept))
+    assert len(data) == size * len(events), "records of one size make the arithmetic right"
+    assert values(found) == expected
+    assert found.gaps.select("offset", "bytes").rows() == [(lost * size, size)]
+
+
+@pytest.mark.parametrize("chunk", [20_000, 1 << 21])
+def test_many_values_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """TF1 events with several values, more in some than in others, are read as TensorBoard reads them."""
+    monkeypatch.setattr(tfrecord, "CHUNK", chunk)
+    rows = [
+        event(step, *((f"m{i}", step + i / 4) for i in range(9 if step % 5 else 40)), ("last", float(step)))
+        for step in range(900)
+    ]
+    path = write(tmp_path / "a.tfevents", rows)
+
+    assert values(read(path)) == oracle(path)
+
+
+def test_many_values_an_event_that_hardly_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events with several values, of which some never change, lose none of them."""
+    monkeypatch.setattr(tfrecord, "CHUNK", 4000)
+    path = write(
+        tmp_path / "a.tfevents", [event(step, ("lr", 0.1), ("loss", 1 / (step // 50 + 1))) for step in range(200, 900)]
+    )
+
+    assert values(read(path)) == oracle(path)
+
+
+def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+    """Images, audio and curves are counted: one gap each, with the first tag."""
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(3):
+            writer.add_image("sample", np.zeros((3, 4, 4)), step)
+            writer.add_pr_curve("pr", np.array([0, 1]), np.array([0.2, 0.8]), step)
+            writer.add_scalar("loss", 1.0, step)
+    (path,) = tmp_path.glob("events*")
+
+    assert read(path).points.height == 3
+    assert sorted(read(path).gaps["why"]) == [
+        "3 of plugin 'images' not read, the first under 'sample'",
+        "3 of plugin 'pr_curves' not read, the first under 'pr'",
+    ]

@@ -1,0 +1,154 @@
+"""What a log says last, where no pattern knows it: one line is told, with its place."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from loganalyst.model import Tables
+from loganalyst.sources.text import reader
+from loganalyst.sources.text.patterns import literals
+
+
+def told(folder: Path, log: str) -> list[tuple[int, str]]:
+    """Line and text of the last words."""
+    path = folder / "train.log"
+    path.write_text(log)
+    rows = Tables.concat(reader.read(path)).lines.filter(pattern="last-words")
+    assert set(rows["part"]) <= {"confirm"}
+    return list(rows.select("line", "text").iter_rows())
+
+
+def test_the_last_words_are_looked_through_with_what_looked_through_the_log(tmp_path: Path) -> None:
+    """To make it costs more than to read a short log."""
+    literals._scanner.cache_clear()
+
+    assert told(tmp_path, "start\nUnable to start the quux daemon\n") == [(2, "Unable to start the quux daemon")]
+    assert literals._scanner.cache_info().misses == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "launcher: fatal error: the quux daemon has gone",
+        "[2024-05-01 10:00:00] CRITICAL: quux is not reachable",
+        "26/01/02 03:04:05 ERROR QuuxScheduler: Lost the quux daemon",
+        "2026-01-02T03:04:05Z ERROR 77 [quux.driver.Commands]:  The quux daemon has gone",
+        "Unable to start the quux daemon",
+        "quux.cpp:12] Aborting the job",
+        "the quux daemon terminated unexpectedly",
+        "the quux unexpectedly failed with code 9",
+    ],
+)
+def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
+    """The first of the last five lines that tells of an error; blank lines are none of them."""
+    assert told(tmp_path, f"start\n{words}\n\nbye\n") == [(2, words)]
+    assert told(tmp_path, f"start\n{words}\n" + 5 * "bye\n") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "step 5 error: 0.25",
+        "finished with 0 errors: all good",
+        "WARNING: error: retry in 5 s",
+        "the error bars: none",
+        "ERROR 3 of 40 files: 0",
+        "Error executing job with overrides: ['device=cuda', 'loss=error']",
+        "ls: cannot access checkpoints/net.1*: No such file or directory",
+        "rm: cannot remove 'checkpoints/*': No such file or directory",
+        "Job terminated of its own accord at 2026-01-02T03:04:05Z.",
+        "❌ Not solved (target: 475, best: 27)",
+        "Checkpoint tracker file does not exist: /data/run/latest_checkpointed_iteration.txt",
+        "done",
+    ],
+)
+def test_words_that_tell_of_no_error(tmp_path: Path, words: str) -> None:
+    """Numbers called errors, and what is retried, are none."""
+    assert told(tmp_path, f"start\n{words}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern", "label"),
+    [
+        ("quux.Abort: worker exceeded its memory limit of 16 GB: ERROR: stop", "wording-host-memory", "host_oom"),
+        ("ERROR quux: lost contact with node n17", "wording-node", "node_failure"),
+        ("Received incompatible devices for jitted computation", "wording-placement", "code_exception"),
+        ("FATAL: the quux failed:\n  cannot connect to host n3: connection refused", "wording-network", "network"),
+    ],
+)  # fmt: skip
+def test_what_the_words_are_about(tmp_path: Path, words: str, pattern: str, label: str) -> None:
+    """Where no pattern knows the message its family does; a colon at the end goes on in the next line."""
+    path = tmp_path / "train.log"
+    path.write_text(f"start\n{words}\n")
+    rows = Tables.concat(reader.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
+
+    assert rows.select("line", "pattern", "label", "part").rows() == [(2, pattern, label, "confirm")]
+
+
+def test_an_exception_behind_a_bar_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("start\n100%|###| 5/5 [00:10<00:00, 1.1s/it]quux.core.QuuxError: no checkpoint found at a.ckpt\n")
+    rows = Tables.concat(reader.read(path)).lines.filter(pl.col("part") == "root")
+
+    told = rows.select("line", "pattern", "label").rows()
+    assert told == [(2, "wording-checkpoint-missing", "checkpoint_missing")]
+
+
+def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: Path) -> None:
+    """Three lines later it was passed over; a warning is none."""
+    path, said = tmp_path / "train.log", "Received incompatible devices for jitted computation"
+
+    def told_patterns(log: str) -> list[str]:
+        path.write_text(log)
+        return Tables.concat(reader.read(path)).lines["pattern"].to_list()
+
+    assert "wording-placement" in told_patterns(f"start\n{said}\nbye\n")
+    assert "wording-placement" not in told_patterns(f"start\n{said}\nbye\nbye\nbye\n")
+    assert "wording-placement" not in told_patterns(f"start\nWARNING: {said}\n")
+
+
+def test_what_a_pattern_knows_as_advice_is_no_last_word(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "start\n2024-02-10 17:34:19,100 - mmdet - ERROR - The testing results of the whole dataset is empty.\n"
+    )
+
+    assert Tables.concat(reader.read(path)).lines.select("pattern", "part").rows() == [("nothing-detected", "advice")]
+
+
+def test_a_traceback_that_is_cut_off_may_be_explained_before_it(tmp_path: Path) -> None:
+    """The words before it, where a family knows them."""
+    path = tmp_path / "train.log"
+    path.write_text('start\n=> fail to read a.jpg\nTraceback (most recent call last):\n  File "/a/b.py", li\n')
+    rows = Tables.concat(reader.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
+
+    assert rows.select("line", "label").rows() == [(2, "filesystem")]
+
+
+def test_an_exception_that_no_pattern_knows_has_the_label_of_its_words(tmp_path: Path) -> None:
+    """In the midst of a log too; where the words are of no family it is an exception like any other."""
+    path, head = tmp_path / "train.log", 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+    labels = []
+    for says in ("quux.LinkError: cannot connect to host n3: connection refused", "quux.LinkError: of no family"):
+        path.write_text(f"start\n{head}{says}\n" + 20 * "bye\n")
+        rows = Tables.concat(reader.read(path)).lines.filter(pl.col("part") == "root")
+        labels += rows.select("line", "label").rows()
+
+    assert labels == [(5, "network"), (5, "code_exception")]
+
+
+def test_what_a_pattern_knows_is_not_told_twice(tmp_path: Path) -> None:
+    """Where one of the last lines is claimed, that one is the fault."""
+    assert told(tmp_path, "start\nfatal error: x has gone\nRuntimeError: CUDA out of memory.\n") == []
+
+
+def test_when_the_work_is_done_nothing_is_told(tmp_path: Path) -> None:
+    """After the end of the training its last words are no cause."""
+    assert told(tmp_path, "Training completed.\nfatal error: quux has gone\n") == []
+
+
+def test_short_files(tmp_path: Path) -> None:
+    """Without an end of the line, and with nothing at all."""
+    assert told(tmp_path, "fatal error: quux has gone") == [(1, "fatal error: quux has gone")]
+    assert told(tmp_path, "\n\n") == []
