@@ -229,7 +229,7 @@ def diagnose(
         baseline = diagnose(
             baseline, separate=separate, config=config, rules=rules, trust_run_settings=trust_run_settings
         )
-    return replace(found, baseline=compare(found, baseline, signals.parting))
+    return replace(found, baseline=compare(found, baseline))
 
 
 def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: Sequence[str], case: Case) -> Diagnosis:
@@ -239,7 +239,7 @@ def _diagnosis(run: Run, corrected: Settings, rules: Sequence[Path], symptoms: S
     missing = (*case.missing, *unsearched)
     curves, metrics = _curves(run, corrected)
     findings, coverage = signals.find(curves)
-    context = Context(run, curves, findings, signals)
+    context = Context(run, curves, findings)
     row = features.compute(context)
     known = catalogue(tuple(rules), corrected.rules)
     judged = diagnosis.diagnose(known, row, (*symptoms, *case.symptoms))

@@ -44,12 +44,14 @@ STEPS = {
     # many runs, or one against another
     "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
     # many runs together, from their store
-    "comparing": {"auditing", "baseline", "errors", "features", "limits", "model", "rulefiles", "store"},
+    "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
     "sources": {"errors", "limits", "model", "opening", "rulefiles"},
     "signals": {"errors", "model", "rulefiles", "threads"},
-    "features": {"errors", "model", "rulefiles", "threads"},
+    "curves": {"errors", "model", "rulefiles", "threads"},
+    "blame": {"errors", "model", "rulefiles"},
+    "features": {"blame", "curves", "errors", "model", "rulefiles", "signals", "threads"},
     "diagnosis": {"errors", "model", "rulefiles"},
-    "baseline": {"errors", "model", "rulefiles"},
+    "baseline": {"errors", "model", "rulefiles", "signals"},
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "limits", "model", "opening", "rulefiles"},
     "replaying": {

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
 
 from loganalyst.baseline.changes import changes, missing, way
 from loganalyst.baseline.kinds import FailedFixes, Kinds, kinds
 from loganalyst.baseline.suspects import suspect
 from loganalyst.model import Baseline, Change, Curve, Diagnosis, Direction, Parted
+from loganalyst.signals import parting
 
 __all__ = ["FailedFixes", "Kinds", "changes", "compare", "kinds", "missing"]
 
@@ -20,14 +20,13 @@ GOALS = (
     "reward",
     "success_rate",
 )  # roles that are better or worse; others higher
-Part = Callable[..., Any]  # loganalyst.signals.parting; the pipeline passes it in
 
 
-def compare(run: Diagnosis, base: Diagnosis, part: Part) -> Baseline:
+def compare(run: Diagnosis, base: Diagnosis) -> Baseline:
     """The run against its baseline, both as diagnosed."""
     known = kinds()
     pairs = _pairs(run.curves, base.curves)
-    found = {a.metric: _parted(a, b, part) for a, b in pairs}
+    found = {a.metric: _parted(a, b) for a, b in pairs}
     parted = sorted((p for p in found.values() if p), key=_order)
     told = changes(base.run, run.run, known)
     told = [*_seen(parted, told, known), *told]
@@ -55,8 +54,8 @@ def _pairs(ours: Sequence[Curve], theirs: Sequence[Curve]) -> list[tuple[Curve, 
     return [(c, named[m]) for m, c in telling.items() if m in named and c.values.size and named[m].values.size]
 
 
-def _parted(ours: Curve, theirs: Curve, part: Part) -> Parted | None:
-    found = part(ours.steps, ours.values, theirs.steps, theirs.values)
+def _parted(ours: Curve, theirs: Curve) -> Parted | None:
+    found = parting(ours.steps, ours.values, theirs.steps, theirs.values)
     if found is None:
         return None
     toward = _direction(ours, found.ours)

@@ -5,19 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loganalyst import signals
 from loganalyst.blame.rootline import session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
-
-if TYPE_CHECKING:
-    from loganalyst.signals import Convergence, Gap, Schedule, Shape
+from loganalyst.signals import Convergence, Gap, Schedule, Shape
 
 FAR = 20.0  # times a held-out loss: a training loss this far above it is none of the same scale
 FEWEST = 3  # evaluations that tell so
@@ -27,26 +26,6 @@ Value = FeatureValue | tuple[FeatureValue, Witness]
 Computed = dict[str, Value]
 
 
-class Measures(Protocol):
-    """The signals that describe whole curves; the pipeline passes them in."""
-
-    @property
-    def shape(self) -> Any:
-        """`loganalyst.signals.shape`."""
-
-    @property
-    def gap(self) -> Any:
-        """`loganalyst.signals.gap`."""
-
-    @property
-    def schedule(self) -> Any:
-        """`loganalyst.signals.schedule`."""
-
-    @property
-    def convergence(self) -> Any:
-        """`loganalyst.signals.convergence`."""
-
-
 @dataclass(frozen=True)
 class Context:
     """Inputs of every `compute(context)`. `curves` holds all curves, `findings` the table signals wrote."""
@@ -54,23 +33,21 @@ class Context:
     run: Run
     curves: Sequence[Curve]
     findings: pl.DataFrame
-    measures: Measures
-    _shapes: dict[str, "Shape"] = field(default_factory=dict)
+    _shapes: dict[str, Shape] = field(default_factory=dict)
 
-    def shape(self, curve: Curve) -> "Shape":
+    def shape(self, curve: Curve) -> Shape:
         """The curve's shape with lower = better: where harm is down (a reward) the negated values are described."""
         if curve.metric not in self._shapes:
             sign = -1.0 if curve.role.worse == "down" else 1.0
-            self._shapes[curve.metric] = self.measures.shape(sign * curve.values)
+            self._shapes[curve.metric] = signals.shape(sign * curve.values)
         return self._shapes[curve.metric]
 
-    def gap(self, train: Curve | None, val: Curve) -> "Gap":
+    def gap(self, train: Curve | None, val: Curve) -> Gap:
         """The validation curve beside the training curve (by itself where there is none)."""
         if train is None:
-            alone: Gap = self.measures.gap([], [], val.steps, val.values)
-            return alone
+            return signals.gap([], [], val.steps, val.values)
         ours, theirs = axes.common(train, val, self.of("epoch"))
-        found: Gap = self.measures.gap(ours, train.values, theirs, val.values)
+        found = signals.gap(ours, train.values, theirs, val.values)
         if not self.comparable(train, val):
             return replace(found, final_ratio=None, best_ratio=None, widening=None, onset_index=None)
         return found
@@ -85,15 +62,13 @@ class Context:
         beside = train.values[np.maximum(np.searchsorted(ours, theirs, side="right") - 1, 0)]
         return not bool(((val.values > 0) & (beside > FAR * val.values)).all())
 
-    def schedule(self, curve: Curve) -> "Schedule":
+    def schedule(self, curve: Curve) -> Schedule:
         """What the learning-rate curve does."""
-        found: Schedule = self.measures.schedule(curve.steps, curve.values)
-        return found
+        return signals.schedule(curve.steps, curve.values)
 
-    def convergence(self, curve: Curve) -> "Convergence | None":
+    def convergence(self, curve: Curve) -> Convergence | None:
         """How a falling curve converges, or None where it does not fall."""
-        found: Convergence | None = self.measures.convergence(curve.steps, curve.values)
-        return found
+        return signals.convergence(curve.steps, curve.values)
 
     def of(self, *roles: str) -> list[Curve]:
         """The curves of the given roles that have values, most first; of equals the one called a loss, then the shorter name."""

@@ -1,16 +1,12 @@
 """Features of reinforcement learning: reward, entropy, the size of policy updates, the value function."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen, tau
 from loganalyst.model import Curve, Feature
-
-if TYPE_CHECKING:
-    from loganalyst.signals import Shape
+from loganalyst.signals import Shape
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -127,14 +123,14 @@ def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
     return unless_late(curve, gains) if last is None or last <= CHANCE else dict.fromkeys(gains)
 
 
-def _lost(curve: Curve, shape: "Shape") -> float | None:
+def _lost(curve: Curve, shape: Shape) -> float | None:
     end = _end(curve, shape)
     if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
         return None
     return ratio(end - shape.best, shape.first - shape.best)
 
 
-def _end(curve: Curve, shape: "Shape") -> float | None:
+def _end(curve: Curve, shape: Shape) -> float | None:
     """The last level (negated); of a reward whose best lies within it, that of what came after."""
     after = curve.values[(shape.best_index or 0) + 1 :]
     after = after[np.isfinite(after)]

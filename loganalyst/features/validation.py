@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,7 @@ from loganalyst.features.context import (
     tau,
 )
 from loganalyst.model import Curve, Feature
-
-if TYPE_CHECKING:
-    from loganalyst.signals import Gap
+from loganalyst.signals import Gap
 
 LOSSES = ("val_loss", "val_loss_component")
 LITTLE = 0.005  # of the best score

@@ -51,7 +51,7 @@ def steps(run: Run) -> dict[str, Callable[[], object]]:
     findings, _ = signals.find(found)
 
     def fresh() -> Context:
-        return Context(run, found, findings, signals)
+        return Context(run, found, findings)
 
     families = {f.__name__.split(".")[-1]: (lambda f=f: f.compute(fresh())) for f in features.families()}
     return {

@@ -63,7 +63,7 @@ def context(logged: Logged) -> Context:
     ]
     run = Run(points=pl.concat(frames), sources=(Source("m.csv", "csv", 1),))
     found = curves(run, roles.assign(logged))
-    return Context(run, found, signals.find(found)[0], signals)
+    return Context(run, found, signals.find(found)[0])
 
 
 def _curve(

@@ -31,7 +31,7 @@ def judged(folder: Path, case: Case) -> Features:
         path.write_text(told.replace(ROOT, ""))
     run = ingest(folder / next(iter(case.files)) if len(case.files) == 1 else folder)
     assert len(run.sources) == len(case.files)
-    computed = text.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+    computed = text.compute(Context(run=run, curves=(), findings=table("findings")))
     pairs = {k: v if isinstance(v, tuple) else (v, None) for k, v in computed.items()}
     return Features({k: v for k, (v, _) in pairs.items()}, {k: w for k, (_, w) in pairs.items() if w})
 

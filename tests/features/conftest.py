@@ -36,6 +36,6 @@ def features_of() -> Callable[..., Features]:
         )
         found = curves(read, roles.assign(read.points["metric"].unique(maintain_order=True)))
         findings, _ = signals.find(found)
-        return features.compute(Context(read, found, findings, signals))
+        return features.compute(Context(read, found, findings))
 
     return build

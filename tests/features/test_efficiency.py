@@ -22,7 +22,7 @@ def values(tmp_path: Path, *rows: str) -> dict[str, object]:
     """The features of one accounting file of `rows`."""
     path = tmp_path / "sacct.psv"
     path.write_text("\n".join([HEADER, *rows]) + "\n")
-    computed = efficiency.compute(Context(ingest(path), (), table("findings"), measures=()))
+    computed = efficiency.compute(Context(ingest(path), (), table("findings")))
     return {name: value[0] if isinstance(value, tuple) else value for name, value in computed.items()}
 
 
@@ -37,7 +37,7 @@ def curve(metric: str, role: str, readings: list[float], *, seconds: float = 10.
 
 def of(*curves: Curve, run: Run | None = None) -> dict[str, object]:
     """The features of these curves."""
-    computed = efficiency.compute(Context(run or Run(), curves, table("findings"), measures=()))
+    computed = efficiency.compute(Context(run or Run(), curves, table("findings")))
     return {name: value[0] if isinstance(value, tuple) else value for name, value in computed.items()}
 
 

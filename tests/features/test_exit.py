@@ -70,7 +70,7 @@ def test_training_that_was_stopped_early(tmp_path: Path, tail: str, early: bool)
     path = tmp_path / "job.out"
     path.write_text(steps(1, 8) + tail)
 
-    assert run_features.compute(Context(ingest(path), (), table("findings"), None))["run_stopped_early"] is early
+    assert run_features.compute(Context(ingest(path), (), table("findings")))["run_stopped_early"] is early
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,6 @@ def test_who_says_otherwise(status: RunStatus, tracker: str, state: str | None, 
         jobs=table("jobs", {"job": ["9"], "state": [state]}) if state else table("jobs"),
         job="9",
     )
-    told = run_features.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+    told = run_features.compute(Context(run=run, curves=(), findings=table("findings")))
 
     assert told["run_status_otherwise"] == said

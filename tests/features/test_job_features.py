@@ -23,7 +23,7 @@ def values(tmp_path: Path, *rows: str, log: str | None = None) -> dict[str, obje
     if log is not None:
         (tmp_path / "slurm-47.out").write_text(log)
     run = ingest(tmp_path)
-    computed = job.compute(Context(run, (), table("findings"), measures=()))
+    computed = job.compute(Context(run, (), table("findings")))
     return {name: value[0] if isinstance(value, tuple) else value for name, value in computed.items()}
 
 
@@ -56,11 +56,11 @@ def test_declared_and_witnessed(tmp_path):
     """Each value names the accounting file, and is declared; without accounting nothing is known."""
     (tmp_path / "sacct.psv").write_text(f"{HEADER}\n47|train|CANCELLED by 1000|0:0|00:01:00||||\n")
     run = ingest(tmp_path)
-    computed = job.compute(Context(run, (), table("findings"), measures=()))
+    computed = job.compute(Context(run, (), table("findings")))
 
     assert set(computed) <= {f.name for f in job.FEATURES}
     assert computed["job_cancelled_by"] == ("user 1000", Witness(file="sacct.psv"))
-    assert job.compute(Context(Run(sources=(Source("m.csv", "csv", 1),)), (), table("findings"), measures=())) == {}
+    assert job.compute(Context(Run(sources=(Source("m.csv", "csv", 1),)), (), table("findings"))) == {}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def context(logged: Logged, seconds: Mapping[str, float] | None = None) -> Conte
         frames.append(table("points", row))
     run = Run(points=pl.concat(frames), sources=(Source("m.csv", "csv", 1),))
     found = curves(run, roles.assign(logged))
-    return Context(run, found, signals.find(found)[0], signals)
+    return Context(run, found, signals.find(found)[0])
 
 
 def every(n: int, interval: int) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ def values(folder: Path, **files: str) -> dict[str, FeatureValue]:
     for name, told in files.items():
         (folder / f"{name}.log").write_text(told)
     run = ingest(folder / f"{next(iter(files))}.log" if len(files) == 1 else folder)
-    computed = ranks.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+    computed = ranks.compute(Context(run=run, curves=(), findings=table("findings")))
     return {k: v[0] if isinstance(v, tuple) else v for k, v in computed.items()}
 
 
@@ -36,7 +36,7 @@ def test_no_log_is_not_known() -> None:
     """Without a job log nothing is said, not even zero."""
     run = Run(sources=(Source("metrics.csv", "csv", 1),))
 
-    assert ranks.compute(Context(run=run, curves=(), findings=table("findings"), measures=())) == {}
+    assert ranks.compute(Context(run=run, curves=(), findings=table("findings"))) == {}
 
 
 def test_a_survived_fault(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ LIMIT = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE
 
 
 def features(run: Run) -> Features:
-    computed = text.compute(Context(run=run, curves=(), findings=table("findings"), measures=()))
+    computed = text.compute(Context(run=run, curves=(), findings=table("findings")))
     pairs = {k: v if isinstance(v, tuple) else (v, None) for k, v in computed.items()}
     return Features({k: v for k, (v, _) in pairs.items()}, {k: w for k, (_, w) in pairs.items() if w})
 
