@@ -230,6 +230,12 @@ class _Tree:
         return RuleError(f"{self.path}:{event.start_mark.line + 1}", what, allowed)
 
 
+@cache
+def text_files() -> tuple[RuleFile, ...]:
+    """The files of our log-line patterns, loaded once."""
+    return tuple(load_all(rules_dir() / "text"))
+
+
 def load_all(folder: Path) -> Iterator[RuleFile]:
     """Every YAML file below `folder`."""
     return map(load, yaml_files(folder))

@@ -24,6 +24,7 @@ STEPS = {
     "threads": {"limits"},
     "opening": set(),
     "rulefiles": {"errors"},
+    "patterntraits": {"rulefiles"},
     "settings": {"errors", "rulefiles"},
     "store": {
         "rulefiles",
@@ -45,11 +46,11 @@ STEPS = {
     "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "opening", "rulefiles"},
+    "sources": {"errors", "limits", "model", "opening", "patterntraits", "rulefiles"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "curves": {"errors", "model", "rulefiles", "threads"},
-    "blame": {"errors", "model", "rulefiles"},
-    "features": {"blame", "curves", "errors", "model", "rulefiles", "signals", "threads"},
+    "blame": {"errors", "model", "patterntraits", "rulefiles"},
+    "features": {"blame", "curves", "errors", "model", "patterntraits", "rulefiles", "signals", "threads"},
     "diagnosis": {"errors", "model", "rulefiles"},
     "baseline": {"errors", "model", "rulefiles", "signals"},
     "contextfile": {"errors", "rulefiles"},

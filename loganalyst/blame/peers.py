@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from loganalyst.blame.traits import says
+
 _PART, _LABEL, _RANK, _CLOCK = pl.col("part"), pl.col("label"), pl.col("rank"), pl.col("clock")
 # Whoever reports these does so when all is over: the line may stand behind what it led to.
 _REPORTED_LATE = _LABEL.is_in(["host_oom", "node_failure", "gpu_hardware"])
@@ -12,7 +14,7 @@ _KILLED = _LABEL.is_in(["host_oom", "segfault", "shm"]) | pl.col("text").str.con
 _PEER = _PART == "peer"
 _OWN = (_PART == "root") & _LABEL.ne_missing("user_interrupt")  # a launcher interrupts those that are left
 _EXIT = (_PART == "confirm") & _LABEL.is_not_null()
-_OF_A_TASK = pl.col("pattern").str.starts_with("slurm-task")
+_OF_A_TASK = says("of_task")
 
 
 def explained(lines: pl.DataFrame) -> pl.Series:

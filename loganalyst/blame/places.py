@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from loganalyst.blame.silence import silence
+from loganalyst.blame.traits import says
 
 _PART, _RANK, _NODE = pl.col("part"), pl.col("rank"), pl.col("node")
-_OF_A_TASK = pl.col("pattern").str.starts_with("slurm-task")
-_OF_A_SCHEDULER = (_PART == "stop") | pl.col("pattern").str.contains("^(?:slurm|other-scheduler)-")
+_OF_A_TASK = says("of_task")
+_OF_A_SCHEDULER = (_PART == "stop") | says("of_scheduler")
 _FIRST_RANK, _FIRST_NODE = pl.col("first_rank"), pl.col("first_node")
 
 
@@ -82,7 +83,7 @@ def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         return found
     asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
     named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
-    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | (pl.col("pattern") == "ray-actor-address"))
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | says("actor_address"))
     return _with_earliest(
         found,
         named.filter(_NODE.n_unique().over("session") == 1),
@@ -121,11 +122,11 @@ def first_failures(lines: pl.DataFrame) -> pl.DataFrame:
     """Session, rank and node (its host) of what torchrun's tables call the first failure, and whether they name
     no other node (`only_node`); of several tables of a session those of the earliest.
     """
-    heads = lines.filter(pattern="first-failure-table").select("session", "file", "line", head="line").sort("line")
+    heads = lines.filter(says("failure_table")).select("session", "file", "line", head="line").sort("line")
     if not heads.height:
         nothing = {"rank": pl.Int64, "node": pl.String, "only_node": pl.Boolean}
         return heads.select("session", **{name: pl.lit(None, dtype) for name, dtype in nothing.items()})
-    entries = lines.filter(pl.col("pattern").str.starts_with("failure-table")).sort("line")
+    entries = lines.filter(says("failure_table_entry")).sort("line")
     entries = entries.join_asof(heads, on="line", by=["session", "file"], check_sortedness=False).drop_nulls("head")
     told = entries.group_by("session", "file", "head", maintain_order=True).agg(
         _RANK.drop_nulls().first(), _NODE.drop_nulls().first(), pl.col("time", "line").first()

@@ -7,21 +7,15 @@ import polars as pl
 from loganalyst.blame.limits import limit
 from loganalyst.blame.peers import explained
 from loganalyst.blame.places import first_failures, placed
+from loganalyst.blame.tiers import tier
+from loganalyst.blame.traits import says
 from loganalyst.model import Run
 
 MESSAGE = 3  # lines behind an exception that its message may go on for
-TABLED = 3  # tier of what torchrun's table says
-_TERMINATED = (
-    "slurm-task-terminated",
-    "agent-terminated",
-    "exit-terminated",
-)  # ended by SIGTERM, and no line says by whom
-
-_LIBRARY = "nccl-error"  # of several lines, the last of which says what failed
 _LOG = ["session", "file"]
 _PART, _LABEL, _LINE, _PATTERN = pl.col("part"), pl.col("label"), pl.col("line"), pl.col("pattern")
 # a bar that stands at its beginning says nothing yet
-_WAITS = (_PATTERN == "last-step") & (pl.col("captures").str.json_path_match("$.step") == "0")
+_WAITS = says("step_printed") & (pl.col("captures").str.json_path_match("$.step") == "0")
 _OWN = _PART.is_in(["root", "stop"])
 _TOLD = (_PART == "confirm") & _LABEL.is_not_null()
 
@@ -76,7 +70,7 @@ def _known(chosen: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
     near = judged.filter(~pl.col("general"), _LABEL.is_not_null())
     if not near.height:
         return near
-    vague = chosen.filter(pl.col("general") | (_PATTERN == _LIBRARY))
+    vague = chosen.filter(pl.col("general") | says("library_echo"))
     vague = vague.select("session", "file", at="line", of=pl.when("general").then("block"), by="rank")
     goes_on = _LINE.is_between(pl.col("at"), pl.col("at") + MESSAGE) & (_PART == "root")
     own = (pl.col("block") == pl.col("of")) | (goes_on & pl.col("rank").eq_missing(pl.col("by")))
@@ -114,7 +108,9 @@ def _first(best: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         pl.col("file"),
     )
     first = best.sort(*order, nulls_last=True).unique("session", keep="first").drop("of_table")
-    tabled = first.filter(pl.col("tier") == TABLED).select("session", "file", "label", "tier", "general")
+    tabled = first.filter(pl.col("tier") == tier("launcher_table")).select(
+        "session", "file", "label", "tier", "general"
+    )
     if not tabled.height:
         return first
     # the launcher had said it before it printed its table
@@ -132,19 +128,17 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & ~failed))
     # A shell goes on behind a line that it cannot run; only a failed exit says that this was the work.
     worked = pl.col("logged") | (pl.col("behind") >= limit("script_goes_on"))
-    gone |= (_PATTERN == "script-line-failed") & (worked & ~failed | signalled)
+    gone |= says("shell_line") & (worked & ~failed | signalled)
     lines = lines.with_columns(alive=alive & ~gone, failed=failed)
     # what srun kills when it ends the step is no first failure
-    ended = (_PATTERN == "slurm-task-signalled") & (
-        _LINE.filter(_PATTERN == "slurm-task-failure").min().over(_LOG) < _LINE
-    )
+    ended = says("task_killed") & (_LINE.filter(says("task_failed")).min().over(_LOG) < _LINE)
     told = _TOLD & alive & ~ended.fill_null(value=False)
     # A cancel after a failed exit is the scheduler (or `srun -K`) ending what is left of the job.
-    left_over = (_PATTERN == "slurm-cancelled") & (_LINE.filter(told).min().over(_LOG) < _LINE).fill_null(value=False)
+    left_over = says("cancelled") & (_LINE.filter(told).min().over(_LOG) < _LINE).fill_null(value=False)
     # Output may be flushed after the traceback: where an exit failed, later metrics do not prove survival.
     last_fault = _OWN & in_traceback & (_LINE.filter(_OWN & in_traceback).max().over("session") == _LINE)
-    tabled = (_LINE.filter(_PATTERN == "first-failure-table").min().over("session") < _LINE).fill_null(value=False)
-    cut = (_PATTERN == "traceback") & (_LINE.filter(in_traceback).max().over("session").fill_null(0) < _LINE)
+    tabled = (_LINE.filter(says("failure_table")).min().over("session") < _LINE).fill_null(value=False)
+    cut = says("traceback") & (_LINE.filter(in_traceback).max().over("session").fill_null(0) < _LINE)
     # what ended a traceback is a failure, even where its words only point at another
     pointing = in_traceback & _PART.is_in(["cascade", "symptom"])
     led_to = pl.col("row").is_in(explained(lines.filter(alive & ~left_over)).implode())
@@ -154,19 +148,19 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     caught = (_LABEL == "code_exception") & ~in_traceback & ~again
     caught &= (_LINE.filter(ended).max().over(_LOG) > _LINE).fill_null(value=False)
     tiers = (
-        (_OWN & alive & ~left_over & ~caught, 0),
-        ((_PART == "peer") & alive & ~led_to, 0),
-        (last_fault & (pl.col("later") <= limit("flushed")) & pl.col("failed"), 1),
-        (_OWN & alive & ~left_over, 1),
-        ((_PART == "aside") & alive, 2),
-        (told & tabled, TABLED),
-        (told, 4),
-        (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), 5),
-        ((_PART == "confirm") & alive, 6),
-        ((cut | pointing) & alive, 7),
-        (_PATTERN.is_in(_TERMINATED) & alive & ~pl.col("over"), 8),
+        (_OWN & alive & ~left_over & ~caught, "own_fault"),
+        ((_PART == "peer") & alive & ~led_to, "own_fault"),
+        (last_fault & (pl.col("later") <= limit("flushed")) & pl.col("failed"), "flushed_fault"),
+        (_OWN & alive & ~left_over, "flushed_fault"),
+        ((_PART == "aside") & alive, "aside"),
+        (told & tabled, "launcher_table"),
+        (told, "failed_exit"),
+        (alive & (left_over | _PART.is_in(["peer", "cascade"]) & _LABEL.is_not_null()), "consequence"),
+        ((_PART == "confirm") & alive, "bare_exit"),
+        ((cut | pointing) & alive, "cut_traceback"),
+        (says("terminated") & alive & ~pl.col("over"), "terminated"),
     )
-    tier = pl.coalesce(pl.when(holds).then(pl.lit(number)) for holds, number in tiers)
+    strongest = pl.coalesce(pl.when(holds).then(pl.lit(tier(name))) for holds, name in tiers)
     # a file that is not there is often looked for elsewhere, and what then fails is the cause
-    general = (_LABEL == "code_exception").fill_null(value=False) | (_PATTERN == "file-not-found")
-    return lines.with_columns(tier=tier, general=general).drop_nulls("tier").drop("failed")
+    general = (_LABEL == "code_exception").fill_null(value=False) | says("often_handled")
+    return lines.with_columns(tier=strongest, general=general).drop_nulls("tier").drop("failed")

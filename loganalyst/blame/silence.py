@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.blame.limits import limit
+from loganalyst.blame.traits import says
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     if not waiting:
         return None
     first = complaints.row(0, named=True)
-    named = complaints.filter(pattern="monitored-barrier")["captures"].str.json_path_match("$.ranks").drop_nulls()
+    named = complaints.filter(says("missing_ranks"))["captures"].str.json_path_match("$.ranks").drop_nulls()
     if len(named):
         return Silence(tuple(waiting), tuple(sorted({int(n) for n in re.findall(r"\d{1,9}", named[0])})), first)
     seen = {int(rank) for rank in lines["rank"].drop_nulls()}
@@ -45,5 +46,5 @@ def silence(lines: pl.DataFrame) -> Silence | None:
 
 
 def _stated(lines: pl.DataFrame) -> int:
-    said = lines.filter(pattern="rank-on-host")["captures"].str.json_path_match("$.ranks").cast(pl.Int64, strict=False)
+    said = lines.filter(says("rank_count"))["captures"].str.json_path_match("$.ranks").cast(pl.Int64, strict=False)
     return max(said.drop_nulls(), default=0)

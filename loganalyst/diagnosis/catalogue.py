@@ -20,7 +20,7 @@ from loganalyst.model import Feature
 
 T = TypeVar("T")
 NOT_RULES = (
-    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "changes.yaml", "settings.yaml",
+    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "tiers.yaml", "changes.yaml", "settings.yaml",
     "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
     "anonymous.yaml",
 )  # fmt: skip

@@ -5,6 +5,7 @@ import polars as pl
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.features.progress import printed_plan
 from loganalyst.model import UNREAD, Feature, Run
+from loganalyst.patterntraits import having
 
 COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "step", "epoch", "parameter_count")
 
@@ -47,7 +48,6 @@ KINDS = {
     ),
 }
 FEWEST = 4  # points that make a curve
-EARLY = ("early-stopping", "boosting-stopped")  # patterns of lines that say so
 
 _PLANNED = (
     "max_steps",
@@ -92,7 +92,7 @@ def compute(context: Context) -> Computed:
 
 
 def _stopped_early(run: Run) -> bool:
-    told = run.lines.filter(pl.col("session") == pl.col("session").max(), pl.col("pattern").is_in(EARLY))
+    told = run.lines.filter(pl.col("session") == pl.col("session").max(), pl.col("pattern").is_in(having("early_stop")))
     return told.height > 0
 
 

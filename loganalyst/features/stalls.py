@@ -9,6 +9,7 @@ import polars as pl
 from loganalyst.curves.logtimes import LONG, Pauses, pauses
 from loganalyst.features.context import Computed, Context, seen
 from loganalyst.model import Feature, Run, Witness
+from loganalyst.patterntraits import having
 
 NEEDS = "times of the logged rows (a timestamp a line, or a tracker)"
 END = "times of the logged rows, and when the job ended (SLURM accounting, or a log with timestamps)"
@@ -54,7 +55,7 @@ def _ending(run: Run) -> Computed:
     if not any(s.format == "text" for s in run.sources):
         return {}
     last = run.sessions["session"].max()
-    cut = run.lines.filter(pl.col("pattern") == "cut-line", session=last).to_dicts()
+    cut = run.lines.filter(pl.col("pattern").is_in(having("cut_line")), session=last).to_dicts()
     if not cut:
         return {"log_ends_mid_line": False, "log_cut_at_buffer": False}
     witness = Witness(file=cut[0]["file"], line=cut[0]["line"])

@@ -11,6 +11,7 @@ import polars as pl
 from loganalyst.blame.rootline import judged_session
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Run, Witness
+from loganalyst.patterntraits import having, signals
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 SHORT = 200  # characters of a message
@@ -51,12 +52,6 @@ FEATURES = (
     *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNTS),
 )
 _TRACEBACKS = ("python", "xla")  # of other blocks the line itself says more
-_SIGNALS = {
-    "child-sigkill": "SIGKILL", "shell-killed": "SIGKILL", "exit-killed": "SIGKILL", "child-segfault": "SIGSEGV",
-    "segmentation-fault": "SIGSEGV", "bus-error": "SIGBUS", "child-bus-error": "SIGBUS", "aborted": "SIGABRT",
-    "child-aborted": "SIGABRT", "closing-others": "SIGTERM", "slurm-task-terminated": "SIGTERM",
-    "agent-terminated": "SIGTERM", "exit-terminated": "SIGTERM", "signal-bypassed": "SIGTERM",
-}  # fmt: skip
 _MODULES = (
     "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",
 )  # fmt: skip
@@ -79,15 +74,16 @@ def compute(context: Context) -> Computed:
 
 def _counted(lines: pl.DataFrame) -> Computed:
     return {
-        "log_traceback_count": int((lines["pattern"] == "traceback").sum()),
+        "log_traceback_count": int(lines["pattern"].is_in(having("traceback")).sum()),
         "log_cascade_count": int((lines["part"] == "cascade").sum()),
     }
 
 
 def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:
-    signals = [_SIGNALS[p] for p in lines["pattern"] if p in _SIGNALS]
+    known = signals()
+    sent = [known[p] for p in lines["pattern"] if p in known]
     # SIGTERM is what the others get when one of them died
-    signal = next((s for s in signals if s != "SIGTERM"), signals[0] if signals else "none")
+    signal = next((s for s in sent if s != "SIGTERM"), sent[0] if sent else "none")
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     block = run.block(row["file"], row["line"]) or {}

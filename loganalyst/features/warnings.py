@@ -6,9 +6,9 @@ import polars as pl
 
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, Witness
+from loganalyst.patterntraits import having
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
-PATTERN = "degrees-of-freedom"
 FEATURES = (
     Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was taken of too few values (0 = looked and none)", NEEDS),
     Feature("variance_warning_operation", "text", "", "what warned: var, std or another", NEEDS),
@@ -19,7 +19,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES; not known where no job log was read."""
     if not any(s.format == "text" for s in context.run.sources):
         return {}
-    found = context.run.lines.filter(pl.col("pattern") == PATTERN)
+    found = context.run.lines.filter(pl.col("pattern").is_in(having("too_few_values")))
     if not found.height:
         return {"variance_warning_count": 0}
     first = found.row(0, named=True)

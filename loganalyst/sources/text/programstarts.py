@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import RunStatus, table
+from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines.linekinds import Look, hashed
 from loganalyst.sources.text.lines.lines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
@@ -30,16 +31,6 @@ _STATUS: dict[str, RunStatus] = {
     "user_interrupt": "cancelled",
     "host_oom": "killed",
 }
-_KILLED = (
-    "child-sigkill",
-    "shell-killed",
-    "exit-killed",
-    "systemd-killed",
-    "slurm-task-signalled",
-    "stopped-by-signal",
-)
-_HARMLESS = ("script-line-failed",)  # the shell goes on behind it
-_TERMINATED = ("slurm-task-terminated", "agent-terminated", "exit-terminated")  # where nothing else says how it ended
 _JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _DIGITS = str.maketrans("123456789", "0" * 9)
@@ -76,10 +67,12 @@ class Session:
         left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
         own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
         own = sorted(own, key=itemgetter(0))
-        aside = [fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in _HARMLESS]
+        aside = [
+            fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in having("shell_line")
+        ]
         aside = [] if self.ended_well else aside
         for _, label, pattern in (*own, *told, *aside):
-            return "killed" if pattern in _KILLED else _STATUS.get(label or "", "failed")
+            return "killed" if pattern in having("killed") else _STATUS.get(label or "", "failed")
         return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
 
     def went_on(self, lines: NDArray[np.int64]) -> None:
@@ -229,7 +222,9 @@ class Sessions:
                 first = int(times[times != _NOWHEN].min())
                 one.started = first if one.started is None else min(one.started, first)
                 one.ended = last if one.ended is None else max(one.ended, last)
-        terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in _TERMINATED])
+        terminated = np.isin(
+            hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in having("terminated")]
+        )
         judged = hits[hits.of(*_JUDGED, "end") | terminated]
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
         for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):

@@ -10,7 +10,8 @@ import polars as pl
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import constant
-from loganalyst.rulefiles import RuleFile, load_all, rules_dir
+from loganalyst.patterntraits import SIGNALS, TRAITS
+from loganalyst.rulefiles import RuleFile, text_files
 from loganalyst.sources.text.patterns.literals import Rows, found, groups
 
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
@@ -58,7 +59,7 @@ LABELS = (
     "other",
 )
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
-OPTIONAL = ("not", "generic")
+OPTIONAL = ("not", "generic", "signal", "says")
 # a line of source code that a traceback quotes, plain or in a box: what it would raise is not what was raised
 _QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]|^\s+(?:raise|assert)\s"
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
@@ -92,7 +93,7 @@ def catalogue() -> tuple[Pattern, ...]:
     """
     found: list[Pattern] = []
     seen: dict[str, str] = {}
-    for file in load_all(rules_dir() / "text"):
+    for file in text_files():
         found += [_pattern(file, i) for i in range(_count(file))]
     for pattern in found:
         if pattern.id in seen:
@@ -212,6 +213,12 @@ def _pattern(file: RuleFile, i: int) -> Pattern:
     _one_of(file.where(*at, "part"), "part", node["part"], get_args(Part))
     if node["label"] is not None:
         _one_of(file.where(*at, "label"), "label", node["label"], LABELS)
+    if "signal" in node:
+        _one_of(file.where(*at, "signal"), "signal", node["signal"], SIGNALS)
+    if "says" in node and not _texts(node["says"]):
+        raise RuleError(file.where(*at, "says"), f"says is {node['says']!r}", "a list of traits is needed")
+    for trait in node.get("says", ()):
+        _one_of(file.where(*at, "says"), "trait", trait, tuple(TRAITS))
     for key in ("id", "regex", "not"):
         if not isinstance(node.get(key, ""), str):
             raise RuleError(file.where(*at, key), f"{key} is {node[key]!r}", "a text is needed")

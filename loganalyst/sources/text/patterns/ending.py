@@ -7,6 +7,7 @@ import polars as pl
 
 from loganalyst.model import table
 from loganalyst.opening import opened
+from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines.heads import bare, behind
 from loganalyst.sources.text.lines.lines import head
 from loganalyst.sources.text.lines.prefixes import described
@@ -19,7 +20,6 @@ LAST = 12  # lines that are a log's last words, where they say that they tell of
 LATEST = 5  # of these the ones that are, where no pattern and no family knows them
 VERY_LAST = 3  # and where they only sound like one
 UNKNOWN = 4  # rank of an error of no family, behind those of one
-_CUT = "traceback"  # without an exception behind it: the log ends in it
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
 _HEADING = r"^\S.*:$"  # goes on in the next line; what is indented is a line of a program
 
@@ -55,7 +55,7 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: t
         return table("lines")
     harmless = claims.filter(pl.col("pattern").is_in([p.id for p in hits if p.part == "advice"]))["row"]
     last = last.filter(~pl.int_range(pl.len()).is_in(harmless.implode()))
-    told = _told(last, named=any(p.part in ("confirm", "cascade") or p.id == _CUT for p in hits))
+    told = _told(last, named=any(p.part in ("confirm", "cascade") or p.id in having("traceback") for p in hits))
     return table("lines", {
         "session": session, "file": path.name, "line": told["line"], "pattern": told["pattern"].fill_null("last-words"),
         "label": told["label"], "part": "confirm", "captures": "{}", "text": told["text"].str.head(SHOWN),

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import SCHEMAS, Time, table
+from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines import heads, owners
 from loganalyst.sources.text.lines.lines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
@@ -21,7 +22,6 @@ KEPT = 100  # matches of one pattern kept at either end of a session in a batch;
 WAITING = 1000  # lines that wait to be described, about
 HEAVY = 1 << 20  # bytes of them
 
-_EXCEPTION = "python-exception"  # the pattern of exceptions that no other pattern claims
 _START, _ADVICE = PARTS.index("start"), PARTS.index("advice")
 _HARMLESS = [PARTS.index("peer"), PARTS.index("cascade")]
 
@@ -103,7 +103,7 @@ class Catalogue:
     def _with_exceptions(self, chunk: Chunk, hits: Hits, ends: pl.DataFrame) -> Hits:
         """With the exceptions of tracebacks: those that no pattern claims, and what is known of the others."""
         block = _encoded(ends)
-        rows, plain = ends["row"].to_numpy(), self.place[_EXCEPTION]
+        rows, plain = ends["row"].to_numpy(), self.place[having("any_exception")[0]]
         alone = np.setdiff1d(rows, hits.row)
         more = self._hits(chunk, alone, np.full(len(alone), plain), np.full(len(alone), "{}", object))
         both = Hits.joined([hits, more])

@@ -1,0 +1,63 @@
+"""Traits of log-line patterns: what a line of a pattern says beside its label, as `rules/text/*.yaml` states it.
+
+Readers and features ask for a trait, never for the id of a pattern: a new pattern needs no change in Python.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from loganalyst import rulefiles
+
+TRAITS: Mapping[str, str] = {
+    "killed": "a signal that nobody in the program sent ended it: the session was killed",
+    "terminated": "SIGTERM ended the program, and the line does not say who sent it",
+    "task_failed": "a task of a SLURM step failed by itself; srun then kills the others",
+    "task_killed": "srun killed a task, perhaps because another one had failed",
+    "of_task": "the line names one task of a SLURM step",
+    "of_scheduler": "the scheduler says it, not the program",
+    "cancelled": "the scheduler cancelled the job, perhaps because its work had failed",
+    "shell_line": "a command of the job script could not run; the shell goes on with the next line",
+    "traceback": "head of a Python traceback; the exception follows",
+    "any_exception": "exception of a traceback that no other pattern knows",
+    "library_echo": "error of a library; a later line of the same message names the fault of the device",
+    "often_handled": "programs often catch this error and go on; what fails after it is the cause",
+    "failure_table": "head of a launcher's table of failed ranks",
+    "failure_table_entry": "line of a launcher's table of failed ranks",
+    "missing_ranks": "captures `ranks`: the ranks that did not arrive",
+    "rank_count": "captures `ranks`: the number of ranks of the job",
+    "actor_address": "names the node of an actor that died",
+    "early_stop": "the program ended the training early, as its settings asked for",
+    "too_few_values": "a variance was taken of too few values",
+    "step_printed": "the last step that the log prints; captures `step`",
+    "cut_line": "the last line of the log has no end",
+}
+SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
+# Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
+_MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",)}
+
+
+@cache
+def having(trait: str) -> tuple[str, ...]:
+    """The ids of our patterns that have a trait. Raises KeyError for a trait that TRAITS lacks.
+
+    >>> having("rank_count")
+    ('rank-on-host',)
+    """
+    TRAITS[trait]
+    return (*_MADE_BY_READER.get(trait, ()), *(node["id"] for node in _nodes() if trait in node.get("says", ())))
+
+
+@cache
+def signals() -> Mapping[str, str]:
+    """The name of the signal that ended the program, by id of the pattern whose lines say so.
+
+    >>> signals()["bus-error"]
+    'SIGBUS'
+    """
+    return {node["id"]: node["signal"] for node in _nodes() if "signal" in node}
+
+
+@cache
+def _nodes() -> tuple[Mapping[str, Any], ...]:
+    return tuple(node for file in rulefiles.text_files() for node in file.data["patterns"])

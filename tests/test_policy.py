@@ -1,0 +1,51 @@
+"""Policy lives in `rules/`: Python names no pattern of log lines and no rule."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from loganalyst import rulefiles
+from loganalyst.patterntraits import TRAITS, having, signals
+from loganalyst.pipeline import catalogue
+from loganalyst.sources.text.patterns.catalogue import catalogue as patterns
+
+PACKAGE = Path(__file__).parents[1] / "loganalyst"
+# Words with another meaning of their own: kinds of change points, a state of SLURM jobs, a trait and a key of tables
+OTHER_MEANINGS = {"divergence", "plateau", "straggler", "requeued", "traceback"}
+
+
+def texts(file: Path) -> set[str]:
+    """Every text constant of a module."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_python_names_no_pattern_and_no_rule():
+    """Whoever adds or renames one edits YAML alone."""
+    ids = {pattern.id for pattern in patterns()} | {*catalogue().rules}
+
+    named = {(file.name, text) for file in PACKAGE.rglob("*.py") for text in texts(file) & ids - OTHER_MEANINGS}
+
+    assert len(ids) > 500
+    assert named == set()
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+def test_every_trait_has_a_pattern(trait):
+    """A trait that nothing has is dead."""
+    assert having(trait)
+
+
+def test_a_trait_that_is_none_is_an_error():
+    """A misspelt trait must not be false of every line."""
+    with pytest.raises(KeyError, match="kiled"):
+        having("kiled")
+
+
+def test_signals_are_stated_by_patterns():
+    """The signal stands in the pattern's file."""
+    stated = {n["id"]: n["signal"] for f in rulefiles.text_files() for n in f.data["patterns"] if "signal" in n}
+
+    assert signals() == stated
+    assert signals()["child-sigkill"] == "SIGKILL"
