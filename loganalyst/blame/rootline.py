@@ -4,12 +4,12 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.blame.limits import limit
 from loganalyst.blame.peers import explained
 from loganalyst.blame.places import first_failures, placed
 from loganalyst.blame.tiers import tier
 from loganalyst.blame.traits import says
 from loganalyst.model import Run
+from loganalyst.thresholds import blame_limit
 
 MESSAGE = 3  # lines behind an exception that its message may go on for
 _LOG = ["session", "file"]
@@ -38,7 +38,7 @@ def judged_session(run: Run) -> int:
     )
     numbers = rows["session"].drop_nulls().unique().sort(descending=True)
     spoken = pl.concat([run.lines.filter(~_WAITS)["session"], run.points["session"].unique()])
-    long = rows.filter(pl.col("last_line") - pl.col("first_line") >= limit("said_nothing"))["session"]
+    long = rows.filter(pl.col("last_line") - pl.col("first_line") >= blame_limit("said_nothing"))["session"]
     said = numbers.filter(numbers.is_in(spoken.implode()) | numbers.is_in(long.implode()))
     return int(said[0] if len(said) else numbers[0]) if len(numbers) else 0
 
@@ -127,7 +127,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     # What fails when the work is done is no cause, unless the program failed with it.
     gone = pl.col("over") & ((_PART == "aside") | (_PART.is_in(["peer", "cascade"]) & ~failed))
     # A shell goes on behind a line that it cannot run; only a failed exit says that this was the work.
-    worked = pl.col("logged") | (pl.col("behind") >= limit("script_goes_on"))
+    worked = pl.col("logged") | (pl.col("behind") >= blame_limit("script_goes_on"))
     gone |= says("shell_line") & (worked & ~failed | signalled)
     lines = lines.with_columns(alive=alive & ~gone, failed=failed)
     # what srun kills when it ends the step is no first failure
@@ -150,7 +150,7 @@ def _tiers(lines: pl.DataFrame) -> pl.DataFrame:
     tiers = (
         (_OWN & alive & ~left_over & ~caught, "own_fault"),
         ((_PART == "peer") & alive & ~led_to, "own_fault"),
-        (last_fault & (pl.col("later") <= limit("flushed")) & pl.col("failed"), "flushed_fault"),
+        (last_fault & (pl.col("later") <= blame_limit("flushed")) & pl.col("failed"), "flushed_fault"),
         (_OWN & alive & ~left_over, "flushed_fault"),
         ((_PART == "aside") & alive, "aside"),
         (told & tabled, "launcher_table"),

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.blame.limits import limit
 from loganalyst.blame.traits import says
+from loganalyst.thresholds import blame_limit
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def silence(lines: pl.DataFrame) -> Silence | None:
     if world > max(2 * len(waiting) - 1, 2):  # most ranks did not complain: nothing follows
         return Silence(tuple(waiting), (), first)
     silent = sorted({*range(world)} - {*waiting})
-    sure = stated == world or seen.issuperset(silent) or (len(silent) == 1 and len(waiting) >= limit("gap_among"))
+    sure = stated == world or seen.issuperset(silent) or (len(silent) == 1 and len(waiting) >= blame_limit("gap_among"))
     return Silence(tuple(waiting), tuple(silent) if sure else (), first)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.blame.limits import limit
 from loganalyst.model import Run
+from loganalyst.thresholds import blame_limit
 
 _GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
 _LOG = ["session", "file"]
@@ -30,13 +30,15 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
     lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
     lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), said)
-    went_on = _elsewhere(lines, said) >= limit("survived_elsewhere")
+    went_on = _elsewhere(lines, said) >= blame_limit("survived_elsewhere")
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
-    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= limit("going_down")).fill_null(value=False)
+    led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= blame_limit("going_down")).fill_null(
+        value=False
+    )
     ended = pl.when(pl.col("part") == "end").then("line").min().over(_LOG)
     return lines.with_columns(
         behind=pl.col("last_line") - pl.col("line"),
-        alive=(pl.col("later") < limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
+        alive=(pl.col("later") < blame_limit("survived_after")) & ~went_on | led_to_stop | (pl.col("part") == "stop"),
         over=(pl.col("line") > ended).fill_null(value=False) & (pl.col("later") == 0),
     ).drop("first_line", "last_line")
 

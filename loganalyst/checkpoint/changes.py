@@ -5,10 +5,10 @@ from statistics import median
 
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.checkpoint.contents import Contents
-from loganalyst.checkpoint.limits import limit
 from loganalyst.checkpoint.scan import Apart, apart
 from loganalyst.checkpoint.steps import Steps
 from loganalyst.model import CheckpointChange, TensorChange
+from loganalyst.thresholds import checkpoint_limit
 
 
 def between(old: Contents, new: Contents, steps: Steps) -> CheckpointChange:
@@ -30,13 +30,13 @@ def between(old: Contents, new: Contents, steps: Steps) -> CheckpointChange:
 
 
 def _change(tensor: Stored, a: Apart, middle: float | None, kept: float) -> TensorChange:
-    many = prod(tensor.shape) >= limit("reset_values")
+    many = prod(tensor.shape) >= checkpoint_limit("reset_values")
     if a.equal:
         return TensorChange(tensor.name, "frozen", 0.0, a.cosine)
     if a.relative is None:
         return TensorChange(tensor.name, "not_finite")
-    if many and a.cosine is not None and a.cosine < limit("reset") and kept > limit("kept"):
+    if many and a.cosine is not None and a.cosine < checkpoint_limit("reset") and kept > checkpoint_limit("kept"):
         return TensorChange(tensor.name, "reset", a.relative, a.cosine)
-    far = inf if middle is None else limit("runaway") * middle
+    far = inf if middle is None else checkpoint_limit("runaway") * middle
     runaway = far < a.relative < inf  # from zeros only, any step is infinite
     return TensorChange(tensor.name, "runaway" if runaway else "changed", a.relative, a.cosine)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from loganalyst.checkpoint.limits import limit
 from loganalyst.model import (
     CheckpointChange,
     CheckpointScan,
@@ -12,6 +11,7 @@ from loganalyst.model import (
     OptimizerScan,
     TensorStats,
 )
+from loganalyst.thresholds import checkpoint_limit
 
 Severity = Literal["unusable", "warning", "note"]
 
@@ -32,11 +32,11 @@ def _of_one(scan: CheckpointScan) -> Iterator[InspectionFinding]:
         yield InspectionFinding("nonfinite", "unusable", scan.path, text, tuple(t.name for t in bad))
     for optimizer in scan.optimizers:
         yield from _of_optimizer(scan, optimizer)
-    if scan.loss_scale is not None and scan.loss_scale < limit("scale_collapsed"):
+    if scan.loss_scale is not None and scan.loss_scale < checkpoint_limit("scale_collapsed"):
         text = f"the loss scale has collapsed to {scan.loss_scale:g}: gradients in half precision kept overflowing"
         yield InspectionFinding("scale_collapsed", "warning", scan.path, text)
     yield from _of_rows(scan)
-    if scan.embedding_share is not None and scan.embedding_share > limit("embedding_share"):
+    if scan.embedding_share is not None and scan.embedding_share > checkpoint_limit("embedding_share"):
         text = f"{scan.embedding_share:.0%} of the parameters are embeddings: little is left for the model itself"
         yield InspectionFinding("embedding_share", "note", scan.path, text)
     low = [t for t in scan.tensors if _collapsed(t)]
@@ -50,8 +50,8 @@ def _of_one(scan: CheckpointScan) -> Iterator[InspectionFinding]:
 
 
 def _collapsed(t: TensorStats) -> bool:
-    known = t.effective_rank is not None and _full_rank(t) >= limit("low_rank_side")
-    return known and (t.effective_rank or 0.0) < limit("low_rank") * _full_rank(t)
+    known = t.effective_rank is not None and _full_rank(t) >= checkpoint_limit("low_rank_side")
+    return known and (t.effective_rank or 0.0) < checkpoint_limit("low_rank") * _full_rank(t)
 
 
 def _full_rank(t: TensorStats) -> int:
@@ -82,7 +82,7 @@ def _of_optimizer(scan: CheckpointScan, o: OptimizerScan) -> Iterator[Inspection
     if o.blown_up:
         text = f"second moments far above those of the other tensors, as after huge gradients: {_listed(o.blown_up)}"
         yield InspectionFinding("blown_up", "warning", scan.path, text, o.blown_up)
-    if o.eps_share is not None and o.eps_share > limit("eps_dominated"):
+    if o.eps_share is not None and o.eps_share > checkpoint_limit("eps_dominated"):
         text = f"for {o.eps_share:.0%} of the parameters eps {o.eps:g}, not the gradient, sets the size of Adam's step"
         yield InspectionFinding("eps_dominated", "warning", scan.path, text)
 

@@ -10,12 +10,12 @@ from statistics import median
 
 from loganalyst.checkpoint.blocks import Stored
 from loganalyst.checkpoint.contents import Contents, Optimizer
-from loganalyst.checkpoint.limits import limit as limit_of
 from loganalyst.checkpoint.scan import TINY, scan
 from loganalyst.checkpoint.spectra import with_spectrum
 from loganalyst.checkpoint.steps import Steps
 from loganalyst.limits import processors
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
+from loganalyst.thresholds import checkpoint_limit
 
 MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
 THREADS = 4  # more are not faster: they wait for memory
@@ -111,7 +111,7 @@ def _optimizer(found: Optimizer, steps: Steps) -> OptimizerScan:
     moments = tuple(_scanned(found.moments, (square if is_v else TINY for is_v in second), steps))
     v = [m for m, is_v in zip(moments, second, strict=True) if is_v and m.count]
     seen, peaks = sum(m.count - m.zeros for m in v), [m.max for m in v if m.max]
-    limit = limit_of("blown_up") * median(peaks) if peaks else 0.0
+    limit = checkpoint_limit("blown_up") * median(peaks) if peaks else 0.0
     return OptimizerScan(
         step=found.step,
         eps=found.eps,

@@ -20,8 +20,8 @@ from loganalyst.model import Feature
 
 T = TypeVar("T")
 NOT_RULES = (
-    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "tiers.yaml", "changes.yaml", "settings.yaml",
-    "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
+    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "tiers.yaml", "features.yaml",
+    "changes.yaml", "settings.yaml", "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
     "anonymous.yaml",
 )  # fmt: skip
 SCALES: tuple[Scale, ...] = get_args(Scale)

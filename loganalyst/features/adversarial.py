@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, seen
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 GENERATOR, DISCRIMINATOR = "generator_loss", "discriminator_loss"
 FEATURES = (
@@ -19,7 +20,6 @@ FEATURES = (
 )  # fmt: skip
 JUDGES = ("sample_distance", "val_score", "val_accuracy", "val_loss")
 FEWEST = 30
-WON = 0.05  # of ln 4 or ln 2, where it guesses
 
 
 def compute(context: Context) -> Computed:
@@ -45,7 +45,7 @@ def compute(context: Context) -> Computed:
 def _won(x: NDArray[np.float64]) -> float | None:
     """Not of a loss that is a difference of scores, as a critic's."""
     late = x[x.size // 10 :]
-    return float(np.mean(late < WON)) if x.size >= FEWEST and x.min() >= 0 else None
+    return float(np.mean(late < feature_limit("discriminator_won"))) if x.size >= FEWEST and x.min() >= 0 else None
 
 
 def _growth(x: NDArray[np.float64]) -> float | None:

@@ -4,6 +4,7 @@ import numpy as np
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 ENTROPY, LOGIT = "attention_entropy", "attention_logit"
 FEATURES = (
@@ -16,7 +17,6 @@ FEATURES = (
     Feature("attention_logit_last", "float", "", "its last level", LOGIT),
     Feature("attention_logit_growth", "float", "ratio", "last level against the first", LOGIT),
 )  # fmt: skip
-HALF = 0.5  # of the first level: the place of a fall; how deep it is, rules judge
 
 
 def compute(context: Context) -> Computed:
@@ -36,7 +36,7 @@ def _entropy(context: Context) -> Computed:
         "attention_entropy_first": first,
         "attention_entropy_last": (last_level(curve.values), seen(curve)),
         "attention_entropy_last_share": share,
-        **_low(curve, HALF * first),
+        **_low(curve, feature_limit("attention_entropy_fall") * first),
     }
 
 

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
@@ -16,7 +17,6 @@ FEATURES = (
     Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
 )  # fmt: skip
 
-FEW_CLASSES = 5  # for more, ln K and ln (K + 1) are so close that only a loss that never left it tells
 ANY = tuple(range(2, 21))  # classes that are tried where none are told
 COMMON = (100, 1000)  # and of the usual data sets, where the loss begins there, too
 KEYS = (
@@ -30,7 +30,6 @@ KEYS = (
     "padded_vocab_size",
 )
 FEWEST = 8  # values of a loss that tell
-LEARNED = 0.8  # of the loss of guessing: a loss below it had learned something
 
 
 def compute(context: Context) -> Computed:
@@ -76,7 +75,7 @@ def _loss(context: Context, told: list[int]) -> Computed:
 
 
 def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
-    """K where half of the last 30 % lies within 4 % of ln K and their median within 1 %, else 0.
+    """K where half of the last 30 % and their median lie near ln K, else 0.
 
     A loss that came down to ln K step by step is no guess, whatever it ends at: an untrained model guesses. So the
     loss either begins there and never left (or was lost again after it had learned), or lies there from the first
@@ -88,12 +87,17 @@ def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
     chance = float(np.log(k))
-    pinned = abs(level - chance) < 0.01 * chance and np.median(np.abs(tail - chance)) < 0.04 * chance
+    spread = np.median(np.abs(tail - chance))
+    pinned = (
+        abs(level - chance) < feature_limit("chance_level_near") * chance
+        and spread < feature_limit("chance_spread_near") * chance
+    )
     if k in COMMON and k not in told:
-        return k if pinned and abs(start - chance) < 0.01 * chance else 0
-    began = start < (1.35 if k <= FEW_CLASSES else 1.1) * chance
-    stayed = abs(early - chance) < 0.03 * chance
-    lost = began and float(np.median(x[n // 3 : n // 2])) < LEARNED * chance
+        return k if pinned and abs(start - chance) < feature_limit("chance_start_near") * chance else 0
+    highest = "chance_start_few" if k <= feature_limit("few_classes") else "chance_start_many"
+    began = start < feature_limit(highest) * chance
+    stayed = abs(early - chance) < feature_limit("chance_early_near") * chance
+    lost = began and float(np.median(x[n // 3 : n // 2])) < feature_limit("loss_below_chance") * chance
     return k if pinned and (stayed or lost) else 0
 
 

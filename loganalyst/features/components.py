@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, seen
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 ROLES = ("loss_component", "recon_loss", "kl", "quantisation_loss")
 
@@ -27,10 +28,6 @@ FEATURES = (
 
 # Which terms are meant has to be settled before a rule can ask how large their share is: these choose, rules judge
 FEWEST = 5  # points of a half that tell whether it moves
-STUCK = 0.3  # of the first level: a term that still has more did not learn
-NOT_FALLEN = 0.7
-WATCHED = 5.0  # times the total: a term above that is logged without the weight it has in there
-DROWNED = 0.02  # of the sum: a term with less hardly moves the weights
 
 
 def compute(context: Context) -> Computed:
@@ -61,7 +58,7 @@ def _in_total(context: Context, term: Curve) -> bool:
     if total is None or size is None:
         return True
     levels = [level for level in (first_level(np.abs(total.values)), last_level(np.abs(total.values))) if level]
-    return not levels or size <= WATCHED * max(levels)
+    return not levels or size <= feature_limit("term_only_watched") * max(levels)
 
 
 def _still(curves: list[Curve]) -> Computed:
@@ -87,7 +84,7 @@ def _shares(
     """Of terms with these levels; `sizes` are their values (terms by points)."""
     moved = np.divide(last, first, out=np.full_like(last, np.inf), where=first > 0)
     moved[(first == 0) & (last == 0)] = np.nan
-    stuck = (moved > STUCK) & (last > 0) & (_lowest(sizes) > STUCK * first)
+    stuck = (moved > feature_limit("term_stuck")) & (last > 0) & (_lowest(sizes) > feature_limit("term_stuck") * first)
     top = int(np.argmax(last))
     out: Computed = {
         "component_top_metric": terms[top].metric,
@@ -96,7 +93,12 @@ def _shares(
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
     plain = np.array([c.role.name == "loss_component" for c in terms])  # a divergence term rises by nature
-    drowned = np.flatnonzero((moved > NOT_FALLEN) & (last > 0) & (_usual(sizes) < DROWNED) & plain)
+    drowned = np.flatnonzero(
+        (moved > feature_limit("term_not_fallen"))
+        & (last > 0)
+        & (_usual(sizes) < feature_limit("term_drowned"))
+        & plain
+    )
     out["component_drowned_count"] = int(drowned.size)
     out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():

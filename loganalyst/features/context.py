@@ -17,9 +17,8 @@ from loganalyst.blame.survival import outlived
 from loganalyst.curves import axes
 from loganalyst.model import Curve, Feature, FeatureValue, Run, Witness
 from loganalyst.signals import Convergence, Gap, Schedule, Shape
+from loganalyst.thresholds import feature_limit
 
-FAR = 20.0  # times a held-out loss: a training loss this far above it is none of the same scale
-FEWEST = 3  # evaluations that tell so
 MOST = 200  # values whose order is told from all pairs
 
 Value = FeatureValue | tuple[FeatureValue, Witness]
@@ -57,10 +56,10 @@ class Context:
         evaluation is the sum over what the other is the mean of: neither dropout nor augmentation costs as much.
         """
         ours, theirs = axes.common(train, val, self.of("epoch"))
-        if not ours.size or theirs.size < FEWEST:
+        if not ours.size or theirs.size < feature_limit("losses_of_other_scale_evaluations"):
             return True
         beside = train.values[np.maximum(np.searchsorted(ours, theirs, side="right") - 1, 0)]
-        return not bool(((val.values > 0) & (beside > FAR * val.values)).all())
+        return not bool(((val.values > 0) & (beside > feature_limit("losses_of_other_scale") * val.values)).all())
 
     def schedule(self, curve: Curve) -> Schedule:
         """What the learning-rate curve does."""

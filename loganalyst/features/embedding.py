@@ -7,6 +7,7 @@ import numpy as np
 from loganalyst.features.context import Computed, Context, first_level, last_level, median, ratio, seen
 from loganalyst.features.tensors import layers
 from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
 
 SPREAD = "representation_spread"
 FEATURES = (
@@ -21,7 +22,6 @@ FEATURES = (
 )  # fmt: skip
 EMBEDDING = re.compile(r"embed|wte|wpe|patch_?proj|tok(en)?s?_emb", re.I)
 FEWEST = 8  # values of a layer that tell what is usual
-LOW = 0.1
 
 
 def compute(context: Context) -> Computed:
@@ -58,7 +58,7 @@ def _spread(context: Context) -> Computed:
     if not known:
         return {}
     share, curve = min(known, key=lambda pair: pair[0])
-    above = np.flatnonzero(curve.values >= LOW * (first_level(curve.values) or 0.0))
+    above = np.flatnonzero(curve.values >= feature_limit("embedding_spread_low") * (first_level(curve.values) or 0.0))
     at = int(above[-1]) + 1 if above.size else 0
     out: Computed = {
         "representation_spread_metric": curve.metric,

@@ -11,6 +11,7 @@ from loganalyst.features.chance import ANY, COMMON, told_classes
 from loganalyst.features.context import Computed, Context, median, seen
 from loganalyst.features.validation import share
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "accuracy and loss of the same data"
 FEATURES = (
@@ -27,8 +28,6 @@ FEATURES = (
 PAIRS = (("val_loss", "val_accuracy"), ("train_loss", "train_accuracy"))
 FEWEST = 2  # steps with both
 ENOUGH = 3  # for a level that is no chance
-CLOSE = 0.003  # of ln K: before anything is learned all shares are nearly alike, and the loss of their softmax more so
-NEAR = 0.1  # of a loss: else the first, perhaps a mean of an epoch, is a number near ln K by chance
 
 Pair = tuple[Curve, Curve, NDArray[np.float64], NDArray[np.float64]]
 
@@ -82,7 +81,11 @@ def _classes(context: Context, of_right: float) -> tuple[int, str]:
         return max(told), "config"
     first = next((float(curve.values[0]) for curve in context.of("train_loss")), 0.0)
     begun = round(np.exp(first)) if 0 < first < np.log(2 * max(COMMON)) else 0
-    if begun >= 2 and abs(first / np.log(begun) - 1) < CLOSE and abs(of_right - _floor(begun)) < NEAR:
+    if (
+        begun >= 2
+        and abs(first / np.log(begun) - 1) < feature_limit("first_loss_at_chance")
+        and abs(of_right - _floor(begun)) < feature_limit("loss_of_right_at_floor")
+    ):
         return begun, "first loss"
     return min((*ANY, *COMMON), key=lambda k: abs(of_right - _floor(k))), "fit"
 

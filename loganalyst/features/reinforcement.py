@@ -7,6 +7,7 @@ from loganalyst.features.beginning import begins_late, unless_late
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen, tau
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
+from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
@@ -40,9 +41,7 @@ FEATURES = (
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
-CHANCE = 0.5  # share of random actions above which the policy hardly acts
 TREND = 5  # values whose order tells a trend
-LOW = 0.02  # of the first entropy: the share of the run below it needs a level, rules judge the share
 
 
 def compute(context: Context) -> Computed:
@@ -120,7 +119,11 @@ def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
     """
     random = context.random_actions()
     last = None if random is None else last_level(random.values)
-    return unless_late(curve, gains) if last is None or last <= CHANCE else dict.fromkeys(gains)
+    return (
+        unless_late(curve, gains)
+        if last is None or last <= feature_limit("random_actions_high")
+        else dict.fromkeys(gains)
+    )
 
 
 def _lost(curve: Curve, shape: Shape) -> float | None:
@@ -188,7 +191,7 @@ def _entropy(context: Context) -> Computed:
         "entropy_last_share": ratio(last, first),
         "entropy_low_share": 0.0,
     }
-    low = np.flatnonzero(size < LOW * first) if first else np.array([], dtype=int)
+    low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
         witness = seen(curve, int(low[0]))
         out["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)

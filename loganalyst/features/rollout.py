@@ -4,6 +4,7 @@ import numpy as np
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("value_loss_last", "float", "loss", "last level of the value function's loss", "value_loss"),
@@ -15,8 +16,6 @@ FEATURES = (
     Feature("exploration_low_share", "float", "share", "share of the run after it first fell below a twentieth of its first level", "exploration"),
     Feature("policy_kl_over_limit_share", "float", "share", "share of the updates whose divergence is above 0.05", "approx_kl"),
 )  # fmt: skip
-LOW = 0.05
-LIMIT = 0.05  # nats; two to five times what implementations stop an update at (0.01 to 0.02)
 
 
 def compute(context: Context) -> Computed:
@@ -36,7 +35,9 @@ def compute(context: Context) -> Computed:
         out["episode_length_growth"] = ratio(last, first_level(curve.values))
     for curve in context.of("approx_kl")[:1]:
         finite = curve.values[np.isfinite(curve.values)]
-        out["policy_kl_over_limit_share"] = float(np.mean(finite > LIMIT)) if finite.size else None
+        out["policy_kl_over_limit_share"] = (
+            float(np.mean(finite > feature_limit("policy_kl_limit"))) if finite.size else None
+        )
     return out | _exploration(context)
 
 
@@ -45,7 +46,9 @@ def _exploration(context: Context) -> Computed:
     if curve is None:
         return {}
     first = first_level(curve.values)
-    low = np.flatnonzero(curve.values < LOW * first) if first else np.empty(0, dtype=int)
+    low = (
+        np.flatnonzero(curve.values < feature_limit("episode_length_low") * first) if first else np.empty(0, dtype=int)
+    )
     return {
         "exploration_last": (last_level(curve.values), seen(curve)),
         "exploration_low_share": float(1 - low[0] / len(curve.values)) if low.size else 0.0,

@@ -4,6 +4,7 @@ import re
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
 from loganalyst.model import Feature
+from loganalyst.thresholds import feature_limit
 
 LOAD, ENTROPY = "expert_load", "router_entropy"
 FEATURES = (
@@ -15,7 +16,6 @@ FEATURES = (
     Feature("router_entropy_last", "float", "nats", "its last level", ENTROPY),
     Feature("router_entropy_share", "float", "share", "last level against the first", ENTROPY),
 )  # fmt: skip
-IDLE = 0.1  # of an equal share
 FEWEST = 2  # experts
 NUMBER = re.compile(r"\d+")
 
@@ -42,7 +42,7 @@ def _load(context: Context) -> Computed:
         "expert_count": len(worst),
         "expert_top_share": worst[top] / total,
         "expert_top_metric": top,
-        "expert_idle_count": sum(level < IDLE * total / len(worst) for level in worst.values()),
+        "expert_idle_count": sum(level < feature_limit("expert_idle") * total / len(worst) for level in worst.values()),
     }
 
 

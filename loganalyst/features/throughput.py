@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from loganalyst.curves.logtimes import pauses
 from loganalyst.features.context import Computed, Context, median, ratio, seen
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "a throughput or step time, or times of the logged rows"
 FEATURES = (
@@ -25,7 +26,6 @@ FEATURES = (
 FEWEST = 40  # readings from which tenths can be told
 BRIEF = timedelta(minutes=1)  # a shorter run is all start
 TENTHS = 10
-LOW = 0.75
 
 
 def compute(context: Context) -> Computed:
@@ -56,7 +56,7 @@ def _speed(context: Context) -> Computed:
         "throughput_points": int(speed.size),
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
-        "throughput_low_share": float(np.mean(levels[best:] < LOW * levels[best])),
+        "throughput_low_share": float(np.mean(levels[best:] < feature_limit("throughput_low") * levels[best])),
         "throughput_noise": median(np.array(spread)),
     }
     return out | _drop(curve, at, speed, best * speed.size // TENTHS)

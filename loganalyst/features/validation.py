@@ -22,9 +22,9 @@ from loganalyst.features.context import (
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
+from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
-LITTLE = 0.005  # of the best score
 FEWEST = 6  # values whose order tells a trend
 _SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
@@ -120,7 +120,7 @@ def _at_best(held_out: Sequence[Curve]) -> bool:
         return False
     x = share(held_out[0])
     x = x[np.isfinite(x)]
-    return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - LITTLE) * x.max())
+    return x.size >= 4 and bool(x[-1] > x[0] and x[-1] >= (1 - feature_limit("score_near_best")) * x.max())
 
 
 def _onset(curve: Curve, index: int | None) -> Computed:

@@ -9,8 +9,6 @@ import torch
 
 import loganalyst as la
 from loganalyst import cli
-from loganalyst.checkpoint import limits
-from loganalyst.errors import RuleError
 
 
 def net():
@@ -161,15 +159,3 @@ def test_the_command_looks_where_asked(run, capsys):
             cli.main(list(map(str, arguments)))
         assert int(stop.value.code or 0) == code
     assert "the checkpoint of step 400 holds NaN or Inf, most of all in 2.bias" in capsys.readouterr().out
-
-
-def test_limits_are_read_from_the_rules(tmp_path, monkeypatch):
-    assert (limits.limit("scale_collapsed"), limits.limit("reset")) == (1.0, 0.3)
-    monkeypatch.setattr(limits.rulefiles, "rules_dir", lambda: tmp_path)
-    limits._limits.cache_clear()
-    (tmp_path / "inspection.yaml").write_text("reset: {value: -1, unit: x, meaning: y}\n")
-    try:
-        with pytest.raises(RuleError, match="not a number above 0"):
-            limits.limit("reset")
-    finally:
-        limits._limits.cache_clear()

@@ -10,8 +10,8 @@ import numpy as np
 from loganalyst.sources.files.mark import StartAgainError
 from loganalyst.sources.text.lines.numberrecords import NONE, Counted, Grouping
 from loganalyst.sources.text.metrics.barsteps import Pace, longest
+from loganalyst.thresholds import feature_limit
 
-SELDOM = 0.2  # as often as that, for each time that a counter went on, it only seems to start anew
 Key = tuple[int, int]  # session and code of the series (a record's first metric, NONE without any)
 
 
@@ -38,7 +38,7 @@ class Group:
     @property
     def anew(self) -> bool:
         """Whether the counter starts anew with each epoch: not where a line or two, which may be damaged, say so."""
-        return self.again > SELDOM * self.on
+        return self.again > feature_limit("counter_restarts_seldom") * self.on
 
 
 @dataclass(frozen=True)
