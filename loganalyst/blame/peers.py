@@ -18,10 +18,11 @@ _OF_A_TASK = says("of_task")
 
 
 def explained(lines: pl.DataFrame) -> pl.Series:
-    """The `row` of each complaint (part `peer`) that another line of its session explains: a rank's own fault that came
-    before it, or befell a rank that never complained, is reported late by its nature, or follows from no peer's end; or
-    the first exit of a task, where a signal ended it or it never complained. `lines` are those that nothing survived, as
-    `outlived` gives them.
+    """The `row` of each complaint (part `peer`) that another line of its session explains.
+
+    Two lines explain it. One is a rank's own fault that came earlier, hit a rank that never complained, is always
+    reported late, or follows from no peer's end. The other is the first exit of a task, if a signal ended it or if it
+    never complained. `lines` come from `outlived`, without those that training survived.
     """
     lines = lines.filter(_PEER.any().over("session"))
     if not lines.height:

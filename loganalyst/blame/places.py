@@ -14,9 +14,10 @@ _FIRST_RANK, _FIRST_NODE = pl.col("first_rank"), pl.col("first_node")
 
 
 def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """The root-cause lines `roots`, at most one a session, with `first_rank` and `first_node` that failed first, by all
-    `lines`, as `outlived` gives them. Where ranks gave up waiting and others never spoke, these are the ones: of several
-    none is named.
+    """The root-cause lines `roots`, at most one per session, with the rank and node that failed first.
+
+    `lines` are all lines, as `outlived` gives them. If some ranks gave up waiting and one other rank never printed,
+    that one failed first. If several never printed, `first_rank` stays NULL.
     """
     found = _by_complaints(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
     if (table := first_failures(lines)).height:
@@ -75,8 +76,9 @@ def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """What the scheduler stopped without saying where was on the one node that is named at all, another fault on the one
-    where an exit failed or an actor died.
+    """Fill in the only node that any line names.
+
+    A stop by the scheduler takes any named node. Another fault takes the node of a failed exit or of a dead actor.
     """
     nowhere = found.filter(_FIRST_RANK.is_null(), _FIRST_NODE.is_null())
     if not nowhere.height:
@@ -136,7 +138,7 @@ def first_failures(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node: pl.Expr) -> pl.DataFrame:
-    """`found` with this `rank` and `node`, made of `rank_told` and `node_told` of the earliest of `lines` of a session."""
+    """`found` with `rank` and `node`, computed from `rank_told` and `node_told` of each session's earliest line."""
     if not lines.height:
         return found
     told = _earliest(lines).select("session", rank_told="rank", node_told="node")
@@ -145,7 +147,7 @@ def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node
 
 
 def _earliest(lines: pl.DataFrame, *also: str) -> pl.DataFrame:
-    """Session, rank and node, and other columns, of the earliest line of each session: by time where every one has it."""
+    """Session, rank, node and the columns `also` of each session's earliest line, by time if all lines have one."""
     timed = pl.col("time").is_not_null().all().over("session")
     ordered = lines.sort(pl.when(timed).then("time"), "line")
     return ordered.unique("session", keep="first", maintain_order=True).select("session", "rank", "node", *also)

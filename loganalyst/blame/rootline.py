@@ -44,12 +44,11 @@ def judged_session(run: Run) -> int:
 
 
 def roots(lines: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `lines` (as `outlived` gives them) that state the root cause of their session, at most one for each, in
-    order of session, with `first_rank` and `first_node` that failed first.
+    """The row of `lines` (as `outlived` gives them) that states the root cause of each session, at most one.
 
-    The first fault or stop that no later metric survived. What a rank says of its peers goes behind a rank's own fault;
-    a line that follows from a fault counts only where there is no fault, and then the failed exit before the mere
-    consequence. Within a chain of exceptions a known fault goes before a general exception.
+    Rows are in order of session, with the rank and node that failed first. The root cause is the first fault or stop
+    of the strongest tier (`rules/tiers.yaml`) that training did not survive. Within a chain of exceptions, a specific
+    fault goes before a generic exception.
     """
     judged = _tiers(lines)
     chosen = _first(judged.filter(pl.col("tier") == pl.col("tier").min().over("session")), lines)
@@ -64,8 +63,8 @@ def _instead(better: pl.DataFrame, chosen: pl.DataFrame) -> pl.DataFrame:
 
 
 def _known(chosen: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """Of sessions for which a general exception was chosen the first known fault of the same chain, and of the library's
-    error what its message says that the device had.
+    """For a generic exception, prefer the first specific fault in its chain; for a library's error, the device fault
+    that its message names.
     """
     near = judged.filter(~pl.col("general"), _LABEL.is_not_null())
     if not near.height:

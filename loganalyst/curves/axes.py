@@ -1,4 +1,4 @@
-"""Steps and epochs on one axis: a held-out loss logged by epoch beside a training loss logged by step, ends of epochs."""
+"""Steps and epochs on one axis, for a held-out loss by epoch beside a training loss by step."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def _placed(coarse: Curve, fine: Curve, counters: Sequence[Curve]) -> Steps:
 
 
 def epoch_ends(curves: Sequence[Curve], counters: Sequence[Curve]) -> Steps:
-    """The steps at which an epoch ends, told by the epochs of the points of `curves` or by a counter; empty if neither."""
+    """The steps at which epochs end, from the epochs of the points or from a counter; empty if there is neither."""
     for curve in curves:
         whole = np.floor(curve.epochs + 1e-6)
         if np.isfinite(whole).all() and len(whole) and whole[-1] - whole[0] >= 2:

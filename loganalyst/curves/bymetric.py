@@ -48,9 +48,10 @@ _COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becom
 
 
 def parted(points: pl.DataFrame, rows: pl.Series | None = None) -> Iterator[Parted]:
-    """The metrics of the `rows` (None: all) of a `points` table in order of first appearance. A step that is NULL is that
-    of the point before; where a metric has none at all, they are the numbers of its rows. What is the same in all rows
-    is not written out: such arrays are read-only.
+    """The metrics of the `rows` (None: all) of a `points` table, in order of first appearance.
+
+    A NULL step takes the step of the point before. A metric without any step counts its rows. A column with one value
+    shares memory: such arrays are read-only.
     """
     height = points.height if rows is None else len(rows)
     if not height:
@@ -127,8 +128,9 @@ def _same(points: pl.DataFrame, rows: int) -> dict[str, NDArray[Any]]:
 def _moved(
     blocks: list[_Block], codes: list[NDArray[Any]], counts: Integers, same: Container[str]
 ) -> dict[str, NDArray[Any]]:
-    """The columns of the blocks but those that are the `same` in all rows, one metric behind the other; a block has these
-    `counts` of each metric.
+    """The columns of the blocks, one metric after another, without columns that are the `same` in all rows.
+
+    `counts` says how many rows each block has of each metric.
     """
     asked = {name: of for name, of in _COLUMNS.items() if name not in same}
     out = {name: np.empty(counts.sum(), of(blocks[0].points.clear()).dtype) for name, of in asked.items()}

@@ -21,8 +21,9 @@ _BACK = 0.5  # of what the loss had fallen, the least that it goes back there
 
 
 def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Series | None:
-    """The rows (UInt32) of the points that count, once each, by metric in file order; None: all of them. `sources` maps a
-    file to its format.
+    """The rows (UInt32) of the points that count, once each, by metric in file order; None means all of them.
+
+    `sources` maps a file to its format.
 
     A metric that several formats logged is read from the one with most points, what several files say word for word
     from the first of them. Of two sessions that logged the same
@@ -92,8 +93,9 @@ def _once(points: pl.DataFrame, coded: pl.DataFrame) -> pl.Series | None:
 
 
 def _first_said(points: pl.DataFrame, coded: pl.DataFrame, asked: pl.Series) -> pl.Series:
-    """Of the points `asked` for the rows of those that no other file said before: of each step so, a share of the steps at
-    a time, for a grouping takes several times the memory of what is grouped.
+    """The rows among the points `asked` that no earlier file holds.
+
+    It looks at a share of the steps at a time: a grouping takes several times the memory of its input.
     """
     step, first = points["step"], pl.col("source").first().over("metric", "session", "step", "value")
     shares = 1 + points.height // SHARE
@@ -181,8 +183,9 @@ def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
 
 @np.errstate(divide="ignore", invalid="ignore")  # a perplexity of 0 or less is none
 def _of_perplexity(found: list[Curve], given: str, role: Role) -> list[Curve]:
-    """The logarithm of the longest perplexity as a curve of `role`; nothing where a loss like it is logged, or where the
-    perplexity may be that of codes.
+    """The logarithm of the longest perplexity as a curve of `role`.
+
+    Empty if the run logs a loss like it, or if the perplexity may be that of codes.
     """
     known = {c.role.name for c in found if len(c.values)}
     curves = [c for c in found if c.role.name == given and len(c.values)]

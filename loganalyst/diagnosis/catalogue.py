@@ -20,9 +20,9 @@ from loganalyst.model import Feature
 
 T = TypeVar("T")
 NOT_RULES = (
-    "roles.yaml", "weights.yaml", "symptoms.yaml", "notes.yaml", "blame.yaml", "tiers.yaml", "features.yaml",
-    "changes.yaml", "settings.yaml", "wording.yaml", "replay.yaml", "inspection.yaml", "accounts.yaml", "comparing.yaml",
-    "anonymous.yaml",
+    "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
+    "inspection.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml",
+    "weights.yaml", "wording.yaml",
 )  # fmt: skip
 SCALES: tuple[Scale, ...] = get_args(Scale)
 

@@ -16,7 +16,7 @@ PLAUSIBLE = 0.3  # below this no reader is asked: the file is not a log
 
 @cache
 def formats() -> tuple[ModuleType, ...]:
-    """The readers: modules called `reader` or `*_reader` in the folders beside this file; NAME, sniff and read in each."""
+    """The readers: modules `reader` or `*_reader` in the folders beside this file, with NAME, sniff and read."""
     rooms = (f"loganalyst.sources.{m.name}" for m in iter_modules(loganalyst.sources.__path__) if m.ispkg)
     names = (f"{room}.{m.name}" for room in rooms for m in iter_modules(import_module(room).__path__))
     return tuple(import_module(name) for name in names if name.endswith("reader"))
