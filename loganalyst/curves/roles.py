@@ -204,7 +204,7 @@ def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]
 
 
 def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """A `top1` without a split counts as held out if every loss names its split and nothing else is a held-out score."""
+    """A `top1` without a split is held out if every loss names its split and nothing else is a held-out score."""
     names = {role.name for role, _ in roles.values()}
     if "val_loss" not in names or "val_accuracy" in names:
         return {}
@@ -224,7 +224,7 @@ def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
 
 
 def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """A loss named after a measure (`l1_loss`, `bce_loss`) is a term beside a total loss, or if all others are terms."""
+    """A loss named after a measure (`l1_loss`) is a term beside a total loss, or if all others are terms."""
     out: dict[str, tuple[Role, str]] = {}
     for whole, term in _SIBLINGS.items():
         words = {m: set(normalise(m).split("_")) for m, (role, _) in roles.items() if role.name == whole}
