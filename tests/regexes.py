@@ -23,7 +23,7 @@ USUAL = " 0a_A.-/:,\"'=[(\t\n"  # characters by which two parts that take the sa
 
 
 class Regex(NamedTuple):
-    """Where a regex is written (`loganalyst.sources.discovery.joining._PATH`, or a function), and what is asked of it."""
+    """Where a regex is written (`loganalyst.sources.csv._CELL`, or a function), and what is asked of it."""
 
     place: str
     pattern: str | bytes

@@ -41,7 +41,7 @@ STEPS = {
         "sources",
         "writing",
     },  # reads what changed, and has it judged
-    "anonymous": {"__version__", "errors", "features", "model", "rulefiles", "sources"},
+    "anonymous": {"__version__", "curves", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
     "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},

@@ -51,7 +51,7 @@ def test_the_wheel_has_the_style_and_the_script_of_the_page(wheel: Path) -> None
     """They are package data too."""
     names = zipfile.ZipFile(wheel).namelist()
 
-    assert {"loganalyst/report/html/style.css", "loganalyst/report/html/script.js"} <= {*names}
+    assert {"loganalyst/report/common/html/style.css", "loganalyst/report/diagnosis/html/script.js"} <= {*names}
 
 
 def test_the_wheel_has_the_diagnostic_scripts(wheel: Path) -> None:

@@ -1,6 +1,6 @@
 """Which files make a run, and which runs there are below a folder: names, folders and links decide.
 
-`discoverwalk` holds the rules, `discovernames` what names tell. A file is opened only where its name tells nothing and
+`walk` holds the rules, `filenames` what names say. A file is opened only where its name tells nothing and
 nothing else would make its folder a run. Readers look inside later.
 """
 

@@ -1,4 +1,4 @@
-"""Plain W&B rows (see `wandbplain`) as columns of points."""
+"""Plain W&B rows (see `plainrecords`) as columns of points."""
 
 import json
 import math

@@ -1,7 +1,7 @@
 """Plain W&B records side by side: one array operation a field for all records of a batch.
 
 A record is plain where its message holds nothing but items, each a key with JSON behind it, as every wandb writes its
-history, system metrics and summary. The others are left to `wandbproto`, one by one, which tells what is wrong there.
+history, system metrics and summary. The others are left to `proto`, one by one, which tells what is wrong there.
 
 The tag of an item's JSON marks the items: from mark to mark, each begins where the one before ends. What this finds is
 right exactly where the lengths told by the items close the chain from the message's beginning to its end.
@@ -46,7 +46,7 @@ OPENINGS = _openings()
 class Items(NamedTuple):
     """Items in file order: the record each is in (position in what was asked), its key and its value's place.
 
-    `keys[code]` is the raw key (see `wandbproto.path`), keys in order of first use.
+    `keys[code]` is the raw key (see `proto.path`), keys in order of first use.
     """
 
     record: Ints

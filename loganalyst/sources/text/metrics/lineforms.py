@@ -1,6 +1,6 @@
 """The form of a log line: its text with every number replaced by a slot, and the regex that finds its like.
 
-A form is read once (`logshapes`); the lines that have it are then taken apart by one linear regex, their numbers
+A form is read once (`lineshapes`); the lines that have it are then taken apart by one linear regex, their numbers
 column-wise.
 """
 

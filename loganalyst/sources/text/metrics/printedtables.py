@@ -38,7 +38,7 @@ _LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:
-    """The numbers of all tables, in the SCHEMA (flags as in `logshapes.Shape`). `lines` has row, text and session.
+    """The numbers of all tables, in the SCHEMA (flags as in `lineshapes.Shape`). `lines` has row, text and session.
 
     `row` is that of the record (a block's last), `at` that of the number.
     """
