@@ -68,6 +68,16 @@ def test_a_faulty_pattern_is_left_out_and_told(run: Path, rules: Path) -> None:
     assert re.search(r"(?s)site\.yaml:15: not a regex: .*look-around", fault)
 
 
+@pytest.mark.parametrize("field", ["signal: SIGKILL", "says: [killed]"])
+def test_fields_of_our_own_patterns_are_refused(run: Path, rules: Path, field: str) -> None:
+    """They would have no effect there, and a field without an effect misleads."""
+    (rules / "text" / "site.yaml").write_text(PATTERN.replace("    part: root\n", f"    part: root\n    {field}\n"))
+
+    (fault,) = diagnose(run, rules=[rules]).summary["faults"]
+
+    assert fault.endswith(f"site.yaml:6: {field.split(':')[0]} is of our own patterns only; leave it out")
+
+
 def test_the_commands_check_and_test_them(rules: Path) -> None:
     """`rules check` counts them, `rules test` runs their examples; a wrong example, or a fault, is told with exit 2."""
     sound = called("rules", "check", str(rules))

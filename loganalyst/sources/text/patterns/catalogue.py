@@ -117,6 +117,8 @@ def checked(file: RuleFile) -> Iterator[Pattern | RuleError]:
     for i in range(_count(file)):
         try:
             pattern = _pattern(file, i)
+            for key in {"signal", "says"} & file.data["patterns"][i].keys():
+                raise RuleError(file.where("patterns", i, key), f"{key} is of our own patterns only", "leave it out")
             for key in ("regex", "not"):
                 _check_regex(file.where("patterns", i, key), file.data["patterns"][i].get(key, ""))
             yield pattern
