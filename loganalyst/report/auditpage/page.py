@@ -184,7 +184,7 @@ def _runs(shown: pl.DataFrame) -> list[Html]:
 def _whose(runs: pl.DataFrame) -> list[Html]:
     """Who had a say, what is accepted, what came with runs."""
     said = audit.whose(runs)
-    return blocks.present(blocks.table(("", "What"), said) if said else None)
+    return blocks.present(blocks.table(("Whose", "What"), said) if said else None)
 
 
 def _tools(shown: pl.DataFrame) -> Html:
