@@ -193,7 +193,7 @@ def _runs(shown: pl.DataFrame) -> list[Html]:
 def _whose(runs: pl.DataFrame) -> list[Html]:
     """Who had a say, what is accepted, what came with runs."""
     said = screen.whose(runs)
-    return blocks.present(blocks.table(("", "What"), said) if said else None)
+    return blocks.present(blocks.table(("Whose", "What"), said) if said else None)
 
 
 def _copies(copies: Sequence[tuple[str, str]], root: str) -> list[Html]:
