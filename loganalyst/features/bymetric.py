@@ -70,8 +70,8 @@ def parted(points: pl.DataFrame, rows: pl.Series | None = None) -> Iterator[Part
     stepped = bool(columns["stepped"].all())  # asked once: of thousands of short curves each question costs
     for metric, source, (begin, end) in zip(metrics, sources, pairwise([0, *ends.tolist()]), strict=True):
         own = {name: column[begin:end] for name, column in columns.items()}
-        steps, known = own.pop("step"), own.pop("stepped")
-        steps = steps if stepped else _filled(steps, known)
+        steps, told = own.pop("step"), own.pop("stepped")
+        steps = steps if stepped else _filled(steps, told)
         yield Parted(metric, steps, own["value"], own["time"], own["epoch"], own["session"], own["line"], source)
 
 

@@ -226,6 +226,7 @@ class Sessions:
         hold a metric.
         """
         here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
+        said = np.sort(said)
         begins = np.searchsorted(chunk.line, [one.first_line for one in here])
         begins[:1] = 0
         for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
