@@ -75,7 +75,7 @@ def test_fields_of_our_own_patterns_are_refused(run: Path, rules: Path, field: s
 
     (fault,) = diagnose(run, rules=[rules]).summary["faults"]
 
-    assert fault.endswith(f"site.yaml:6: {field.split(':')[0]} is of our own patterns only; leave it out")
+    assert fault.endswith(f"site.yaml:6: {field.split(':', maxsplit=1)[0]} is of our own patterns only; leave it out")
 
 
 def test_the_commands_check_and_test_them(rules: Path) -> None:

@@ -68,9 +68,11 @@ def parted(points: pl.DataFrame, rows: pl.Series | None = None) -> Iterator[Part
     same = _same(points, int(ends[-1]))
     columns = _moved(blocks, codes, counts, same) | same
     sources = _sources(blocks, codes, len(metrics))
+    stepped = bool(columns["stepped"].all())  # asked once: of thousands of short curves each question costs
     for metric, source, (begin, end) in zip(metrics, sources, pairwise([0, *ends.tolist()]), strict=True):
         own = {name: column[begin:end] for name, column in columns.items()}
-        steps = _filled(own.pop("step"), own.pop("stepped"))
+        steps, told = own.pop("step"), own.pop("stepped")
+        steps = steps if stepped else _filled(steps, told)
         yield Parted(metric, steps, own["value"], own["time"], own["epoch"], own["session"], own["line"], source)
 
 

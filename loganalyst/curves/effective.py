@@ -212,6 +212,6 @@ def _total(found: list[Curve], role: Role) -> list[Curve]:
 def metrics(all_curves: list[Curve], roles: Roles) -> tuple[Metric, ...]:
     """Every metric with its role, for the report."""
     return tuple(
-        Metric(c.metric, c.role.name, why, len(c.values), int((~np.isfinite(c.values)).sum()))
+        Metric(c.metric, c.role.name, why, len(c.values), len(c.values) - int(np.count_nonzero(np.isfinite(c.values))))
         for c, (_, why) in ((c, roles.get(c.metric) or roles[c.metric.removeprefix("-")]) for c in all_curves)
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 
 from loganalyst import rulefiles
 from loganalyst.curves.rolenames import MANY, candidates
@@ -22,13 +22,13 @@ class _Pattern:
 
     def reason(self, name: str) -> str | None:
         """Why normalised `name` fits this role, or None."""
-        words = name.split("_")
-        hit = next((p.pattern for p in self.any if p.search(name)), None)
-        if hit is None or (self.none and self.none.search(name)):
+        words = name.split("_")  # sets of words are asked first: of thousands of names they leave out most
+        if self.held_out is not None and self.held_out.isdisjoint(words):
             return None
         if self.only is not None and not all(w in self.only or w.isdigit() for w in words):
             return None
-        if self.held_out is not None and not self.held_out.intersection(words):
+        hit = next((p.pattern for p in self.any if p.search(name)), None)
+        if hit is None or (self.none and self.none.search(name)):
             return None
         return f"name has {hit.removeprefix(_LEFT).removesuffix(_RIGHT)!r}"
 
@@ -55,13 +55,15 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _KEYS = ("meaning", "worse", "judged")
 
 
+@lru_cache(1 << 16)  # a name is asked several times
 def normalise(name: str) -> str:
     """Lower-case words joined by `_`, in English where `rules/roles.yaml` knows them; what is neither letter nor digit
     separates, and a possessive `'s` says nothing.
     """
     name = _POSSESSIVE.sub("", name.lower())
-    for pattern, word in _languages():
-        name = pattern.sub(f" {word} ", name)
+    if _other_languages().search(name):
+        for pattern, word in _languages():
+            name = pattern.sub(f" {word} ", name)
     return "_".join(re.findall(r"[^\W_]+", name))
 
 
@@ -75,6 +77,12 @@ def _file() -> rulefiles.RuleFile:
 @cache
 def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), word) for pattern, word in _file().data["languages"].items())
+
+
+@cache
+def _other_languages() -> re.Pattern[str]:
+    """Whatever one of `_languages` matches."""
+    return re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _languages()))
 
 
 @cache
@@ -195,10 +203,11 @@ def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
 
 def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
     """A loss logged alone is the training loss, whatever its name: `triplet_loss`, also per step and per epoch."""
-    names = {role.name for role, _ in roles.values()}
+    if not _WHOLES.isdisjoint(role.name for role, _ in roles.values()):
+        return {}
     terms = [m for m, (role, _) in roles.items() if role.name in _TERMS]
     bare = {re.sub(r"(^|_)(train|step|epoch)(?=_|$)", "", normalise(m)) for m in terms}
-    if len(bare) != 1 or names & _WHOLES:
+    if len(bare) != 1:
         return {}
     return {m: (all_roles()["train_loss"], f"{roles[m][0].name}, the only training loss logged") for m in terms}
 

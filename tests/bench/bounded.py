@@ -24,6 +24,7 @@ from pathlib import Path
 
 LINE = 10_000_000  # bytes of a long line
 NAMES = 30_000
+STARTS = 100_000
 METRICS = ("loss", "lr", "gnorm", "ppl", "mem", "aux", "kl")
 HUGE = 1 << 40
 BOMB = 10_000_000_000
@@ -148,6 +149,18 @@ def many_names(name: str) -> Callable[[Path, int], Path]:
     return make
 
 
+def many_starts(folder: Path, _: int) -> Path:
+    """Each prints its settings and 20 steps, and ends in a traceback."""
+    path = folder / "train.log"
+    with path.open("w") as file:
+        for start in range(STARTS):
+            file.write(f"Namespace(lr=0.001, seed={start})\nStarting training\n")
+            file.writelines(f"step {i} loss {3 - i / 100:.4f} lr 0.001 grad_norm 1.25\n" for i in range(20))
+            file.write('Traceback (most recent call last):\n  File "train.py", line 10, in <module>\n    main()\n')
+            file.write("RuntimeError: CUDA error: an illegal memory access was encountered\n")
+    return path
+
+
 def sparse(name: str) -> Callable[[Path, int], Path]:
     """A file of a TB that takes no room."""
 
@@ -190,6 +203,7 @@ INPUTS: dict[str, Callable[[Path, int], Path]] = {
     "row of cells": line("a.csv", lambda: "step,loss\n" + ",".join(str(i) for i in range(1_000_000))),
     "names in a log": many_names("a.log"),
     "names in JSON": many_names("a.jsonl"),
+    "starts in a log": many_starts,
     "sparse log": sparse("a.log"),
     "sparse event file": sparse("events.out.tfevents.1.host.1.0"),
     "sparse W&B file": sparse("run-a.wandb"),

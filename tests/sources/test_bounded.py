@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from loganalyst.checkpoint import layouts
@@ -16,6 +17,7 @@ from loganalyst.pipeline import diagnose
 from loganalyst.sources.files import compressed, sparse
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.lines.lines import LONGEST
+from loganalyst.sources.text.programstarts import MOST
 
 TB = 1 << 40
 STEPS = "".join(f"step {i} loss {3 / (i + 1):.4f} lr 0.001\n" for i in range(500))
@@ -115,3 +117,19 @@ def test_a_log_that_says_it_finished_is_healthy(tmp_path: Path) -> None:
     path.write_text("hello world\n" * 50 + "Training finished.\n")
 
     assert diagnose(path).status == "healthy"
+
+
+def test_starts_beyond_the_limit_are_counted_in_a_gap(tmp_path: Path) -> None:
+    """A log of very many starts: the first MOST are told apart, the others are one session with the last of these."""
+    more, first = 5, 10  # ranks may repeat the first line within 50 lines: these are one start
+    blocks = MOST + more + first - 1
+    start = "[2024-01-01 00:00:00] Starting training run\nstep 1 loss 2.5\nstep 2 loss 2.4\nRuntimeError: CUDA error\n"
+    log = tmp_path / "train.log"
+    log.write_text(f"first line of the launcher\n{start}" * blocks)
+    batches = list(reader.read(log))
+    sessions = pl.concat([tables.sessions for tables in batches])
+    assert sessions.height == MOST
+    assert sessions["last_line"].max() == 5 * blocks
+    why = pl.concat([tables.gaps for tables in batches])["why"]
+    assert f"{more} more starts of the program are not told apart: of a file the first {MOST:,} are" in why.to_list()
+    assert pl.concat([tables.points for tables in batches])["session"].max() == MOST - 1

@@ -21,9 +21,10 @@ from loganalyst.opening import opened, temporary
 from loganalyst.sources.files.lineblocks import gap
 
 SUFFIX = re.compile(r"\.(gz|gzip|zst|zstd|xz|bz2)$", re.IGNORECASE)
-LARGEST = 64 << 30  # bytes of content; at most half of what the disk has free, and RATIO times the file
-RATIO = 300  # logs shrink 5 to 100 times
+LARGEST = 64 << 30  # bytes of content; at most half of what the disk has free
 ALWAYS = 256 << 20  # bytes of content that any ratio may give
+RATIO, OFTEN = 300, 1 << 30  # times the file, up to so many bytes; behind them a bomb would take minutes
+LONG_RATIO = 30  # times the file, however large: long logs shrink 5 to 20 times
 PIECE = 1 << 16
 MEMORY = 128 << 20  # of a decoder: what `xz -9` and `zstd --ultra` need
 
@@ -83,8 +84,16 @@ def _unpack(path: Path, kind: str, inner: Path) -> tuple[str, int]:
 
 
 def _limit(path: Path, inner: Path) -> int:
-    by_ratio = max(ALWAYS, RATIO * path.stat().st_size)
-    return min(LARGEST, by_ratio, shutil.disk_usage(inner.parent).free // 2)
+    return min(by_ratio(path.stat().st_size), LARGEST, shutil.disk_usage(inner.parent).free // 2)
+
+
+def by_ratio(size: int) -> int:
+    """How many bytes of content are read of a compressed file of `size` bytes.
+
+    >>> [by_ratio(mib << 20) >> 20 for mib in (0, 1, 2, 10, 100)]
+    [256, 300, 600, 1024, 3000]
+    """
+    return max(ALWAYS, min(RATIO * size, OFTEN), LONG_RATIO * size)
 
 
 def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = None) -> tuple[str, int]:
@@ -93,7 +102,8 @@ def _written(path: Path, kind: str, inner: Path, limit: int, fine: int | None = 
             if out.tell() + len(piece) > limit:
                 out.write(piece[: limit - out.tell()])
                 _end_with_a_line(inner, out)
-                return f"{kind}: more than {limit:,} bytes of content, {UNREAD}", packed.tell()
+                why = f"{kind}: more than {limit:,} bytes of content, {UNREAD}; unpack the file to have all of it read"
+                return why, packed.tell()
             out.write(piece)
     return "", 0
 

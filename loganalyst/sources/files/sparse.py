@@ -6,7 +6,6 @@ to a temporary file (TMPDIR), and a reader is given that.
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ import polars as pl
 
 from loganalyst.limits import EXTENTS, HOLES, between_holes
 from loganalyst.model import UNREAD, table
-from loganalyst.opening import opened_raw
+from loganalyst.opening import opened_raw, temporary
 from loganalyst.sources.files.compressed import LARGEST
 from loganalyst.sources.files.lineblocks import gap
 
@@ -31,7 +30,7 @@ def solid(path: Path, holes: int = HOLES) -> Iterator[tuple[Path, pl.DataFrame]]
     if found is None:
         yield path, table("gaps")
         return
-    with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:
+    with temporary() as folder:
         inner = Path(folder, path.name)
         left = _copied(path, found, inner)
         size, data = path.stat().st_size, inner.stat().st_size

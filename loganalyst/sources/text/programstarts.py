@@ -23,6 +23,7 @@ from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
 _TRAINS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
+MOST = 1 << 14  # starts of a file that are told apart; each costs memory, and the report lists it
 _HEAD = 50  # lines: the ranks of one start may all print the first line
 _ENDED: dict[str, RunStatus] = {"slurm_timeout": "timeout", "slurm_preempted": "preempted", "node_failure": "node_fail"}
 _STATUS: dict[str, RunStatus] = {
@@ -100,15 +101,21 @@ class Sessions:
     busy: int = 0
     fatal: int = 0
     job_line: int = 0
+    more: int = 0  # starts beyond MOST: what follows them counts as one session with the last that was told apart
+    _copies: list[dict[str, Any]] = field(default_factory=list, init=False)  # of sessions, as `state` gave them
+    _same: int = field(default=0, init=False)  # so many of them are as they were
 
     def __post_init__(self) -> None:
         self.all = self.all or [Session(1, self.job)]
 
     def state(self) -> Mapping[str, Any]:
         """What it knows now, as plain JSON."""
-        # after each batch: `asdict`, which copies every number by itself, took half the reading of many short sessions
-        every = [{name: copy(value) for name, value in vars(one).items()} for one in self.all]
-        return {**vars(self), "all": every}
+        # after each batch: of many sessions only those are copied that a batch may have changed since
+        copies = ({name: copy(value) for name, value in vars(one).items()} for one in self.all[self._same :])
+        self._copies[self._same :] = copies
+        self._same = len(self.all)
+        told = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {**told, "all": list(self._copies)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
@@ -123,6 +130,7 @@ class Sessions:
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
         """The session of each row of a batch, in which the patterns `known` claim the lines `hits`."""
+        self._same = min(self._same, self._holding(int(chunk.line[0])) if len(chunk) else self._same)
         handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
         busy = chunk.line[look.flags["busy"]]
         for line, kind, detail in self._events(chunk, look, hits, known):
@@ -201,6 +209,9 @@ class Sessions:
         self.all[-1].job, self.job_line = job, line
 
     def _start(self, line: int) -> None:
+        if len(self.all) == MOST:
+            self.more += 1
+            return
         self.all.append(Session(line, self.all[-1].job))
 
     def add(self, hits: Hits, known: Catalogue, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
@@ -208,12 +219,13 @@ class Sessions:
         hold a metric.
         """
         here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
+        said = np.sort(said)
         begins = np.searchsorted(chunk.line, [one.first_line for one in here])
         begins[:1] = 0
         for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
             if begin == end:
                 continue
-            numbers = said[(said >= begin) & (said < end)]
+            numbers = said[slice(*np.searchsorted(said, (begin, end)))]
             if len(numbers):
                 one.went_on(chunk.line[numbers])
             times = look.time[begin:end].view(np.int64)
@@ -235,6 +247,11 @@ class Sessions:
             elif one.lasts(part, line):
                 fault = (line, known.labels[pattern], known.ids[pattern])
                 one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
+
+    def left_out(self) -> pl.DataFrame:
+        """The gap that says how many starts are not told apart."""
+        why = f"{self.more:,} more starts of the program are not told apart: of a file the first {MOST:,} are"
+        return table("gaps", {"file": self.source, "offset": [None], "why": [why]} if self.more else None)
 
     def summary(self, last_line: int) -> pl.DataFrame:
         """The `sessions` table of the file."""

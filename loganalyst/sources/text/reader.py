@@ -195,6 +195,7 @@ class _Reading:
         ends = [ending.cut(path, self.last_line, number), came]
         if not self.sessions.all[-1].ended_well:
             ends.append(ending.words(path, self.last_line, number, self.catalogue.known, _WORDS))
+        left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
     def mark(self) -> Mark | None:

@@ -144,3 +144,11 @@ def test_an_event_file_and_a_twice_packed_log(tmp_path):
 
     with pytest.raises(SourceError, match="compressed twice, inside by zstd"):
         ingest(tmp_path / "twice.log.gz")
+
+
+@pytest.mark.parametrize(
+    ("size", "content"), [(0, 256 << 20), (1 << 20, 300 << 20), (10 << 20, 1 << 30), (100 << 20, 3000 << 20)]
+)
+def test_the_limit_grows_with_the_file(size: int, content: int) -> None:
+    """A small file may hold much, but what a long one may hold is bounded by a lower ratio."""
+    assert compressed.by_ratio(size) == content

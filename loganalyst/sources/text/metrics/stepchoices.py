@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from loganalyst.thresholds import feature_limit
 Key = tuple[int, int]  # session and code of the series (a record's first metric, NONE without any)
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The records of one series of a session: their number, and of counters and epochs what decides.
 
     again, on: how often the counter started again or went on as the epoch rose; rising: each has a whole epoch above
@@ -87,7 +86,7 @@ class Groups:
     def state(self) -> Any:
         """The last session as plain JSON."""
         last = max(self.spans, default=-1)
-        series = [[list(k), asdict(g)] for k, g in self.series.items() if k[0] == last]
+        series = [[list(k), g._asdict()] for k, g in self.series.items() if k[0] == last]
         drawn = [[k, list(pace)] for k, pace in self.drawn.items() if k == last]
         return [series, [[k, asdict(s)] for k, s in self.spans.items() if k == last], drawn]
 
@@ -193,8 +192,8 @@ def _joined(one: Group, two: Group, i: float | None, epoch: float | None) -> Gro
     back = None not in (one.i, i) and i <= one.i  # type: ignore[operator]
     further = None not in (one.i, i) and i > one.i  # type: ignore[operator]
     later = None not in (one.epoch, epoch) and epoch > one.epoch  # type: ignore[operator]
-    return replace(
-        two, n=one.n + two.n, again=one.again + two.again + (back and later), on=one.on + two.on + (further and later),
+    return two._replace(
+        n=one.n + two.n, again=one.again + two.again + (back and later), on=one.on + two.on + (further and later),
         rising=one.rising and two.rising and later, counted=one.counted or two.counted,
         placed=one.placed or two.placed, keras=one.keras or two.keras,
         bare=one.bare and two.bare,
