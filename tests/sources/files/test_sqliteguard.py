@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loganalyst.sources.files.sqliteguard import DamageError, Guarded, opened
+from loganalyst.sources.files.sqliteguard import DamageError, Guarded, opened_database
 from loganalyst.sources.mlflow import database_reader
 
 PAGE = 512
@@ -107,7 +107,7 @@ def test_what_the_reader_does_with_rows_takes_none_of_its_time(tmp_path, monkeyp
     """Only the time in SQLite counts: the clock goes on by a minute between two batches."""
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with opened(database(tmp_path / "m.db"), seconds=50) as guarded:
+    with opened_database(database(tmp_path / "m.db"), seconds=50) as guarded:
         sizes = []
         for batch in guarded.batches("SELECT run_uuid FROM runs", batch=1000):
             sizes.append(len(batch))
