@@ -526,3 +526,23 @@ def test_the_command(tmp_path: Path) -> None:
     assert told.code == 1
     assert "Learning rate too high" in told.out
     assert "train/loss" in called("show", tmp_path / "case.json").out
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "why"),
+    [
+        ("metric", json.loads("[" * 600 + "]" * 600), "metric has values that are no String"),
+        ("value", {"a": 1}, "value has values that are no Float64"),
+        ("step", [[1]], "step has values that are no Int64"),
+        ("time", 10**18, "time has times beyond the years 1 to 9999"),
+        ("time", -(10**17), "time has times beyond the years 1 to 9999"),
+        ("rows", 19_000_000, "more than 10,000 rows need a column with a value for each"),
+        ("evil", 1, "no column 'evil'"),
+    ],
+)
+def test_a_forged_part_costs_neither_memory_nor_the_process(tmp_path: Path, column: str, value: Any, why: str) -> None:
+    part = {"rows": 1, "session": 0, "metric": "train/loss", "step": 1, "value": 0.5, column: value}
+    forged = {"schema": "loganalyst/anonymous/1", "run": {}, "sources": [], "tables": {"points": [part]}}
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    with pytest.raises(SourceError, match=why):
+        la.read_run(tmp_path / "forged.json")

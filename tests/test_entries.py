@@ -196,3 +196,19 @@ def test_the_recorded_cases(tmp_path, case, status):
 
     assert found.returncode == 0
     assert sorted(run["status"] for run in json.loads(found.stdout)["runs"]) == sorted(["healthy", status])
+
+
+def test_a_name_that_is_no_utf8_costs_its_own_run_only(tmp_path: Path) -> None:
+    """Linux takes any bytes for a name; the tables of a store hold text."""
+    rows = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(50))
+    tree = os.fsencode(tmp_path / "tree")
+    for folder in (b"sound", b"caf\xe9", b"whole/in\xff"):
+        os.makedirs(os.path.join(tree, folder))
+        Path(os.fsdecode(os.path.join(tree, folder, b"metrics.csv"))).write_text(rows)
+    Path(os.fsdecode(os.path.join(tree, b"whole", b"progress.csv"))).write_text(rows)
+    Path(os.fsdecode(os.path.join(tree, b"\xfe.csv"))).write_text(rows)
+    for _ in range(2):  # the second finds what the first has noted
+        found = la.audit([tmp_path / "tree"], jobs=1, store=tmp_path / "store")
+        why = {row["name"]: row["why"] for row in found.runs.iter_rows(named=True) if row["status"] == "unreadable"}
+        assert "sound" in set(found.runs["name"]) - set(why)
+        assert "a name in this path or below it is not valid UTF-8" in why["caf?"]

@@ -12,6 +12,8 @@ from loganalyst.model import SCHEMAS, Time, table
 START = datetime(2000, 1, 1, tzinfo=UTC)  # the first time of every run that is read back
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 MAX_ROWS = 20_000_000  # of one table
+MAX_ALIKE = 10_000  # rows that no column lists: so a short text stands for few
+FIRST, LAST = -62_000_000_000_000_000, 250_000_000_000_000_000  # microseconds since 1970: within the years 1 to 9999
 Packed = dict[str, Any]
 
 
@@ -44,7 +46,12 @@ def unpack(name: str, packed: Mapping[str, Any]) -> pl.DataFrame:
     rows = packed["rows"]
     if not isinstance(rows, int) or isinstance(rows, bool) or not 0 <= rows <= MAX_ROWS:
         raise ValueError(f"{name}: rows is no number from 0 to {MAX_ROWS:,}")
-    columns = {key: _column(name, key, value, rows) for key, value in packed.items() if key != "rows"}
+    told = {key: value for key, value in packed.items() if key != "rows"}
+    if unknown := next((key for key in told if key not in SCHEMAS[name]), None):
+        raise ValueError(f"{name} has no column {unknown[:60]!r}")
+    if rows > MAX_ALIKE and not any(isinstance(value, list) for value in told.values()):
+        raise ValueError(f"{name}: more than {MAX_ALIKE:,} rows need a column with a value for each")
+    columns = {key: _column(name, key, value, rows) for key, value in told.items()}
     return table(name, columns) if rows else table(name)
 
 
@@ -53,13 +60,24 @@ def _column(name: str, key: str, value: Any, rows: int) -> pl.Series:
     values = value if isinstance(value, list) else [value]
     if isinstance(value, list) and len(values) != rows:
         raise ValueError(f"{name}: {key} has {len(values):,} values of {rows:,}")
+    if not all(_fits(item, nested=dtype.is_nested()) for item in values):
+        raise ValueError(f"{name}: {key} has values that are no {dtype}")
     if dtype == Time:
         column = pl.Series(key, values, dtype=pl.Int64, strict=True) + int(START.timestamp()) * 1_000_000
+        if not column.drop_nulls().is_between(FIRST, LAST).all():
+            raise ValueError(f"{name}: {key} has times beyond the years 1 to 9999")
     elif dtype in (pl.Float64, pl.List(pl.Float64)):
         column = pl.Series(key, _numbers(values), dtype=dtype, strict=True)
     else:
         column = pl.Series(key, values, dtype=dtype, strict=True)
     return (column if isinstance(value, list) else column.new_from_index(0, rows)).cast(dtype)
+
+
+def _fits(value: Any, *, nested: bool) -> bool:
+    """Whether polars may be asked for its type: it takes gigabytes for lists in lists in lists."""
+    if isinstance(value, list):
+        return nested and not any(isinstance(item, list | dict) for item in value)
+    return not isinstance(value, dict)
 
 
 def _numbers(values: list[Any]) -> list[Any]:

@@ -104,6 +104,8 @@ def _decoded(path: Path) -> _Document:
 
 
 def _frame(name: str, packs: list[dict[str, Any]]) -> pl.DataFrame:
+    if any("rows" not in pack for pack in packs):
+        raise ValueError(f"{name} has a part without rows")
     if sum(pack["rows"] for pack in packs) > frames.MAX_ROWS:
         raise ValueError(f"{name} has more than {frames.MAX_ROWS:,} rows")
     parts = [frames.unpack(name, pack) for pack in packs]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from loganalyst.model import Time
+from loganalyst.sources.flatten import printable
 from loganalyst.store import Outcome, Store
 
 # fmt: off
@@ -36,11 +37,14 @@ def listing(store: Store, ids: Iterable[str], unread: Sequence[Outcome]) -> pl.D
     node = pl.coalesce("node", "host")
     status = pl.col("status").fill_null("unreadable")  # judging it was given up
     found = runs.join(judged, on="run_id", how="left").with_columns(status, node=node).select(COLUMNS.names()).collect()
-    rows = [
-        {"run_id": o.run, "path": o.path, "name": o.path.rsplit("/", 1)[-1], "status": "unreadable", "why": o.why}
-        for o in unread
-    ]
-    return worst_first(pl.concat([found, pl.DataFrame(rows, schema=COLUMNS)]))
+    return worst_first(pl.concat([found, pl.DataFrame(map(_unread, unread), schema=COLUMNS)]))
+
+
+def _unread(run: Outcome) -> dict[str, str]:
+    """The row of a run that could not be read; its name may be no UTF-8."""
+    path = printable(run.path)
+    name = path.rsplit("/", 1)[-1]
+    return {"run_id": run.run, "path": path, "name": name, "status": "unreadable", "why": printable(run.why)}
 
 
 def worst_first(runs: pl.DataFrame) -> pl.DataFrame:

@@ -26,6 +26,7 @@ from loganalyst.sources.assemble import Assembled, assemble, relative, silence, 
 from loganalyst.sources.discovery.runs import Found
 from loganalyst.sources.files import address
 from loganalyst.sources.files import rowspool as spools
+from loganalyst.sources.files.flatten import printable
 from loganalyst.sources.files.rowspool import GROUP, Spool, slices
 from loganalyst.sources.filetables import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.ingest import part
@@ -96,16 +97,26 @@ def read(task: Task) -> Done:
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}
         noted = _noted(note, run, task.known, files)
+        rows, points = _rows(task, run, noted)
     except LogAnalystError as error:
-        return Done(task, replace(note, why=str(error)))
+        return Done(task, replace(note, why=printable(error), path=printable(note.path)))
+    except UnicodeEncodeError:  # no table can hold such a name
+        why = printable(f"{task.found.root}: a name in this path or below it is not valid UTF-8")
+        return Done(task, replace(note, why=why, prints={}, path=printable(note.path)))
     except (Exception, pl.exceptions.PanicException) as error:  # a full disk, or a defect, must not lose the other runs
         return Done(task, replace(note, why=f"{task.found.root}: {type(error).__name__}: {error}", prints={}))
-    heights = {name: sum(p.height(name) for p in parts) for name in BIG}
+    return Done(task, noted, files, rows, points)
+
+
+def _rows(task: Task, run: Assembled, noted: Note) -> tuple[dict[str, pl.DataFrame], int]:
+    """The rows of the small tables, and how many points the run has."""
+    heights = {name: sum(p.height(name) for p in run.parts) for name in BIG}
     chosen, inside, ignored = task.chosen
     corrected = replace(run.run, settings=chosen, settings_inside=inside, settings_ignored=ignored)
     rows = {name: frame for name, frame in runrows.rows(corrected, heights).items() if frame.height}
-    rows["runs"] = rows["runs"].with_columns(pl.lit(written(noted.known.written)).alias(SEALS))
-    return Done(task, noted, files, rows, heights["points"])
+    seals = written(noted.known.written)
+    rows["runs"] = rows["runs"].with_columns(pl.lit(seals).alias(SEALS))
+    return rows, heights["points"]
 
 
 def _noted(note: Note, run: Assembled, before: Known | None, files: Mapping[str, Path]) -> Note:

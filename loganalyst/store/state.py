@@ -118,7 +118,7 @@ def fingerprint(version: str, corrected: str, joined: Joined, prints: Mapping[st
     """As `Note.fingerprint`, of a run of which no more is known."""
     version = f"{version} {corrected}".rstrip()
     files = "\n".join([f"{path}\0{size} {mtime} {inode}" for path, (size, mtime, inode) in sorted(prints.items())])
-    return blake2b(f"{version}\0{_far(joined)}\0{files}".encode(), digest_size=16).hexdigest()
+    return blake2b(f"{version}\0{_far(joined)}\0{files}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class Remembered(NamedTuple):
