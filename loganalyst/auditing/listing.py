@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from loganalyst.model import Time
-from loganalyst.sources.flatten import printable
+from loganalyst.model.text import printable
 from loganalyst.store import Outcome, Store
 
 # fmt: off

@@ -21,12 +21,12 @@ from polars.io.plugins import register_io_source
 from loganalyst import opening
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import SCHEMAS, Tables
+from loganalyst.model.text import printable
 from loganalyst.settings import Chosen
 from loganalyst.sources.assemble import Assembled, assemble, relative, silence, within
 from loganalyst.sources.discovery.runs import Found
 from loganalyst.sources.files import address
 from loganalyst.sources.files import rowspool as spools
-from loganalyst.sources.files.flatten import printable
 from loganalyst.sources.files.rowspool import GROUP, Spool, slices
 from loganalyst.sources.filetables import BIG, SMALL, Earlier, Gathering, Part, Place, changed, unplace_rows
 from loganalyst.sources.ingest import part

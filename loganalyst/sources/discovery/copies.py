@@ -29,14 +29,24 @@ class Copies:
         self._names: dict[str, str] = {}
 
     def leave_out(self, group: Group) -> str:
-        """Move the copies among the metrics of `group` to `ignored`. Gives the file that the last one is a copy of."""
-        kept, original = [], ""
+        """Move the copies among the metrics of `group` to `ignored`. Gives the file that the last one is a copy of.
+
+        A run whose metrics are all copies is left out with its job logs if these are copies, too. If they are not, all
+        is kept: half of a run would get another diagnosis than the whole.
+        """
+        kept, copies = [], list[tuple[str, str]]()
         for path, inode in group.curves:
             if first := self._first(path, inode):
-                group.ignored.append(f"{path}: a copy of {first}")
-                original = first
+                copies.append((path, first))
             else:
                 kept.append((path, inode))
+        original = copies[-1][1] if copies else ""
+        if copies and not kept and group.logs and not os.path.samefile(*copies[-1]):
+            if not all(_same_content(log, _beside(log, *copies[-1])) for log in group.logs):
+                return ""
+            copies += [(log, _beside(log, *copies[-1])) for log in group.logs]
+            group.logs = []
+        group.ignored += [f"{path}: a copy of {first}" for path, first in copies]
         group.curves = _without_wandb_copies(group, _without_histories(group, kept))
         return original
 
@@ -62,6 +72,11 @@ def _remember(known: dict[Key, str], key: Key, path: str) -> str:
         del known[next(iter(known))]
     known[key] = path
     return ""
+
+
+def _beside(log: str, copy: str, original: str) -> str:
+    """Where a log would lie that lies beside `original` as `log` does beside `copy`."""
+    return os.path.join(os.path.dirname(original), os.path.relpath(log, os.path.dirname(copy)))
 
 
 def _same_file(one: str, other: str) -> bool:

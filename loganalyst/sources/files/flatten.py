@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import Tables, table
+from loganalyst.model.text import printable
 from loganalyst.sources.files.lineblocks import gap
 
 Leaf = str | int | float | bool | None
@@ -39,11 +40,6 @@ def _walk(data: Any, key: str, sep: str, depth: int) -> Iterator[tuple[str, Leaf
         return
     for name, value in items:
         yield from _walk(value, f"{key}{sep}{printable(name)}" if key else printable(name), sep, depth - 1)
-
-
-def printable(value: object) -> str:
-    """Text that can be stored as UTF-8 (JSON may hold half a surrogate pair); NULL bytes stay."""
-    return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def number(value: Leaf) -> float | None:

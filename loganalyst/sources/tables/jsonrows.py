@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, constant, table
+from loganalyst.model.text import printable
 from loganalyst.sources.files.constantcolumns import Constants
-from loganalyst.sources.files.flatten import Leaf, config_of, printable
+from loganalyst.sources.files.flatten import Leaf, config_of
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.tables import stepcolumns
 from loganalyst.sources.tables.jsonlines import Ints, Wide

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from loganalyst.model.text import printable
 from loganalyst.sources.files import histograms
-from loganalyst.sources.files.flatten import printable
 
 NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # where a writer puts them as text
 LONGEST = 1 << 20  # bytes of a value that are looked at

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Tables, table
+from loganalyst.model.text import printable
 from loganalyst.opening import beside, opened
-from loganalyst.sources.files.flatten import number, printable
+from loganalyst.sources.files.flatten import number
 from loganalyst.sources.files.gaps import Gap, gap_table
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.wandb.jsonitems import collect, unused, unused_told
