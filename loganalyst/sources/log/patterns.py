@@ -13,7 +13,7 @@ from loganalyst.model import constant
 from loganalyst.rulefiles import RuleFile, load_all, rules_dir
 from loganalyst.sources.log.literals import Rows, found, groups
 
-Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
+Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start", "work"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
 PARTS: tuple[Part, ...] = get_args(Part)
 LABELS = (
