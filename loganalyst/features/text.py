@@ -46,6 +46,7 @@ _COUNTS = (
     ("log_lines_read", "lines of job logs read (last session)"),
     ("log_traceback_count", "Python tracebacks"),
     ("log_cascade_count", "lines that follow from an earlier fault"),
+    ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation"),
 )
 FEATURES = (
     *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),
@@ -76,6 +77,7 @@ def _counted(lines: pl.DataFrame) -> Computed:
     return {
         "log_traceback_count": int(lines["pattern"].is_in(having("traceback")).sum()),
         "log_cascade_count": int((lines["part"] == "cascade").sum()),
+        "log_work_count": int((lines["part"] == "work").sum()),
     }
 
 

@@ -14,7 +14,7 @@ from loganalyst.patterntraits import SIGNALS, TRAITS
 from loganalyst.rulefiles import RuleFile, text_files
 from loganalyst.sources.text.patterns.literals import Rows, found, groups
 
-Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start"]
+Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start", "work"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
 PARTS: tuple[Part, ...] = get_args(Part)
 LABELS = (

@@ -20,6 +20,7 @@ LAST = 12  # lines that are a log's last words, where they say that they tell of
 LATEST = 5  # of these the ones that are, where no pattern and no family knows them
 VERY_LAST = 3  # and where they only sound like one
 UNKNOWN = 4  # rank of an error of no family, behind those of one
+_HARMLESS = ("advice", "work")  # their words may sound like an error, and report none
 _DONE = (b"]", b"|", b"100%", b"\x1b[0m", b"\x1b[A")  # a progress bar needs no line end
 _HEADING = r"^\S.*:$"  # goes on in the next line; what is indented is a line of a program
 
@@ -53,7 +54,7 @@ def words(path: Path, line: int, session: int, known: Sequence[Pattern], also: t
     hits = [pattern for pattern in known if pattern.id in claimed]
     if any(_telling(pattern) for pattern in hits):
         return table("lines")
-    harmless = claims.filter(pl.col("pattern").is_in([p.id for p in hits if p.part == "advice"]))["row"]
+    harmless = claims.filter(pl.col("pattern").is_in([p.id for p in hits if p.part in _HARMLESS]))["row"]
     last = last.filter(~pl.int_range(pl.len()).is_in(harmless.implode()))
     told = _told(last, named=any(p.part in ("confirm", "cascade") or p.id in having("traceback") for p in hits))
     return table("lines", {
