@@ -94,7 +94,7 @@ Show us the run without showing whose it was: [A run without names](../anonymous
     """>>> from loganalyst import anonymous
 
 text = anonymous.render(diagnosis)
-print(text[:380])""",
+print(*text.splitlines()[:9], sep="\\n")""",
 ]
 CODE = ">>> "
 

@@ -12,6 +12,7 @@ from docs import generate_notebook
 ROOT = Path(__file__).parents[1]
 STORED = json.loads(generate_notebook.NOTEBOOK.read_text(encoding="utf-8"))
 RUN_ID = re.compile(r"id='[0-9a-f]{12}'")  # it is made of the run's real path
+VERSION = re.compile(r'"loganalyst": "[^"]*"')  # of whatever is installed
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,13 @@ def texts(notebook: dict[str, Any]) -> list[Any]:
     found = []
     for cell in notebook["cells"]:
         outputs = [o.get("text") or o["data"]["text/plain"] for o in cell.get("outputs", ())]
-        found.append((cell["cell_type"], cell["source"], [RUN_ID.sub("id=''", "".join(text)) for text in outputs]))
+        found.append(
+            (
+                cell["cell_type"],
+                cell["source"],
+                [VERSION.sub("", RUN_ID.sub("", "".join(text))) for text in outputs],
+            )
+        )
     return found
 
 

@@ -92,7 +92,7 @@ def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_
     assert process.wait() == (2 if scan else COMMANDS[command])
     assert "Traceback" not in err
     assert "internal" not in err
-    assert err.endswith("tells its findings again\n") if scan else "stdout" not in err
+    assert err.endswith("tells its findings again\n") if scan else "stdout: " not in err
 
 
 def test_a_scan_that_nobody_heard_tells_its_findings_again(tmp_path: Path) -> None:

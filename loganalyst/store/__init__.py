@@ -118,6 +118,12 @@ class Store:
         """The runs at or below `paths`, to be read. Raises LogAnalystError where the store, or one of the files and
         folders `writes` that are to be written too, belongs to one of them or lies in any run. `seconds`: what a file
         may take to list its runs.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> len(store.below(["fixtures/runs/nan-lr"]).met)
+        1
         """
         found = Below(paths, seconds)
         found.refuse([self.path, *writes])
@@ -288,7 +294,15 @@ class Store:
         return found if self._only is None else found.filter(pl.col("run_id").is_in(list(self._only)))
 
     def of(self, runs: Iterable[str]) -> "Store":
-        """The store as far as runs of these ids go: its tables have their rows alone, and damage of others is none."""
+        """The store reduced to the runs of these ids: its tables hold their rows alone, and damage of others is none.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.of(["no such id"]).points.collect().height
+        0
+        """
         found = copy(self)
         found._only = set(runs)
         return found
@@ -297,12 +311,26 @@ class Store:
         """Put right what is damaged, as every command that writes does first; `faults` says what was.
 
         Raises StoreError where the store cannot be written, or another process writes for longer than PATIENCE.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> store.heal()
+        >>> store.faults
+        []
         """
         with self._writing():
             pass
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise DamagedError, which says whose rows are missing, where one of these big tables is damaged."""
+        """Raise DamagedError, which says whose rows are missing, where one of these big tables is damaged.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.check(["points"])  # sound
+        """
         for name in names:
             if name in BIG:
                 check_big(self._folder, name)
@@ -376,7 +404,17 @@ class Store:
             self._folder.append([name], {name: [rows.select(schema(name).names()).cast(schema(name))]})
 
     def refuse(self, targets: Iterable[str | Path | None]) -> None:
-        """Raise LogAnalystError where a file to be written belongs to a run of the store, or lies in any run."""
+        """Raise LogAnalystError where a file to be written belongs to a run of the store, or lies in any run.
+
+        >>> import tempfile
+        >>> import loganalyst as la
+        >>> store = la.Store(tempfile.mkdtemp())
+        >>> _ = store.ingest(["fixtures/runs/nan-lr"])
+        >>> store.refuse(["report.md"])  # allowed
+        >>> store.refuse(["fixtures/runs/nan-lr/report.md"])
+        Traceback (most recent call last):
+        loganalyst.errors.LogAnalystError: ...
+        """
         wanted = [Path(target) for target in targets if target is not None]
         guard.check(wanted, self._of_same_names([target.name for target in wanted]))
 
@@ -400,7 +438,16 @@ class Store:
         return self._folder.run_file(name, run_id)
 
     def make(self) -> None:
-        """Make the folder where there is none. Raises StoreError where it lies in a run, or cannot be made."""
+        """Make the folder where there is none. Raises StoreError where it lies in a run, or cannot be made.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import loganalyst as la
+        >>> store = la.Store(Path(tempfile.mkdtemp(), "store"))
+        >>> store.make()
+        >>> store.path.is_dir()
+        True
+        """
         try:
             guard.check([self.path])
         except LogAnalystError as error:
