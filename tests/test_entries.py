@@ -212,3 +212,16 @@ def test_a_name_that_is_no_utf8_costs_its_own_run_only(tmp_path: Path) -> None:
         why = {row["name"]: row["why"] for row in found.runs.iter_rows(named=True) if row["status"] == "unreadable"}
         assert "sound" in set(found.runs["name"]) - set(why)
         assert "a name in this path or below it is not valid UTF-8" in why["caf?"]
+
+
+def test_a_copied_run_is_left_out_whole_or_judged_whole(tmp_path):
+    """Half of a run would get another diagnosis than the whole: its log alone, without the event file."""
+    original = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
+    for name in ("a", "b", "c"):
+        shutil.copytree(original, tmp_path / name)
+    with (tmp_path / "c" / "train.log").open("a") as log:
+        log.write("one more line\n")
+    found = audit([tmp_path], jobs=1)
+
+    assert [Path(copy).name for copy, _ in found.copies] == ["b"]
+    assert found.runs.sort("path").select("name", "cause").rows() == [("a", "lr-too-high"), ("c", "lr-too-high")]
