@@ -269,6 +269,8 @@ def test_a_link_within_the_tree_is_read(tmp_path: Path) -> None:
     (tmp_path / "runs" / "base" / "shared.yaml").write_text(f"x: {SECRET}\n")
     for run in (one, two):
         link(run / "hparams.yaml", tmp_path / "runs" / "base" / "shared.yaml")
+    with (two / "train.log").open("a") as log:
+        log.write("no copy of the other\n")
     store = la.Store(tmp_path / "store")
     store.ingest([tmp_path / "runs"])
 

@@ -474,6 +474,7 @@ class Store:
         """Put right what is damaged. Whether anything was."""
         found = heal(self._folder, state.places, state.forget)
         self._lost = found.lost
+        state.forget_runs(found.gone)  # one that comes back unchanged is to be read again
         if state.renewed:
             found.faults.append(f"{self.path / 'state.sqlite'}: was damaged: every run is read again")
             state.renewed = False

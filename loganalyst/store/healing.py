@@ -16,9 +16,10 @@ Places = Mapping[str, tuple[str, bool]]  # path of each run that is remembered, 
 
 @dataclass
 class Healing:
-    """What came of it: runs whose rows are `lost`, to be read again, and what to say of it."""
+    """What came of it: runs whose rows are `lost`, to be read again, runs that are `gone` for good, and `faults`."""
 
     lost: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
 
@@ -54,6 +55,7 @@ def _read_again(folder: Folder, damaged: Mapping[Path, str], known: Places, done
         runs |= {run for run, (_, read) in known.items() if read} - set(folder.counting(READ[-1])["run_id"])
     known = {**{run: (path, True) for run, path in folder.paths(runs).items()}, **known}
     gone = {run for run in runs if run in known and not (known[run][1] and _there(known[run][0]))}
+    done.gone |= gone
     folder.drop(gone, max(folder.span(file)[1] for file in damaged))
     done.faults += [
         f"{known[run][0]}: its rows in the store are damaged, and it cannot be read again: it is left out"

@@ -4,7 +4,7 @@ import io
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -238,6 +238,15 @@ class State:
         """Forget all runs: they are read anew."""
         try:
             self._database.executescript(f"{_FORGET}{_TABLES}")
+        except sqlite3.DatabaseError as error:
+            self._renew(error)
+
+    def forget_runs(self, runs: Collection[str]) -> None:
+        """Forget these runs: one that is found again is read anew."""
+        try:
+            with self._transaction() as database:
+                for table in ("runs", "files"):
+                    database.executemany(f"DELETE FROM {table} WHERE run = ?", [(run,) for run in runs])
         except sqlite3.DatabaseError as error:
             self._renew(error)
 

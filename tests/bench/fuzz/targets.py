@@ -22,12 +22,12 @@ from tests.bench.fuzz.seeds import WRITERS, Seed
 
 # sizes of blocks: what small files cross in place of large ones
 SMALL: dict[str, Mapping[str, int]] = {
-    "tensorboard": {"events.records.CHUNK": 2000},
-    "wandb": {"wandbfile.leveldb.WINDOW": 1 << 15},
-    "json": {"json._BLOCK": 2000, "rows.jsonlines.FEWEST": 4, "rows.jsonlines._CHUNK": 8},
-    "text": {"log.lines.CHUNK": 1500},
-    "mlflow": {"mlflow.BLOCK": 700},
-    "parquet": {"parquet.WINDOW": 50},
+    "tensorboard": {"tensorboard.tfrecords.CHUNK": 2000},
+    "wandb": {"wandb.leveldb.WINDOW": 1 << 15},
+    "json": {"tables.json_reader._BLOCK": 2000, "tables.jsonlines.FEWEST": 4, "tables.jsonlines._CHUNK": 8},
+    "text": {"text.lines.lines.CHUNK": 1500},
+    "mlflow": {"mlflow.reader.BLOCK": 700},
+    "parquet": {"tables.parquet_reader.WINDOW": 50},
 }
 
 

@@ -89,7 +89,7 @@ def test_only_our_style_and_script_may_run() -> None:
     assert policy is not None
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     (script,) = (body for kind, body in page.scripts if kind is None)
-    assert script == asset("auditpage", "audit.js")
+    assert script == asset("audit", "audit.js")
     assert asset(*STYLE)
 
 
