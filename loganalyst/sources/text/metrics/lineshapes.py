@@ -202,8 +202,10 @@ def _sections(numbers: list[_Number], parts: list[str]) -> bool:
 
 
 def _keyed(index: int, before: str, after: str) -> _Number:
-    text = _COUNT.sub(r"\1 ", before[-120:])  # `Epoch #3`, `Epoch(3)`, `Iter-3`
-    if any(origin.search(text) and behind.match(after) for origin, behind in _ORIGINS):
+    text = before[-120:]
+    if text[-2:].rstrip().endswith(("#", "(")):  # of thousands of forms few need the expressions
+        text = _COUNT.sub(r"\1 ", text)  # `Epoch #3`, `Epoch(3)`, `Iter-3`
+    if text.endswith(":") and any(origin.search(text) and behind.match(after) for origin, behind in _ORIGINS):
         return _Number(index)
     separator = _SEPARATOR.search(text)
     key = text[: separator.start()] if separator else text
