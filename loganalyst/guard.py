@@ -56,7 +56,7 @@ def check(targets: Iterable[str | Path | None], read: Iterable[Read] = ()) -> No
 def named(paths: Iterable[str | Path], logs: Sequence[Path] = (), *, separate: bool = False) -> Iterator[Read]:
     """The runs at or below `paths`, each with the job `logs` and whatever else is read with it, by their names alone.
 
-    What cannot be read counts by its own name: why it cannot is told by whoever reads it.
+    What cannot be read counts by its own name: whoever reads it says why it cannot.
     """
     from loganalyst.sources.discovery.joining import Joiner
     from loganalyst.sources.discovery.runs import Found, runs

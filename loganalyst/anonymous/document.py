@@ -90,7 +90,7 @@ def anonymous_sources(run: Run, names: Names) -> Iterator[Source]:
 
 
 def _identities(run: Run) -> set[str]:
-    """Names of people, machines and projects that the run tells of, so that they are found in names of metrics too."""
+    """Names of people, machines and projects that the run mentions, to find them in names of metrics too."""
     jobs = run.jobs.select("name", "user", "partition", "nodes").unpivot()["value"]
     key = pl.col("key").str.split(".").list.last().str.to_lowercase()
     config = run.config.filter(key.is_in(_HOSTS))["value"]

@@ -21,7 +21,7 @@ _KEPT = frozenset("/._-: ")  # what may stand between two words
 
 
 class Names:
-    """The replacements of one document; `hosts` are names of machines and people that the run tells of."""
+    """The replacements of one document; `hosts` are names of machines and people that the run mentions."""
 
     def __init__(self, hosts: Iterable[str] = ()) -> None:
         self._hosts = _any_of(host for host in hosts if len(host) > 2)

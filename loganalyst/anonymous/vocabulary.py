@@ -64,7 +64,7 @@ def languages() -> tuple[re.Pattern[str], ...]:
 
 @cache
 def patterns() -> frozenset[str]:
-    """Ids, labels and parts of our patterns of log lines, and of what is told by the wording of an error."""
+    """Ids, labels and parts of our patterns of log lines and of our families of unknown errors."""
     listed = [p for file in rulefiles.load_all(rulefiles.rules_dir() / "text") for p in file.data["patterns"]]
     listed += rulefiles.load(rulefiles.rules_dir() / "wording.yaml").data["families"]
     told = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _answered(arguments: Sequence[str] | None) -> int:
-    """The exit code of a command; whatever ends it is told."""
+    """The exit code of a command; one line on stderr says what ended it."""
     try:
         code = int(app(arguments, prog_name="loganalyst", standalone_mode=False) or NOTHING)
         sys.stdout.flush()

@@ -77,8 +77,8 @@ def check(
 ) -> None:
     """Check our rules and yours.
 
-    The patterns of log lines in the `text` folder of yours are checked too. Every fault is told with its line. Exits
-    with 2 if there is one.
+    The patterns of log lines in the `text` folder of yours are checked too. Every fault is reported with its line.
+    Exits with 2 if there is one.
     """
     from loganalyst import pipeline
 

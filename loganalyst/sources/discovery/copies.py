@@ -40,12 +40,13 @@ class Copies:
                 copies.append((path, first))
             else:
                 kept.append((path, inode))
+        if copies and not kept and group.logs and not _same_file(*copies[-1]):
+            logs = [(log, _beside(log, *copies[-1])) for log in group.logs]
+            if all(_same_content(*pair) for pair in logs):
+                copies, group.logs = [*logs, *copies], []
+            else:
+                copies, kept = [], group.curves
         original = copies[-1][1] if copies else ""
-        if copies and not kept and group.logs and not os.path.samefile(*copies[-1]):
-            if not all(_same_content(log, _beside(log, *copies[-1])) for log in group.logs):
-                return ""
-            copies += [(log, _beside(log, *copies[-1])) for log in group.logs]
-            group.logs = []
         group.ignored += [f"{path}: a copy of {first}" for path, first in copies]
         group.curves = _without_wandb_copies(group, _without_histories(group, kept))
         return original
