@@ -9,7 +9,7 @@ from loganalyst import explain
 from loganalyst.diagnosis.rule import Rule
 from loganalyst.pipeline import catalogue
 from loganalyst.report.diagnosis.markdown import escape
-from loganalyst.report.rule import render
+from loganalyst.report.rulepage import render
 
 FOLDER = Path(__file__).parent / "rules"
 INDEX = """\

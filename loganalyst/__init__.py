@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from loganalyst.auditing.confirm import confirm
     from loganalyst.auditing.verify import verify
     from loganalyst.checkpoint import inspect
-    from loganalyst.comparing.result import Comparison
-    from loganalyst.comparing.whole import compare
+    from loganalyst.comparing.comparisonresult import Comparison
+    from loganalyst.comparing.wholecomparison import compare
     from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
-    from loganalyst.replaying.search import replay
+    from loganalyst.replaying.hypothesissearch import replay
     from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
 

@@ -18,19 +18,19 @@ from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves as effective_curves
 from loganalyst.curves.effective import last_training, stand_ins
 from loganalyst.curves.effective import metrics as named_metrics
-from loganalyst.curves.meanings import meant
-from loganalyst.diagnosis import expected
+from loganalyst.curves.valuemeanings import meant
+from loganalyst.diagnosis import promises
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
-from loganalyst.diagnosis.cited import cited
 from loganalyst.diagnosis.confidence import Judged
+from loganalyst.diagnosis.fixplaces import cited
 from loganalyst.diagnosis.judgement import band
-from loganalyst.diagnosis.lowered import lowered
+from loganalyst.diagnosis.loweredcauses import lowered
 from loganalyst.diagnosis.outlook import recommended
 from loganalyst.diagnosis.quickfixes import quick_fixes
+from loganalyst.diagnosis.ruleskeleton import skeleton
 from loganalyst.diagnosis.ruletests import Outcome
 from loganalyst.diagnosis.ruletests import check as check_rules
-from loganalyst.diagnosis.skeleton import skeleton
 from loganalyst.diagnosis.timeline import timeline
 from loganalyst.errors import LogAnalystError, RuleError, nearest
 from loganalyst.features.context import Context
@@ -219,9 +219,9 @@ def diagnose(
     if not isinstance(run, Run):
         run = read_run(run, logs, separate=separate, config=config, rules=rules, trust_run_settings=trust_run_settings)
     if checkpoints:
-        from loganalyst.checkpoint import ofrun
+        from loganalyst.checkpoint import runcheckpoints
 
-        run = replace(run, inspection=ofrun.look(run, watch))
+        run = replace(run, inspection=runcheckpoints.look(run, watch))
     found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case())
     if baseline is None:
         return found
@@ -324,7 +324,7 @@ def expectations(
 ) -> dict[str, tuple[Expectation, ...]]:
     """What the fixes of each cause of `old` (by id) promise, held against `new`; with the rules that judged `old`."""
     known = catalogue(tuple(rules), _corrections(old.run, config).rules)
-    return {c.id: expected.expectations(known, c.id, old.features.values, new.features) for c in old.causes}
+    return {c.id: promises.expectations(known, c.id, old.features.values, new.features) for c in old.causes}
 
 
 def symptom_answers(
@@ -332,7 +332,7 @@ def symptom_answers(
 ) -> Mapping[str, bool | None]:
     """Every symptom by id: seen, looked for and not seen, or not known (None)."""
     known = catalogue(tuple(rules), _corrections(run.run, config).rules)
-    return expected.symptoms(known, run.features)
+    return promises.symptoms(known, run.features)
 
 
 def diagnose_paths(paths: Sequence[Path], *, separate: bool = False, **options: Any) -> list[Diagnosis]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from loganalyst.errors import StoreError, nearest
 from loganalyst.store import Store, meanings
-from loganalyst.store.tables import ALL_TABLES
+from loganalyst.store.tablefiles import ALL_TABLES
 
 BEGIN = ("SELECT", "WITH", "FROM", "SHOW", "EXPLAIN", "DESCRIBE")
 NAMED = 12  # names that an error lists

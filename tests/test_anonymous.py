@@ -20,12 +20,12 @@ import loganalyst as la
 from fixtures.writers import TensorBoard
 from loganalyst import anonymous
 from loganalyst.anonymous import vocabulary
+from loganalyst.anonymous.aliases import Names
+from loganalyst.anonymous.anonymousdocument import ABOUT
 from loganalyst.anonymous.clocks import without_dates
-from loganalyst.anonymous.document import ABOUT
-from loganalyst.anonymous.names import Names
-from loganalyst.anonymous.rows import GIVEN
-from loganalyst.anonymous.tables import COLUMNS, WORDS, gap
-from loganalyst.anonymous.tables import anonymous as cleaned
+from loganalyst.anonymous.featureredaction import GIVEN
+from loganalyst.anonymous.tableredaction import COLUMNS, WORDS, gap
+from loganalyst.anonymous.tableredaction import anonymous as cleaned
 from loganalyst.curves import roles
 from loganalyst.errors import SourceError
 from loganalyst.features import declared

@@ -12,8 +12,8 @@ import pytest
 
 import loganalyst
 from loganalyst import cli
-from loganalyst.auditing.groups import groups
-from loganalyst.auditing.listing import COLUMNS, worst_first
+from loganalyst.auditing.failuregroups import groups
+from loganalyst.auditing.runlist import COLUMNS, worst_first
 from loganalyst.report.audit import screen as report
 
 OOM = (

@@ -7,7 +7,7 @@ import pytest
 
 from loganalyst.cli import main
 from loganalyst.contextfile import Case, read
-from loganalyst.diagnosis.cited import cited
+from loganalyst.diagnosis.fixplaces import cited
 from loganalyst.errors import RuleError, SourceError
 from loganalyst.model import Cause, Fix, Place
 from loganalyst.sources.config.settingplaces import places

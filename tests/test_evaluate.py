@@ -17,8 +17,8 @@ from loganalyst.diagnosis.confidence import calibrate
 from loganalyst.diagnosis.rule import Calibration, Weights
 from loganalyst.errors import SourceError
 from loganalyst.evaluate import firstsight, weightsfile
+from loganalyst.evaluate.accuracy import bins, brier, by_class, calibration_error, figures, share
 from loganalyst.evaluate.answers import answered
-from loganalyst.evaluate.figures import bins, brier, by_class, calibration_error, figures, share
 from loganalyst.evaluate.fitting import Fitting, platt
 from loganalyst.evaluate.labelled import TRUTH, Labelled, labelled, recorded
 from loganalyst.evaluate.ratios import problem, ratios

@@ -44,7 +44,7 @@ ELSEWHERE = {
     ("sources/files/rowspool.py", "slices"): "files of ours",
     ("sources/wandb/console.py", "add"): "writes what was printed",
     ("checkpoint/torchfile.py", "_check_archive"): "zipfile opens what was checked",
-    ("checkpoint/distributed.py", "_numbers"): "a part of an open file",
+    ("checkpoint/dcpcheckpoint.py", "_numbers"): "a part of an open file",
 }
 
 

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from loganalyst import Store, query
 from loganalyst.errors import StoreError
-from loganalyst.report.common import csv, grid
-from loganalyst.store.tables import ALL_TABLES, BIG, JUDGED
+from loganalyst.report.common import csvtext, grid
+from loganalyst.store.tablefiles import ALL_TABLES, BIG, JUDGED
 
 LOSS = "step,loss\n0,1.5\n1,nan\n2,inf\n3,-inf\n"
 
@@ -147,7 +147,7 @@ def test_lists_are_text_in_csv() -> None:
     """What CSV has no form for is written as its values."""
     rows = pl.DataFrame({"a": [[1.5, 2.0], None], "b": [None, ["x"]], "c": [None, "y,z"]})
 
-    assert csv.render(rows) == 'a,b,c\n1.5; 2.0,,\n,x,"y,z"\n'
+    assert csvtext.render(rows) == 'a,b,c\n1.5; 2.0,,\n,x,"y,z"\n'
 
 
 HOSTILE = pl.DataFrame(

@@ -13,8 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from loganalyst.auditing.accounts import hosts
-from loganalyst.baseline.kinds import kinds
+from loganalyst.auditing.jobaccounts import hosts
+from loganalyst.baseline.differencekinds import kinds
 from loganalyst.curves import roles
 from loganalyst.diagnosis.symptomwords import all_words, numbers
 from loganalyst.features.text import _without_bar
@@ -22,7 +22,7 @@ from loganalyst.sources.config import plaintexts
 from loganalyst.sources.discovery import jobs
 from loganalyst.sources.slurm import reader, units
 from loganalyst.sources.text import sniffing
-from loganalyst.sources.text.lines.lines import head
+from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.metrics.lineforms import learn
 from loganalyst.sources.text.tracebacks import tracelines
 from tests import regexes
@@ -35,7 +35,7 @@ NAME = 255  # of a file
 # What is asked of short texts only, and why they are; the rest must be linear on texts of any length
 SHORT = {
     "loganalyst.checkpoint.deepspeed.NAMES": (NAME, "a file's name"),
-    "loganalyst.diagnosis.fence._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
+    "loganalyst.diagnosis.rulesql._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
     "loganalyst.report.comparison.picture._styles": (NAME, "a style that matplotlib wrote"),
     "loganalyst.report.diagnosis.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
     "loganalyst.sources.config.reader._OTHERS": (NAME, "a file's name"),
@@ -52,10 +52,10 @@ SHORT = {
     "loganalyst.sources.discovery.rotation._NUMBERED": (NAME, "a file's name"),
 }
 MADE = {
-    "loganalyst.anonymous.names._any_of",
+    "loganalyst.anonymous.aliases._any_of",
     "loganalyst.anonymous.vocabulary.languages",
-    "loganalyst.baseline.kinds._pattern",
-    "loganalyst.diagnosis.cited._keys",
+    "loganalyst.baseline.differencekinds._pattern",
+    "loganalyst.diagnosis.fixplaces._keys",
     "loganalyst.curves.roles._languages",
     "loganalyst.curves.roles._pattern",
     "loganalyst.sources.discovery.joining._accounts",

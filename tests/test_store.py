@@ -9,7 +9,7 @@ import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.store import reading, tables
+from loganalyst.store import runreading, tablefiles
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(40))
 
@@ -98,8 +98,8 @@ def test_full_segments_are_left_as_they_are(
     store = Store(tmp_path / "store")
     store.ingest([make_run(tmp_path, "run0")])
     (first,) = (tmp_path / "store/tables/runs").glob("*.parquet")
-    monkeypatch.setattr("loganalyst.store.tables.SEGMENTS", 3)
-    monkeypatch.setattr("loganalyst.store.tables.FULL", first.stat().st_size + more)
+    monkeypatch.setattr("loganalyst.store.tablefiles.SEGMENTS", 3)
+    monkeypatch.setattr("loganalyst.store.tablefiles.FULL", first.stat().st_size + more)
     for length in range(1, 4):
         for i in range(8):
             store.ingest([make_run(tmp_path, f"run{i}", GOOD + f"{40 + length},0.1\n" * length)])
@@ -107,7 +107,7 @@ def test_full_segments_are_left_as_they_are(
 
     assert runs.select("name", "points").rows() == [(f"run{i}", 43) for i in range(8)]
     assert sorted(store.sources.collect()["run_id"]) == sorted(runs["run_id"])
-    assert len(tables.Folder(store.path).segments("runs")) <= most + 1
+    assert len(tablefiles.Folder(store.path).segments("runs")) <= most + 1
 
 
 def test_big_tables_open_by_path(tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_a_folder_of_other_files_is_no_store(tmp_path: Path) -> None:
 def test_what_is_written_while_a_run_is_read_counts_as_a_change(tmp_path: Path, monkeypatch) -> None:
     """A file that grows between its reading and the store's note of it is read again the next time."""
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
-    read = reading.read
+    read = runreading.read
 
-    def slow(task: reading.Task) -> reading.Done:
+    def slow(task: runreading.Task) -> runreading.Done:
         done = read(task)
         make_run(tmp_path, "a", GOOD + "40,0.1\n")
         return done
 
-    monkeypatch.setattr(reading, "read", slow)
+    monkeypatch.setattr(runreading, "read", slow)
     store.ingest([run])
     monkeypatch.undo()
 
@@ -203,14 +203,14 @@ def test_a_batch_that_was_cut_off_is_not_seen(tmp_path: Path, monkeypatch) -> No
     run, store = make_run(tmp_path, "a"), Store(tmp_path / "store")
     store.ingest([run])
     make_run(tmp_path, "a", GOOD + "40,0.1\n")
-    move = tables.move
+    move = tablefiles.move
 
     def cut(file: Path, to: Path) -> None:
         if to.parent.name == "runs":
             raise OSError(28, "No space left on device")
         move(file, to)
 
-    monkeypatch.setattr(tables, "move", cut)
+    monkeypatch.setattr(tablefiles, "move", cut)
     with pytest.raises(StoreError, match="No space left"):
         store.ingest([run])
     monkeypatch.undo()

@@ -6,7 +6,7 @@ import pytest
 
 from loganalyst import Store, read_run
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 
 HEAD = "[rank{0}]: Traceback (most recent call last):\n"
 TRACE = HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueError: no {1}\n'

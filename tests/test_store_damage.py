@@ -19,7 +19,7 @@ from loganalyst.auditing.batch import audit
 from loganalyst.errors import StoreError
 from loganalyst.store import lock
 from loganalyst.store.ledger import DamagedError
-from loganalyst.store.tables import BIG, JUDGED, KEPT, READ
+from loganalyst.store.tablefiles import BIG, JUDGED, KEPT, READ
 
 RUNS = 4
 LOG = "".join(f"epoch {i} loss {1 / (i + 1):.4f}\n" for i in range(30)) + "RuntimeError: CUDA out of memory\n"

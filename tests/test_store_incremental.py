@@ -21,9 +21,9 @@ from loganalyst.model import Run, Tables, table
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.files import rowspool
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import csv_reader
-from loganalyst.store import reading
+from loganalyst.store import runreading
 from loganalyst.store.state import State
 
 
@@ -156,8 +156,8 @@ def test_files_that_did_not_change_are_not_opened(tmp_path: Path, monkeypatch: p
 
     change(run, "append", "metrics.csv", 5)
     read: list[str] = []
-    part = reading.part
-    monkeypatch.setattr(reading, "part", lambda file, *rest: read.append(file.name) or part(file, *rest))
+    part = runreading.part
+    monkeypatch.setattr(runreading, "part", lambda file, *rest: read.append(file.name) or part(file, *rest))
     store.ingest([run])
 
     assert read == ["metrics.csv"]
@@ -294,7 +294,7 @@ def test_what_could_not_be_read_is_remembered(tmp_path: Path, monkeypatch: pytes
     run.mkdir()
     (run / "metrics.csv").write_bytes(b"\0" * 100)
     (first,) = store.ingest([run]).values()
-    monkeypatch.setattr(reading, "part", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(runreading, "part", lambda *_: pytest.fail("read again"))
     (second,) = store.ingest([run]).values()
 
     assert "nothing could be read" in first

@@ -16,7 +16,7 @@ import pytest
 from loganalyst import Store
 from loganalyst.errors import StoreError
 from loganalyst.limits import Limits
-from loganalyst.store import lock, tables, workers
+from loganalyst.store import lock, tablefiles, workers
 
 INGEST = """
 import sys, loganalyst.store
@@ -38,7 +38,7 @@ def make_runs(root: Path, count: int = 12) -> Path:
 
 def content(store: Store) -> dict[str, pl.DataFrame]:
     """All that was read, in an order of its own."""
-    read = {name: getattr(store, name).collect() for name in (*tables.BIG, *tables.READ)}
+    read = {name: getattr(store, name).collect() for name in (*tablefiles.BIG, *tablefiles.READ)}
     return {name: rows.sort("run_id", maintain_order=True) for name, rows in read.items()}
 
 

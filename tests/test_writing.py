@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst import writing
-from loganalyst.auditing.scanning import File
+from loganalyst.auditing.newfindings import File
 from loganalyst.errors import LogAnalystError
 
 RUN = Path(__file__).parents[1] / "fixtures" / "runs" / "nan-lr"
@@ -156,7 +156,7 @@ def test_findings_are_added_whole_or_not_at_all(tmp_path: Path) -> None:
     """What does not fit leaves the lines that are there; so it is told again, and each stands there once."""
     file = tmp_path / "findings.jsonl"
     File(file).add(["a" * 100])
-    code = "from loganalyst.auditing.scanning import File; from pathlib import Path; import sys; "
+    code = "from loganalyst.auditing.newfindings import File; from pathlib import Path; import sys; "
     code += f"File(Path(sys.argv[1])).add(['b' * {LIMIT - 200}, 'c' * 300])"
     told = full(sys.executable, "-c", code, file)
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.auditing.accounts import accounts
-from loganalyst.auditing.contrasts import contrasts
-from loganalyst.auditing.groups import groups
-from loganalyst.auditing.listing import listing
-from loganalyst.auditing.nodes import nodes
-from loganalyst.auditing.reports import linked, write
+from loganalyst.auditing.failurecontrasts import contrasts
+from loganalyst.auditing.failuregroups import groups
+from loganalyst.auditing.htmlreports import linked, write
+from loganalyst.auditing.jobaccounts import accounts
+from loganalyst.auditing.nodefailures import nodes
+from loganalyst.auditing.runlist import listing
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.ledger import DamagedError
 from loganalyst.store.workers import Workers

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from loganalyst.errors import LogAnalystError, how_to_install
 from loganalyst.limits import Limits, share
-from loganalyst.store import Store, judged
+from loganalyst.store import Store, judgedrows
 from loganalyst.store.workers import Item, Processes, Ready, Result
 
 JOBS = 8  # of SLURM, where no number is given
@@ -203,8 +203,8 @@ def _ready(client: Any, store: Path, patience: float | None) -> None:
         if isinstance(facts, BaseException):
             raise LogAnalystError(worker, f"cannot work for us ({facts})", "install loganalyst for its Python")
         version, sees = facts
-        if version != judged.version():
-            raise LogAnalystError(worker, f"has version {version}", f"{judged.version()} is needed, as here")
+        if version != judgedrows.version():
+            raise LogAnalystError(worker, f"has version {version}", f"{judgedrows.version()} is needed, as here")
         if not sees:
             raise LogAnalystError(
                 worker, f"does not see the store {store}", "a folder that all machines share is needed"
@@ -213,4 +213,4 @@ def _ready(client: Any, store: Path, patience: float | None) -> None:
 
 def _facts(probe: str) -> tuple[str, bool]:
     """On a worker: its version of the program and its rules, and whether it sees a file of the store."""
-    return judged.version(), os.path.exists(probe)
+    return judgedrows.version(), os.path.exists(probe)

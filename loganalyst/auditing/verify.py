@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from loganalyst import pipeline
-from loganalyst.auditing.lessons import learned
+from loganalyst.auditing.fixhistory import learned
 from loganalyst.baseline import Kinds, kinds
 from loganalyst.errors import SourceError
 from loganalyst.model import (

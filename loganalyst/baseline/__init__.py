@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from math import isfinite
 
-from loganalyst.baseline.changes import changes, missing, way
-from loganalyst.baseline.kinds import FailedFixes, Kinds, kinds
+from loganalyst.baseline.differencekinds import FailedFixes, Kinds, kinds
+from loganalyst.baseline.differences import changes, missing, way
 from loganalyst.baseline.suspects import suspect
 from loganalyst.model import Baseline, Change, Curve, Diagnosis, Direction, Parted
 from loganalyst.signals import parting

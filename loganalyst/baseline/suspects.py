@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from loganalyst.baseline.kinds import Kinds
+from loganalyst.baseline.differencekinds import Kinds
 from loganalyst.model import Cause, Change, Suspect
 
 REST = "other"  # the kind of settings that nothing is known of

@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.blame.peers import explained
-from loganalyst.blame.places import first_failures, placed
+from loganalyst.blame.faultplaces import first_failures, placed
+from loganalyst.blame.linetraits import says
+from loganalyst.blame.peerreports import explained
 from loganalyst.blame.tiers import tier
-from loganalyst.blame.traits import says
 from loganalyst.model import Run
 from loganalyst.thresholds import blame_limit
 

@@ -3,8 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
-from loganalyst.checkpoint import changes, findings, layouts, whole
-from loganalyst.checkpoint.steps import Steps, Watch
+from loganalyst.checkpoint import findings, layouts, tensorchanges, wholecheckpoint
+from loganalyst.checkpoint.scanprogress import Steps, Watch
 from loganalyst.errors import SourceError
 from loganalyst.model import Inspection
 
@@ -33,10 +33,10 @@ def inspect(*paths: str | Path, spectra: bool = False, watch: Watch | None = Non
         raise SourceError("inspect", "no checkpoint is named", layouts.KNOWN)
     read = [layouts.read(Path(path)) for path in paths]
     steps = Steps(
-        sum(whole.tensors(found, spectra=spectra) for found in read)
+        sum(wholecheckpoint.tensors(found, spectra=spectra) for found in read)
         + sum(sum(t.floating for t in old.tensors) for old in read[:-1]),
         watch,
     )
-    scans = tuple(whole.scanned(found, steps, spectra=spectra) for found in read)
-    between = tuple(changes.between(old, new, steps) for old, new in pairwise(read))
+    scans = tuple(wholecheckpoint.scanned(found, steps, spectra=spectra) for found in read)
+    between = tuple(tensorchanges.between(old, new, steps) for old, new in pairwise(read))
     return Inspection(scans, between, findings.found(scans, between))

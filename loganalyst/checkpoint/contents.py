@@ -7,7 +7,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from loganalyst.checkpoint.blocks import Stored
+from loganalyst.checkpoint.tensorblocks import Stored
 from loganalyst.checkpoint.torchfile import Inert
 
 DEEPEST = 40

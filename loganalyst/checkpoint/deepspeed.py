@@ -10,10 +10,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from loganalyst.checkpoint import torchfile, zero
-from loganalyst.checkpoint.blocks import Stored
+from loganalyst.checkpoint import torchfile, zeropartitions
 from loganalyst.checkpoint.contents import Contents, gather
-from loganalyst.checkpoint.zero import Shapes, mapping
+from loganalyst.checkpoint.tensorblocks import Stored
+from loganalyst.checkpoint.zeropartitions import Shapes, mapping
 from loganalyst.errors import SourceError
 
 MODELS = "*model_states.pt"
@@ -94,7 +94,9 @@ def _frozen(path: Path, loaded: list[Mapping[str, Any]]) -> dict[str, Stored]:
     made = {}
     for name, shape in shapes.items():
         parts = [part.flatten() for part in (f.get(name) for f in fragments) if torchfile.is_tensor(part)]
-        made[name] = zero.tensor(path, name, shape, zero.cut(parts, 0, prod(shape)), zero.of_one_type(path, parts))
+        made[name] = zeropartitions.tensor(
+            path, name, shape, zeropartitions.cut(parts, 0, prod(shape)), zeropartitions.of_one_type(path, parts)
+        )
     return made
 
 
@@ -107,12 +109,12 @@ def _optimizer(found: Contents, partitions: Files, shapes: Shapes) -> dict[str, 
             raise
         found.unread.append(f"{Path(error.where).name} {error.what}")
         return {}
-    optimizer, sliced = zero.read(partitions, states, shapes)
+    optimizer, sliced = zeropartitions.read(partitions, states, shapes)
     found.add(_gathered(partitions[min(partitions)], {"loss_scaler": states[0].get("loss_scaler")}))
     found.optimizers.append(optimizer)
     if not sliced:
         return {}
-    masters = [t for t in optimizer.moments if t.name.endswith("." + zero.MASTER)]
+    masters = [t for t in optimizer.moments if t.name.endswith("." + zeropartitions.MASTER)]
     optimizer.moments = [t for t in optimizer.moments if t not in masters]
-    named = [t.named(t.name.removesuffix("." + zero.MASTER)) for t in masters]
+    named = [t.named(t.name.removesuffix("." + zeropartitions.MASTER)) for t in masters]
     return {t.name: t for t in named}

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from loganalyst import opening
-from loganalyst.checkpoint import deepspeed, distributed, metadata, safetensors, torchfile
+from loganalyst.checkpoint import dcpcheckpoint, dcpmetadata, deepspeed, safetensors, torchfile
 from loganalyst.checkpoint.contents import RANDOM, Contents, gather, number
 from loganalyst.errors import SourceError
 from loganalyst.limits import between_holes
@@ -63,8 +63,8 @@ def _folder(path: Path) -> Contents:
     if model and (split := _parts(path)):
         found.add_state(split)
     for optimizer in sorted(path.glob("optimizer_[0-9]")):
-        if (optimizer / metadata.NAME).is_file():
-            found.add_state(distributed.read(optimizer))
+        if (optimizer / dcpmetadata.NAME).is_file():
+            found.add_state(dcpcheckpoint.read(optimizer))
     for beside in (p for pattern in BESIDE for p in sorted(path.glob(pattern)) if p.suffix in STATE and p.is_file()):
         _add(found, beside)
     return found
@@ -77,12 +77,12 @@ def _parts(path: Path) -> Contents | None:
 
 
 def _split(path: Path) -> Contents | None:
-    if (path / metadata.NAME).is_file():
-        return distributed.read(path)
+    if (path / dcpmetadata.NAME).is_file():
+        return dcpcheckpoint.read(path)
     if any(path.glob(deepspeed.MODELS)):
         return deepspeed.read(path)
     if any(path.glob("*.distcp")):
-        raise SourceError(path, f"has parts by process, but no {metadata.NAME}: it was not written to its end", KNOWN)
+        raise SourceError(path, f"has parts by process, but no {dcpmetadata.NAME}: nobody finished writing it", KNOWN)
     return None
 
 

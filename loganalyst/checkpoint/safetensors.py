@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from loganalyst.checkpoint.blocks import RAW, Stored, from_file
+from loganalyst.checkpoint.tensorblocks import RAW, Stored, from_file
 from loganalyst.errors import SourceError
 from loganalyst.opening import opened
 

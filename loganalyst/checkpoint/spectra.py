@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.checkpoint.blocks import Stored
-from loganalyst.checkpoint.pieces import Taken
+from loganalyst.checkpoint.shardpieces import Taken
+from loganalyst.checkpoint.tensorblocks import Stored
 from loganalyst.model import TensorStats
 
 Matrix = NDArray[np.float32]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 from numpy.typing import NDArray
 
-from loganalyst.checkpoint.blocks import BLOCK, RAW, Stored
+from loganalyst.checkpoint.tensorblocks import BLOCK, RAW, Stored
 from loganalyst.errors import SourceError, how_to_install
 from loganalyst.opening import checked
 

@@ -74,7 +74,7 @@ def audit(
     The worst first, and which failed alike. Exits with 1 if a cause is likely in any run, 2 if nothing could be read.
     """
     from loganalyst.auditing.batch import audit as batch
-    from loganalyst.progress import Bar
+    from loganalyst.progressbar import Bar
 
     if scheduler and (slurm or jobs):
         raise LogAnalystError("--scheduler", "has its own workers", "leave --slurm and --jobs out")
@@ -105,9 +105,9 @@ def _report(found: "Audit", format_: AuditFormat, top: int, output: Path | None)
             + "\n"
         )
     if format_ is AuditFormat.CSV:
-        from loganalyst.report.common import csv
+        from loganalyst.report.common import csvtext
 
-        return csv.render(found.runs)
+        return csvtext.render(found.runs)
     if format_ is AuditFormat.HTML:
         from loganalyst.report import audit as auditpage
 

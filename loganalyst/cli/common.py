@@ -54,7 +54,7 @@ def layout(formats: type[StrEnum], what: str) -> Any:
 
 def complain(text: str, code: int) -> int:
     """One line on stderr (a list of faults has one each); `code` is handed back."""
-    from loganalyst.report.common.text import clean
+    from loganalyst.report.common.wording import clean
 
     for line in f"loganalyst: {text}".splitlines():
         print(encoded(clean(line, LONGEST_COMPLAINT), sys.stderr), file=sys.stderr)

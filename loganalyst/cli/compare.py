@@ -25,7 +25,7 @@ from loganalyst.cli.common import (
 from loganalyst.limits import SECONDS
 
 if TYPE_CHECKING:
-    from loganalyst.comparing.result import Comparison
+    from loganalyst.comparing.comparisonresult import Comparison
 
 
 class CompareFormat(StrEnum):
@@ -78,8 +78,8 @@ def compare(
     metrics got worse. Exits with 1 if a metric of the second of two folders is worse beyond noise, 2 if nothing
     could be read.
     """
-    from loganalyst.comparing.whole import compare as whole
-    from loganalyst.progress import Bar
+    from loganalyst.comparing.wholecomparison import compare as whole
+    from loganalyst.progressbar import Bar
 
     bar = Bar()
     try:
@@ -110,9 +110,9 @@ def _report(found: "Comparison", format_: CompareFormat, top: int, *, to_file: b
     if format_ is CompareFormat.JSON:
         return json.dumps(report.data(found), indent=2, allow_nan=False) + "\n"
     if format_ is CompareFormat.CSV:
-        from loganalyst.report.common import csv
+        from loganalyst.report.common import csvtext
 
-        return csv.render(found.runs)
+        return csvtext.render(found.runs)
     if format_ is CompareFormat.HTML:
         from loganalyst.report import comparison
 

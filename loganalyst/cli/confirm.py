@@ -31,7 +31,7 @@ def confirm(
     The store is made if need be. The newest word counts. Nothing is written into the run.
     """
     from loganalyst.auditing.confirm import confirm as confirmed
-    from loganalyst.report.common.text import clean
+    from loganalyst.report.common.wording import clean
     from loganalyst.store import Store
 
     kept = Store(store)

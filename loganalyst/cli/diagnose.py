@@ -111,7 +111,7 @@ def diagnose(
 def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list[Diagnosis]":
     """With a bar while checkpoints are looked into."""
     from loganalyst import pipeline
-    from loganalyst.progress import Bar
+    from loganalyst.progressbar import Bar
 
     if not checkpoints:
         return pipeline.diagnose_paths(paths, **options)

@@ -26,8 +26,8 @@ def ingest(
     The store is made if need be. Of files that only grew, what was appended is read. Exits with 2 if a
     PATH could not be read.
     """
-    from loganalyst.progress import Bar
-    from loganalyst.report.common.text import clean
+    from loganalyst.progressbar import Bar
+    from loganalyst.report.common.wording import clean
     from loganalyst.store import Store
 
     counts = {"read": 0, "unchanged": 0, "failed": 0, "copy": 0}

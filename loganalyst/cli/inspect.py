@@ -42,7 +42,7 @@ def inspect(
     Nothing of a file is run. Exits with 1 if a checkpoint is unusable (NaN or Inf), 2 if one cannot be read, else 0.
     """
     from loganalyst.checkpoint import inspect as inspected
-    from loganalyst.progress import Bar
+    from loganalyst.progressbar import Bar
     from loganalyst.report.inspection import screen as inspection
 
     refuse([output, plot], files)

@@ -42,7 +42,7 @@ def query(
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
-    from loganalyst.report.common import csv, grid
+    from loganalyst.report.common import csvtext, grid
     from loganalyst.store import Store
 
     if not store.is_dir():
@@ -52,7 +52,7 @@ def query(
         kept.refuse([output])
     rows = asking.ask(kept, sql)
     if format_ is Layout.CSV:
-        text = csv.render(rows)
+        text = csvtext.render(rows)
     elif format_ is Layout.TABLE:
         stdout = screen()
         width = stdout["width"] if sys.stdout.isatty() and output is None else 1 << 15

@@ -46,7 +46,7 @@ def explain(
     Its mechanism, evidence with questions and weights, fix and references, as Markdown; as JSON, all of its file.
     """
     from loganalyst import pipeline
-    from loganalyst.report.rule import render
+    from loganalyst.report.rulepage import render
 
     found = pipeline.explain(rule, rules)
     emit(render(found) if format_ is RuleFormat.MARKDOWN else json.dumps(found, indent=2) + "\n")

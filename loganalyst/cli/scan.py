@@ -62,8 +62,8 @@ def scan(
     Each finding is a line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another
     scan of the store goes on.
     """
-    from loganalyst.auditing.scanning import File
-    from loganalyst.auditing.scanning import scan as find
+    from loganalyst.auditing.newfindings import File
+    from loganalyst.auditing.newfindings import scan as find
 
     began = time.monotonic()
     sink = File(output) if output else _Stdout()

@@ -80,7 +80,8 @@ def show(
 def _features(diagnosis: "Diagnosis", format_: FeatureFormat) -> str:
     """The features of a run, as laid out by `format_`."""
     from loganalyst.features import declared
-    from loganalyst.report import features, show
+    from loganalyst.report import featurerows as features
+    from loganalyst.report import show
 
     if format_ is FeatureFormat.JSON:
         return features.render(diagnosis, declared())

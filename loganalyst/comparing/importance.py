@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.auditing.contrasts import adjusted
-from loganalyst.comparing.expansion import Effect, Surface, fit, left_over
+from loganalyst.auditing.failurecontrasts import adjusted
+from loganalyst.comparing.surfaceterms import Effect, Surface, fit, left_over
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.comparing.result import Corner, Objective, Scaling, Seeds, Sensitivity, Suggestion
-from loganalyst.comparing.space import Setting, shown
-from loganalyst.comparing.surface import Model, candidates
+from loganalyst.comparing.comparisonresult import Corner, Objective, Scaling, Seeds, Sensitivity, Suggestion
+from loganalyst.comparing.responsesurface import Model, candidates
+from loganalyst.comparing.settingspace import Setting, shown
 
 MOST = 3
 FAILING = 0.3  # share of failed runs from which on telling their causes apart comes first

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.comparing.objective import MEASURES, SPEED, Measure
-from loganalyst.comparing.result import Regression
-from loganalyst.comparing.space import Space
+from loganalyst.comparing.comparisonresult import Regression
+from loganalyst.comparing.runobjective import MEASURES, SPEED, Measure
+from loganalyst.comparing.settingspace import Space
 
 LEVEL = 0.05
 FAILING = "share of runs that fail"

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.comparing import law
-from loganalyst.comparing.result import Optimum, Scaling, ScalingFit, Verdict
+from loganalyst.comparing import powerlaw
+from loganalyst.comparing.comparisonresult import Optimum, Scaling, ScalingFit, Verdict
 
 Floats = NDArray[np.float64]
 
@@ -71,11 +71,11 @@ def _fitted(some: pl.DataFrame, axis: str, words: str) -> ScalingFit:
     points = tuple(zip(x.tolist(), loss.tolist(), strict=True))
     if why := _why_not(np.unique(x).size, span, axis):
         return ScalingFit(axis, words, why[0], x.size, span, why[1], points=points)
-    found = law.fit(x[:, None], loss)
+    found = powerlaw.fit(x[:, None], loss)
     parameters = found.intervals()
     verdict, text = _judged(parameters, "alpha", float(loss.min()))
     grid = np.geomspace(x.min(), x.max() * 4, DRAWN)
-    ends = np.quantile(found.draws_at(grid[:, None]), law.INTERVAL, axis=0)
+    ends = np.quantile(found.draws_at(grid[:, None]), powerlaw.INTERVAL, axis=0)
     curve = tuple(zip(grid.tolist(), found.at(grid[:, None]).tolist(), ends[0].tolist(), ends[1].tolist(), strict=True))
     return ScalingFit(axis, words, verdict, x.size, span, text, parameters, float(found.residual), points, curve)
 
@@ -93,7 +93,7 @@ def _why_not(sizes: int, span: float, axis: str) -> tuple[Verdict, str] | None:
 
 def _judged(parameters: dict[str, tuple[float, float, float]], name: str, least: float) -> tuple[Verdict, str]:
     value, low, high = parameters[name]
-    if high > LOOSE * low or low <= 2 * law.EXPONENT_RANGE[0]:
+    if high > LOOSE * low or low <= 2 * powerlaw.EXPONENT_RANGE[0]:
         return (
             "undetermined",
             f"{name} may be anything from {low:.2g} to {high:.2g}: more sizes or a wider span would tell",
@@ -126,7 +126,7 @@ def _joint(rows: pl.DataFrame, data: str) -> tuple[ScalingFit, Optimum | None]:
     if together > APART:
         why = f"parameters and {data} grew together (correlation {together:.2f}): which of them helps cannot be told"
         return ScalingFit(axes, words, "too_narrow", len(x), span, why), None
-    found = law.fit(x, loss)
+    found = powerlaw.fit(x, loss)
     parameters = found.intervals()
     judged = [_judged(parameters, name, float(loss.min())) for name in ("alpha", "beta")]
     verdict: Verdict = next((v for v, _ in judged if v != "fitted"), "fitted")
@@ -136,7 +136,7 @@ def _joint(rows: pl.DataFrame, data: str) -> tuple[ScalingFit, Optimum | None]:
     return told, _optimum(some, data, found) if verdict == "fitted" else None
 
 
-def _optimum(some: pl.DataFrame, data: str, found: law.Law) -> Optimum:
+def _optimum(some: pl.DataFrame, data: str, found: powerlaw.Law) -> Optimum:
     """The run with most compute beside what the law finds optimal for as much: C = 6 N D."""
     row = some.sort(pl.col("parameters") * pl.col(data)).row(-1, named=True)
     n, d = row["parameters"], row[data]
@@ -172,5 +172,5 @@ def _compute_optimal(theta: Floats, n: float, d: float) -> tuple[Floats, Floats]
 
 def _three(draws: Floats) -> tuple[float, float, float]:
     """The estimate (first row) and both ends of the interval of the rest."""
-    low, high = np.quantile(draws[1:], law.INTERVAL)
+    low, high = np.quantile(draws[1:], powerlaw.INTERVAL)
     return float(draws[0]), float(low), float(high)

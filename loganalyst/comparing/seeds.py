@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.comparing.result import SeedGroup, Seeds, Versus
+from loganalyst.comparing.comparisonresult import SeedGroup, Seeds, Versus
 
 Floats = NDArray[np.float64]
 

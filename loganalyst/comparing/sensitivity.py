@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 
 from loganalyst.comparing import importance
-from loganalyst.comparing.expansion import Effect
-from loganalyst.comparing.result import Edge, Importance, Interaction, Region, Sensitivity
-from loganalyst.comparing.space import Setting
-from loganalyst.comparing.surface import Codes, Floats, Model, along, best_place, levels_of, surface
+from loganalyst.comparing.comparisonresult import Edge, Importance, Interaction, Region, Sensitivity
+from loganalyst.comparing.responsesurface import Codes, Floats, Model, along, best_place, levels_of, surface
+from loganalyst.comparing.settingspace import Setting
+from loganalyst.comparing.surfaceterms import Effect
 
 FEWEST = 8  # runs
 PER_SETTING = 2  # runs a setting, below which nothing is told of any

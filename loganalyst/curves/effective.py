@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.curves.bymetric import parted
+from loganalyst.curves.metricarrays import parted
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]

@@ -10,11 +10,11 @@ from typing import Any, TypeVar, get_args
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import fence, rulereading
-from loganalyst.diagnosis.fence import Ask
+from loganalyst.diagnosis import rulereading, rulesql
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
 from loganalyst.diagnosis.rulereading import Reader
+from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
 
@@ -44,7 +44,7 @@ class Catalogue:
     @cached_property
     def types(self) -> pl.Schema:
         """The columns of the feature table."""
-        return fence.schema(self.declared)
+        return rulesql.schema(self.declared)
 
     @cached_property
     def questions(self) -> tuple[Ask, ...]:
@@ -96,7 +96,7 @@ class _Load:
         faults += self.read_several(folder / "notes.yaml", "note", rulereading.notes, self.notes)
         faults += self.read_several(folder / "replay.yaml", "experiment", rulereading.experiments, self.experiments)
         read = [self.read_rule(path, folder) for path in rule_files(folder)]
-        refused = fence.faults(self.asks([rule for rule, own in read if rule is not None and not own]), self.declared)
+        refused = rulesql.faults(self.asks([rule for rule, own in read if rule is not None and not own]), self.declared)
         faults += self.left_out(refused, self.symptoms) + self.left_out(refused, self.notes)
         for rule, own in read:
             own.extend([] if rule is None else [refused[ask.where] for ask in rule.asks if ask.where in refused])

@@ -10,9 +10,9 @@ from itertools import islice
 import polars as pl
 
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.fence import Ask
 from loganalyst.diagnosis.rule import Item, Rule, SymptomRule
-from loganalyst.diagnosis.template import Template
+from loganalyst.diagnosis.rulesql import Ask
+from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import Evidence, Feature, FeatureValue, Symptom, Witness, constant
 
 Answer = bool | None

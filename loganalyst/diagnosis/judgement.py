@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from loganalyst import rulefiles
-from loganalyst.diagnosis import advice, confidence, deciding, lookalikes
+from loganalyst.diagnosis import advice, confidence, decidingevidence, lookalikes
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged
 from loganalyst.diagnosis.evidence import Answers, answer, evidence, feature_table, symptom
@@ -104,11 +104,11 @@ def _decide(
 ) -> tuple[Decider, ...]:
     """What would settle an answer that is not sure."""
     if status in ("healthy", "insufficient_data"):
-        return deciding.healthy(answers, catalogue)
+        return decidingevidence.healthy(answers, catalogue)
     return (
-        deciding.between(roots[0], judged, answers, catalogue)
+        decidingevidence.between(roots[0], judged, answers, catalogue)
         if roots
-        else deciding.unnamed(judged, answers, catalogue)
+        else decidingevidence.unnamed(judged, answers, catalogue)
     )
 
 
@@ -211,8 +211,8 @@ def _cause(
         rank=place.rank,
         node=place.node,
         consequences=tuple(j.rule.title for j in every.values() if j.under == rule.id),
-        missing=deciding.missing(judged, answers, catalogue.declared) if level == "low" else (),
-        decide=deciding.between(judged, every, answers, catalogue) if level == "low" else (),
+        missing=decidingevidence.missing(judged, answers, catalogue.declared) if level == "low" else (),
+        decide=decidingevidence.between(judged, every, answers, catalogue) if level == "low" else (),
         ended_run=judged.ended,
         family=rule.family,
         origin=rulefiles.origin(rule.path) or OURS,

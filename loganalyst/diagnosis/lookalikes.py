@@ -7,7 +7,7 @@ unnamed cause of odds 1, as rivals for a symptom do.
 
 from collections.abc import Mapping, Sequence
 
-from loganalyst.diagnosis import deciding
+from loganalyst.diagnosis import decidingevidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import Judged, odds
 from loganalyst.diagnosis.evidence import Answers, first_known
@@ -34,4 +34,4 @@ def rivals(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged],
 def _rival(judged: Judged, p: float, shown: Sequence[NoteRule], answers: Answers, catalogue: Catalogue) -> Rival:
     rule = judged.rule
     why = [first_known([note.says], answers.values) or note.title for note in shown if rule.id in note.perhaps]
-    return Rival(rule.id, rule.title, rule.label, p, "; ".join(why), deciding.alone(judged, answers, catalogue))
+    return Rival(rule.id, rule.title, rule.label, p, "; ".join(why), decidingevidence.alone(judged, answers, catalogue))

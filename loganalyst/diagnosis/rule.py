@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from loganalyst.diagnosis.fence import Ask
-from loganalyst.diagnosis.template import Template
+from loganalyst.diagnosis.rulesql import Ask
+from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import FeatureValue, Verdict
 
 SEVERITIES = ("info", "warning", "error", "critical")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from loganalyst.diagnosis.fence import Ask, ask, parsed
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
     SEVERITIES,
@@ -21,7 +20,8 @@ from loganalyst.diagnosis.rule import (
     RuleTest,
     SymptomRule,
 )
-from loganalyst.diagnosis.template import Template, template
+from loganalyst.diagnosis.rulesql import Ask, ask, parsed
+from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
 from loganalyst.rulefiles import Keys, RuleFile

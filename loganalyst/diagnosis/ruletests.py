@@ -13,7 +13,7 @@ from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
 from loganalyst.diagnosis.rule import NoteRule, NoteTest, Rule, RuleTest
-from loganalyst.diagnosis.template import SAMPLES, Template
+from loganalyst.diagnosis.texttemplate import SAMPLES, Template
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Features, FeatureValue, Verdict
 

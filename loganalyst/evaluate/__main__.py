@@ -17,9 +17,9 @@ import polars as pl
 
 from loganalyst import features, pipeline, rulefiles
 from loganalyst.diagnosis.catalogue import load
-from loganalyst.evaluate import firstsight, shown, weightsfile
+from loganalyst.evaluate import figurestable, firstsight, weightsfile
+from loganalyst.evaluate.accuracy import figures
 from loganalyst.evaluate.answers import answered
-from loganalyst.evaluate.figures import figures
 from loganalyst.evaluate.fitting import Fitting
 from loganalyst.evaluate.labelled import Labelled, labelled
 from loganalyst.store import Store
@@ -56,9 +56,9 @@ def _tell(runs: Labelled, seen: pl.DataFrame | None, asked: argparse.Namespace) 
     if asked.format == "json":
         print(json.dumps(told, indent=1))
     else:
-        print((shown.wrong(answers) if asked.wrong else "") + shown.table(told), end="")
+        print((figurestable.wrong(answers) if asked.wrong else "") + figurestable.table(told), end="")
     if asked.plot:
-        shown.plot(told, asked.plot)
+        figurestable.plot(told, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
         write_whole(asked.fit, weightsfile.text(weights, runs, asked.places), "--fit takes a file")

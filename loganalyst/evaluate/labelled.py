@@ -16,7 +16,7 @@ import polars as pl
 import yaml
 
 from loganalyst import features
-from loganalyst.diagnosis import fence
+from loganalyst.diagnosis import rulesql
 from loganalyst.errors import SourceError
 from loganalyst.model import Witness
 from loganalyst.store import Store
@@ -71,7 +71,7 @@ def recorded(table: Path) -> Labelled:
 
     Raises SourceError for a column that is no feature.
     """
-    types = fence.schema(features.declared())
+    types = rulesql.schema(features.declared())
     rows = pl.read_csv(table, schema_overrides=types)
     known = rows.drop("source", "family", "labels")
     if foreign := sorted({*known.columns} - {*types}):

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.blame import waiting
-from loganalyst.blame.waiting import Mismatch, Row, Stuck
+from loganalyst.blame import collectivewaits
+from loganalyst.blame.collectivewaits import Mismatch, Row, Stuck
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, FeatureValue, Witness
 
@@ -52,10 +52,10 @@ def compute(context: Context) -> Computed:
     dumped = frozenset(told["rank"].drop_nulls())
     if not dumped:
         return {}
-    known = waiting.groups(told)
-    ops = waiting.operations(context.run.collectives, known)
-    found, differ = waiting.stuck(ops, known, dumped), waiting.mismatches(ops)
-    blamed, circle = waiting.to_blame(found)
+    known = collectivewaits.groups(told)
+    ops = collectivewaits.operations(context.run.collectives, known)
+    found, differ = collectivewaits.stuck(ops, known, dumped), collectivewaits.mismatches(ops)
+    blamed, circle = collectivewaits.to_blame(found)
     return {
         **_dumps(context, known, dumped),
         "collective_stuck_count": len(found),

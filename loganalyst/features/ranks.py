@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from loganalyst.blame.rootline import judged_session
-from loganalyst.blame.silence import silence
+from loganalyst.blame.silentranks import silence
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.progress import last_words
 from loganalyst.model import Feature, Run, Witness

@@ -15,7 +15,7 @@ from loganalyst import __version__
 from loganalyst.errors import LogAnalystError
 from loganalyst.mcp.quoted import OPENING
 from loganalyst.mcp.tools import Answer, Tools
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context, MCPServer

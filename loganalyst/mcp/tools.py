@@ -116,7 +116,7 @@ class Tools:
         """Show what was read of a run: sources, metrics with their roles, settings, gaps, and what cannot be judged."""
         from loganalyst import pipeline
         from loganalyst.features import declared
-        from loganalyst.report import features as report
+        from loganalyst.report import featurerows as report
         from loganalyst.report import show
 
         found = pipeline.diagnose(_path(path), trust_run_settings=trust_run_settings)
@@ -134,7 +134,7 @@ class Tools:
     ) -> Answer:
         """Explain a cause: why it happens, the evidence asked for with its weights, fix, how to verify, references."""
         from loganalyst import pipeline
-        from loganalyst.report.rule import render
+        from loganalyst.report.rulepage import render
 
         if rule is None:
             known = pipeline.catalogue().rules.values()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 Way = Literal["up", "down"]
 Direction = Literal["worse", "better", "above", "below"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 OURS = "ours"  # the origin of what rests on our own catalogue alone
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]

@@ -12,7 +12,7 @@ from loganalyst.model.baseline import Baseline
 from loganalyst.model.causes import Cause, Decider, Note, QuickFix, Rival, RuledOut, Symptom
 from loganalyst.model.features import Features
 from loganalyst.model.run import Run, SettingsFile
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 from loganalyst.model.signals import Curve, Metric
 from loganalyst.model.tables import table
 

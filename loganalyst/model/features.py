@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 
 @dataclass(frozen=True)

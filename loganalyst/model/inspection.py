@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 
 @dataclass(frozen=True, repr=False)

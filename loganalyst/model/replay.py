@@ -7,7 +7,7 @@ from typing import Literal
 
 from loganalyst.model.diagnosis import Diagnosis
 from loganalyst.model.inspection import Inspection
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 Time = pl.Datetime("us", "UTC")
 UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at a limit of its own

@@ -7,7 +7,7 @@ from typing import Literal
 from loganalyst.model.baseline import Change
 from loganalyst.model.causes import Cause
 from loganalyst.model.diagnosis import Diagnosis
-from loganalyst.model.short import Short
+from loganalyst.model.shortrepr import Short
 
 
 @dataclass(frozen=True)

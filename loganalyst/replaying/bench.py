@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from loganalyst.errors import ReplayError
+from loganalyst.replaying.batchtensors import moved, parts
 from loganalyst.replaying.spec import ReplaySpec
-from loganalyst.replaying.tensors import moved, parts
 from loganalyst.replaying.trajectory import Level, StepResult, Trajectory
 
 LEVEL_BATCHES = 5

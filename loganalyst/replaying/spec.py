@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from loganalyst.errors import ReplayError
-from loganalyst.replaying.together import Optimizers, Together, each
+from loganalyst.replaying.combinedoptimisers import Optimizers, Together, each
 
 if TYPE_CHECKING:
     import torch

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from loganalyst.model import Cause, Diagnosis, Evidence, Run
 from loganalyst.report.common.html.element import Child, Html, element
-from loganalyst.report.common.text import clean, count, percent, size, step
+from loganalyst.report.common.wording import clean, count, percent, size, step
 from loganalyst.report.diagnosis.document import document
-from loganalyst.report.diagnosis.series import EMPTY, LEVELS, NONFINITE, Series
+from loganalyst.report.diagnosis.sparkseries import EMPTY, LEVELS, NONFINITE, Series
 
 MAX_CAUSES = 5
 MAX_LINE = 110  # columns

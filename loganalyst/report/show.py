@@ -8,11 +8,11 @@ import polars as pl
 
 from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
-from loganalyst.report import features
+from loganalyst.report import featurerows
 from loganalyst.report.common.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
-from loganalyst.report.common.text import clean, count, number, size, span, step
+from loganalyst.report.common.wording import clean, count, number, size, span, step
 from loganalyst.report.diagnosis.document import Document, document
-from loganalyst.report.diagnosis.series import chart
+from loganalyst.report.diagnosis.sparkseries import chart
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -68,7 +68,7 @@ def render_features(
 ) -> str:
     """Every feature with its value, unit and where it comes from; what is not known names what to log."""
     width = max(min(width, MAX_WIDTH), 40)
-    listed = list(features.rows(diagnosis, declared))
+    listed = list(featurerows.rows(diagnosis, declared))
     known = [
         (r.feature.name, f"{_value(r.value)} {clean(r.feature.unit)}".rstrip(), r.origin())
         for r in listed

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loganalyst.model import OURS, Diagnosis, SettingsFile
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.overview import Row
 
 OBEYED, IGNORED = "Obeyed", "Not obeyed"

@@ -8,27 +8,27 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.model import ChangePoint, Curve, Role, table
-from loganalyst.signals.convergence import Convergence, convergence
+from loganalyst.signals.bends import trend
+from loganalyst.signals.curveshape import Shape, shape
 from loganalyst.signals.direction import Worse, direction
 from loganalyst.signals.divergence import divergence
-from loganalyst.signals.edges import trend
+from loganalyst.signals.fallinglaw import Convergence, convergence
 from loganalyst.signals.gap import Gap, gap
 from loganalyst.signals.levels import levels
 from loganalyst.signals.nonfinite import nonfinite
-from loganalyst.signals.parting import Parting, parting
 from loganalyst.signals.periodic import periodic
-from loganalyst.signals.plain import LONGEST, plain
 from loganalyst.signals.plateau import plateau
-from loganalyst.signals.prepared import Prepared, prepare
+from loganalyst.signals.preparedcurve import Prepared, prepare
+from loganalyst.signals.quicklook import suspicious
 from loganalyst.signals.rate_drop import drops, explained, rate_drop
+from loganalyst.signals.rateschedule import Schedule, schedule
 from loganalyst.signals.restart import restart
-from loganalyst.signals.robust import as_floats
-from loganalyst.signals.schedule import Schedule, schedule
-from loganalyst.signals.screen import suspicious
+from loganalyst.signals.robuststatistics import as_floats
 from loganalyst.signals.segments import FEWEST, learning
-from loganalyst.signals.shape import Shape, shape
+from loganalyst.signals.shortseries import LONGEST, plain
 from loganalyst.signals.slope import slope
 from loganalyst.signals.spikes import spikes
+from loganalyst.signals.splitpoint import Parting, parting
 from loganalyst.signals.variance import variance
 from loganalyst.threads import side_by_side
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import hinge
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, median, running_median
+from loganalyst.signals.bends import hinge
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import Array, median, running_median
 
 REACH = 8.0  # noise units of a block median
 SHARE = 0.25  # of the progress made that must be lost, or

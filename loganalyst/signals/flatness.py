@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.signals.robust import TINY, Array, as_floats, lag1, spread
+from loganalyst.signals.robuststatistics import TINY, Array, as_floats, lag1, spread
 
 SHORTEST = 0.2  # share of the curve that must be flat
 STILL = 3.0  # standard errors of a rest's trend that still count as none

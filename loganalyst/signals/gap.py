@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loganalyst.signals.robust import Array, as_floats, lag1, median, residual_noise, running_median, smooth
+from loganalyst.signals.robuststatistics import Array, as_floats, lag1, median, residual_noise, running_median, smooth
 
 WIDER = 3.0  # noise units by which a gap has widened
 

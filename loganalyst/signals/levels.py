@@ -3,9 +3,9 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint, Kind
-from loganalyst.signals.edges import edges, sharpest
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import running_median, spread
+from loganalyst.signals.bends import edges, sharpest
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import running_median, spread
 
 REACH = 6.0  # standard errors
 SIZE = 2.0  # and so many times the noise of single points

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.rhythm import rhythm
+from loganalyst.signals.steadyinterval import rhythm
 
 
 def periodic(spikes: Sequence[ChangePoint]) -> list[ChangePoint]:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import hinge, trend
+from loganalyst.signals.bends import hinge, trend
 from loganalyst.signals.flatness import flat_from, long_run_noise
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, blocks, median
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import Array, blocks, median
 
 PROGRESS = 8.0  # standard errors the curve moved before, and
 MOVED = 1.0  # so many times the noise of single points

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import contrast
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import TINY, Array, spread
+from loganalyst.signals.bends import contrast
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import TINY, Array, spread
 
 LOWERED = 0.7  # share of the rate before that is left, at most
 REACH = 3.0  # standard errors at a place that is known beforehand

@@ -3,7 +3,7 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.robust import Array
+from loganalyst.signals.robuststatistics import Array
 
 
 def restart(steps: Array) -> list[ChangePoint]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loganalyst.signals.pieces import PENALTY, Pieces, Places
-from loganalyst.signals.robust import Array
-from loganalyst.signals.season import season
+from loganalyst.signals.robuststatistics import Array
+from loganalyst.signals.seasonalpart import season
+from loganalyst.signals.straightpieces import PENALTY, Pieces, Places
 
 RHO = (0.0, 0.4, 0.7, 0.9, 0.97, 1.0)  # autocorrelations tried
 CUTS = 150  # places at which pieces may begin, refined to single points afterwards

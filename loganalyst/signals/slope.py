@@ -3,9 +3,9 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import contrast, hinge, trend
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import Array, long_run, spread
+from loganalyst.signals.bends import contrast, hinge, trend
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import Array, long_run, spread
 
 REACH = 4.5  # standard errors of the change of slope at the wider width, and
 SEEN = 0.5  # of as many at the narrower

@@ -3,9 +3,9 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.prepared import Prepared, local_noise
-from loganalyst.signals.rhythm import rhythm
-from loganalyst.signals.robust import Array, blocks, running_median
+from loganalyst.signals.preparedcurve import Prepared, local_noise
+from loganalyst.signals.robuststatistics import Array, blocks, running_median
+from loganalyst.signals.steadyinterval import rhythm
 
 REACH = 8.0  # noise units an excursion has at least
 OPPOSITE = 1.6  # and so many times the largest excursion the other way

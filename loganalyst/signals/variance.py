@@ -3,9 +3,9 @@
 import numpy as np
 
 from loganalyst.model import ChangePoint
-from loganalyst.signals.edges import edges
-from loganalyst.signals.prepared import Prepared
-from loganalyst.signals.robust import TINY, Array, median, medians, running_median, spread
+from loganalyst.signals.bends import edges
+from loganalyst.signals.preparedcurve import Prepared
+from loganalyst.signals.robuststatistics import TINY, Array, median, medians, running_median, spread
 
 REACH = 4.5  # standard errors
 RATIO = 1.6  # smallest change of the noise that counts

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, constant
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.files.rowspool import Rows, Spool
 
 BIG = ("points", "distributions", "lines")

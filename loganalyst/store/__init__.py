@@ -24,15 +24,15 @@ from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.accountingdumps import jobs as dumped_jobs
 from loganalyst.sources.discovery.runs import discover
 from loganalyst.sources.filetables import BIG
-from loganalyst.store import changes, judged, lock, reading, runrows
-from loganalyst.store.changes import Below
+from loganalyst.store import changedruns, judgedrows, lock, runreading, runrows
+from loganalyst.store.changedruns import Below
 from loganalyst.store.damage import check_big
 from loganalyst.store.healing import heal
-from loganalyst.store.judged import Judged
+from loganalyst.store.judgedrows import Judged
 from loganalyst.store.ledger import DamagedError
-from loganalyst.store.reading import Done, Task
+from loganalyst.store.runreading import Done, Task
 from loganalyst.store.state import State, opened
-from loganalyst.store.tables import ALL_TABLES, JUDGED, READ, Folder, schema
+from loganalyst.store.tablefiles import ALL_TABLES, JUDGED, READ, Folder, schema
 from loganalyst.store.workers import NotStartedError, Ready, Workers, each
 
 __all__ = ["Below", "Outcome", "Store", "dumped_jobs"]
@@ -167,9 +167,9 @@ class Store:
 
     def _work(self, below: Below, state: State, *, full: bool, trusted: bool) -> Iterator[Task | Ready[Done | Outcome]]:
         """What is to be read, and the outcome of what is not."""
-        damage = changes.Damage(self._lost, self.run_file, self.faults)
-        for found in changes.runs(below, state, full=full, trusted=trusted, damage=damage):
-            if isinstance(found, changes.Changed):
+        damage = changedruns.Damage(self._lost, self.run_file, self.faults)
+        for found in changedruns.runs(below, state, full=full, trusted=trusted, damage=damage):
+            if isinstance(found, changedruns.Changed):
                 places = {name: self.run_file(name, found.note.run) for name in BIG}
                 folder = self._folder.temporary / found.note.run
                 yield Task(found.found, found.note, found.known, places, folder, found.rules, found.chosen)
@@ -233,8 +233,8 @@ class Store:
             batch, broken = list[Judged](), list[DamagedError]()
             since = time.monotonic()
             try:
-                work, given_up = self._to_judge(wanted), judged.given_up
-                for done in each(judged.judge, work, processes, given_up, limits, workers=workers):
+                work, given_up = self._to_judge(wanted), judgedrows.given_up
+                for done in each(judgedrows.judge, work, processes, given_up, limits, workers=workers):
                     if done.damage is not None:
                         broken.append(done.damage)
                         continue
@@ -249,9 +249,9 @@ class Store:
             if broken:
                 raise broken[0]
 
-    def _to_judge(self, ids: set[str] | None) -> Iterator[judged.Task]:
+    def _to_judge(self, ids: set[str] | None) -> Iterator[judgedrows.Task]:
         for some in self.unjudged(ids).iter_slices(JUDGED_AT_ONCE):
-            yield from judged.tasks(self._folder, dict(some.select("run_id", "written").iter_rows()))
+            yield from judgedrows.tasks(self._folder, dict(some.select("run_id", "written").iter_rows()))
 
     def _keep_judged(self, batch: Sequence[Judged]) -> None:
         if batch:
@@ -267,7 +267,7 @@ class Store:
         >>> store.unjudged().height
         1
         """
-        found = self._folder.unjudged(judged.version())
+        found = self._folder.unjudged(judgedrows.version())
         return found if ids is None else found.filter(pl.col("run_id").is_in(list(ids)))
 
     def table(self, name: str) -> pl.LazyFrame:
@@ -494,7 +494,7 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _read(task: Task) -> Done | Outcome:
-    return reading.read(task)
+    return runreading.read(task)
 
 
 def _died(task: Task, why: str) -> Done | Outcome:

@@ -11,7 +11,7 @@ from loganalyst.store.columns import JUDGED, KEPT, READ
 from loganalyst.store.ledger import HEALING, DamagedError
 
 if TYPE_CHECKING:
-    from loganalyst.store.tables import Folder
+    from loganalyst.store.tablefiles import Folder
 
 SHOWN = 3  # runs that an error names
 JUDGED_AGAIN = "they are judged again by the next command that can write the store"

@@ -9,7 +9,7 @@ from loganalyst.sources.files import address
 from loganalyst.store.columns import JUDGED, KEPT, READ
 from loganalyst.store.damage import affected, of
 from loganalyst.store.ledger import DamagedError
-from loganalyst.store.tables import Folder
+from loganalyst.store.tablefiles import Folder
 
 Places = Mapping[str, tuple[str, bool]]  # path of each run that is remembered, by id, and whether it could be read
 

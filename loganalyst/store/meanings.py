@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from loganalyst.features import declared
-from loganalyst.store.tables import schema
+from loganalyst.store.tablefiles import schema
 
 __all__ = ["TABLES", "Column", "columns"]
 

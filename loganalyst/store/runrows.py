@@ -15,7 +15,7 @@ from loganalyst.sources.filetables import BIG, changed
 from loganalyst.store import damage
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import HEALING, DamagedError
-from loganalyst.store.tables import READ, Folder, schema
+from loganalyst.store.tablefiles import READ, Folder, schema
 
 TOLD = ("name", "status", "framework", "host", "started", "ended", "job")
 LISTS = ("basis", "suggested", "ignored", "settings_ignored")

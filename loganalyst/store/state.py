@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.filetables import SMALL, Place
 from loganalyst.store.ledger import Seal
 

@@ -16,7 +16,7 @@ from loganalyst import cli
 from loganalyst.auditing import cluster
 from loganalyst.errors import LogAnalystError, StoreError
 from loganalyst.limits import Limits
-from loganalyst.store import Outcome, Store, tables
+from loganalyst.store import Outcome, Store, tablefiles
 from loganalyst.store.workers import Ready
 
 OOM = "step {i} loss 2.{i}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {i}.50 GiB. GPU 0 is full\n"
@@ -35,7 +35,7 @@ def make_runs(root: Path, count: int) -> Path:
 def content(store: Path) -> dict[str, pl.DataFrame]:
     """All that was read and judged, in an order of its own, but for when."""
     kept = Store(store)
-    rows = {name: getattr(kept, name).collect() for name in (*tables.BIG, *tables.READ, *tables.JUDGED)}
+    rows = {name: getattr(kept, name).collect() for name in (*tablefiles.BIG, *tablefiles.READ, *tablefiles.JUDGED)}
     return {
         name: r.drop("reading", strict=False).sort("run_id", maintain_order=True).with_columns(json=pl.lit(""))
         for name, r in rows.items()
@@ -120,7 +120,7 @@ def test_workers_that_would_give_other_answers_are_refused(
     dask_cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another version of the program or its rules there than here."""
-    monkeypatch.setattr("loganalyst.store.judged.version", lambda: "9.9 other")
+    monkeypatch.setattr("loganalyst.store.judgedrows.version", lambda: "9.9 other")
     with pytest.raises(LogAnalystError, match=r"has version .*; 9\.9 other is needed"):
         loganalyst.audit([tmp_path], tmp_path / "store", scheduler=dask_cluster.scheduler_address)
 

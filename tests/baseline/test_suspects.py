@@ -2,7 +2,7 @@
 
 import pytest
 
-from loganalyst.baseline.kinds import kinds
+from loganalyst.baseline.differencekinds import kinds
 from loganalyst.baseline.suspects import suspect
 from loganalyst.model import Cause, Change
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import polars as pl
 
 from loganalyst import pipeline
+from loganalyst.evaluate.accuracy import share
 from loganalyst.evaluate.answers import answered
-from loganalyst.evaluate.figures import share
 from loganalyst.evaluate.labelled import labelled
 from loganalyst.store import Store
 

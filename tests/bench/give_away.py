@@ -17,7 +17,7 @@ import polars as pl
 
 from loganalyst import features, rulefiles
 from loganalyst.diagnosis.catalogue import Catalogue, load
-from loganalyst.evaluate.figures import share
+from loganalyst.evaluate.accuracy import share
 from loganalyst.evaluate.fitting import Fitting
 from loganalyst.evaluate.labelled import Labelled, labelled
 from loganalyst.store import Store

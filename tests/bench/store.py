@@ -27,7 +27,7 @@ import polars as pl
 
 from loganalyst import Store
 from loganalyst.sources.tensorboard import reader as tensorboard
-from loganalyst.store.tables import BIG, READ
+from loganalyst.store.tablefiles import BIG, READ
 
 METRICS, STEPS = 20, 5_000
 POINTS = METRICS * STEPS

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from loganalyst.comparing.sensitivity import sensitivity
-from loganalyst.comparing.space import space
+from loganalyst.comparing.settingspace import space
 
 Floats = NDArray[np.float64]
 Sweep = Mapping[str, NDArray]  # type: ignore[type-arg]

@@ -132,7 +132,7 @@ def scan(log: Path, _words: Path, _small: int) -> Reader:
     """All patterns on every line, captures on the lines they claim; no metrics, no sessions."""
     import numpy as np
 
-    from loganalyst.sources.text.lines import lines as textlines
+    from loganalyst.sources.text.lines import loglines as textlines
     from loganalyst.sources.text.patterns import catalogue
 
     known = catalogue.catalogue()

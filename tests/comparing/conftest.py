@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import yaml
 
-from loganalyst.comparing.space import Space, space
+from loganalyst.comparing.settingspace import Space, space
 
 
 def config(runs: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from loganalyst.auditing.listing import COLUMNS
+from loganalyst.auditing.runlist import COLUMNS
+from loganalyst.comparing.comparisonresult import Corner, Objective, Scaling, ScalingFit, Seeds, Sensitivity
 from loganalyst.comparing.nextrun import Known, suggestions
-from loganalyst.comparing.result import Corner, Objective, Scaling, ScalingFit, Seeds, Sensitivity
-from loganalyst.comparing.rivals import separate
+from loganalyst.comparing.rivalcauses import separate
 from loganalyst.comparing.seeds import seeds
 from loganalyst.comparing.sensitivity import sensitivity
 from tests.comparing.conftest import config, spaced

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst.comparing.corner import corner
+from loganalyst.comparing.failureregion import corner
 from loganalyst.comparing.sensitivity import sensitivity
 from tests.comparing.conftest import searched, spaced
 

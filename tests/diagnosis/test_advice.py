@@ -8,7 +8,7 @@ from loganalyst.diagnosis import advice, confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import answer, feature_table
 from loganalyst.diagnosis.rule import FixTemplate
-from loganalyst.diagnosis.template import Template, template
+from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.model import Feature, FeatureValue, Fix
 
 DECLARED = {name: Feature(name, "float", "", "", "") for name in ("old", "new")}

@@ -13,9 +13,9 @@ from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone, scale_of
 from loganalyst.diagnosis.evidence import Answer, Answers
-from loganalyst.diagnosis.fence import ask
 from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, Scale, SymptomRule
-from loganalyst.diagnosis.template import template
+from loganalyst.diagnosis.rulesql import ask
+from loganalyst.diagnosis.texttemplate import template
 from loganalyst.model import Evidence, Feature, Verdict
 
 YES = ask("x", {"x": Feature("x", "bool", "", "", "")})

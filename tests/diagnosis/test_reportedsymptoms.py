@@ -8,12 +8,12 @@ from loganalyst import pipeline
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, answer, feature_table
-from loganalyst.diagnosis.fence import ask
 from loganalyst.diagnosis.judgement import diagnose
 from loganalyst.diagnosis.reportedsymptoms import answered, meant, steering, understood
 from loganalyst.diagnosis.rule import SymptomRule
+from loganalyst.diagnosis.rulesql import ask
 from loganalyst.diagnosis.symptomwords import Numbers, numbers
-from loganalyst.diagnosis.template import template
+from loganalyst.diagnosis.texttemplate import template
 from loganalyst.model import Feature, Features, Told, Witness
 
 NAMES = {

@@ -8,7 +8,7 @@ import pytest
 
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.ruletests import Outcome, check, texts, verdict
-from loganalyst.diagnosis.template import Template
+from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.errors import SourceError
 from loganalyst.model import Features
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import loganalyst as la
-from loganalyst.replaying import choosing, loading
+from loganalyst.replaying import checkpointchoice, stateloading
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import find
 from tests.commandline import called
@@ -40,8 +40,8 @@ def example(tmp_path, monkeypatch):
 
 def at_checkpoint(module, run, onset, steps):
     """A bench at the last checkpoint before a step, as `replay` makes it."""
-    spec, picked = module.replay_spec(), choosing.chosen(la.diagnose(run), onset, None)
-    loaded = loading.load(picked.path, spec)
+    spec, picked = module.replay_spec(), checkpointchoice.chosen(la.diagnose(run), onset, None)
+    loaded = stateloading.load(picked.path, spec)
     assert loaded.notes == []
     return Bench(spec, torch.device("cpu"), loaded.step, onset, steps, random_state=loaded.random_state)
 

@@ -11,8 +11,8 @@ import pytest
 import loganalyst as la
 from loganalyst import cli
 from loganalyst.errors import ReplayError
-from loganalyst.progress import Bar
-from loganalyst.replaying import choosing, search, verdicts
+from loganalyst.progressbar import Bar
+from loganalyst.replaying import checkpointchoice, hypothesissearch, verdicts
 from loganalyst.report.replay import markdown as replaymarkdown
 from loganalyst.report.replay import schema
 from loganalyst.report.replay import screen as report
@@ -107,7 +107,7 @@ def test_the_last_whole_checkpoint_before_the_fault_is_chosen(runs, tmp_path):
     content = (run / "checkpoint-50.pt").read_bytes()
     (run / "checkpoint-50.pt").write_bytes(content[: len(content) // 2])
 
-    found = choosing.chosen(la.diagnose(run), 61, None)
+    found = checkpointchoice.chosen(la.diagnose(run), 61, None)
 
     assert (found.path.name, found.step, found.last.name) == ("checkpoint-25.pt", 25, "checkpoint-100.pt")
     assert found.notes[0].startswith("checkpoint-50.pt is passed over: it is damaged or cut off")
@@ -118,11 +118,11 @@ def test_a_run_without_a_checkpoint_is_replayed_from_its_start(runs, tmp_path):
     for path in run.glob("*.pt"):
         path.unlink()
 
-    found = choosing.chosen(la.diagnose(run), 61, None)
+    found = checkpointchoice.chosen(la.diagnose(run), 61, None)
 
     assert (found.path, found.step) == (None, 0)
     with pytest.raises(ReplayError, match="there is no such checkpoint"):
-        choosing.chosen(la.diagnose(run), 61, run / "x.pt")
+        checkpointchoice.chosen(la.diagnose(run), 61, run / "x.pt")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ class Answers:
 
 
 def searched(run, outcomes, cause=None):
-    made, ask = search._Search(la.diagnose(run), None, (), cause), Answers(outcomes)
+    made, ask = hypothesissearch._Search(la.diagnose(run), None, (), cause), Answers(outcomes)
     return made.result(*made.run(ask)), ask.asked
 
 
@@ -230,7 +230,7 @@ def test_what_a_rule_says_wrongly_of_experiments_is_told(tmp_path, replay, told)
 
 def test_a_rule_of_ones_own_brings_its_own_weights(tmp_path, runs):
     folder = own_rule(tmp_path, "{lr_counterfactual: {vanished: 2.5, stayed: -3.0}}")
-    made = search._Search(la.diagnose(runs("rate_too_high"), rules=(folder,)), None, (folder,), "my-rate")
+    made = hypothesissearch._Search(la.diagnose(runs("rate_too_high"), rules=(folder,)), None, (folder,), "my-rate")
 
     found = made.result(*made.run(Answers({"lr_counterfactual": ["stayed"]})))
 
@@ -274,7 +274,7 @@ def test_a_terminal_is_told_how_far_it_is(monkeypatch, capsys):
     for terminal in (True, False):
         monkeypatch.setattr("sys.stderr.isatty", lambda shown=terminal: shown)
         bar = Bar()
-        assert search._last(iter(answers), bar)["kind"] == "measured"
+        assert hypothesissearch._last(iter(answers), bar)["kind"] == "measured"
         bar.clear()
         told = capsys.readouterr().err
         assert ("lr_counterfactual, seed 0: 12 of 40 steps, 0 s" in told) == terminal

@@ -13,7 +13,7 @@ import loganalyst as la
 from loganalyst import model
 from loganalyst.errors import SourceError
 from loganalyst.model import Cause, Diagnosis, Evidence
-from loganalyst.model.short import MAX_LINE, Short
+from loganalyst.model.shortrepr import MAX_LINE, Short
 from tests.report.browser import Browser
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from loganalyst.model import UNREAD, Diagnosis
 from loganalyst.pipeline import diagnose
 from loganalyst.sources.files import compressed, sparse
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines.lines import LONGEST
+from loganalyst.sources.text.lines.loglines import LONGEST
 from loganalyst.sources.text.programstarts import MOST
 
 TB = 1 << 40

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import leaves
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
 from loganalyst.replaying.provenance import Watch
 from loganalyst.replaying.stages import Stage, stages
-from loganalyst.replaying.tensors import leaves
 
 RECTIFIERS = ("relu", "threshold", "clamp_min", "hardtanh")  # hardtanh: also relu6
 SQUASHERS = ("tanh", "sigmoid")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import moved, parts, size
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.counterfactual import compared
-from loganalyst.replaying.tensors import moved, parts, size
 
 
 def run(bench: Bench, seed: int) -> Measured:

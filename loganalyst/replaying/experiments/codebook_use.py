@@ -6,8 +6,8 @@ from typing import Any
 
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench
-from loganalyst.replaying.choices import Choices, Seen
 from loganalyst.replaying.experiment import INCONCLUSIVE
+from loganalyst.replaying.sampledchoices import Choices, Seen
 from loganalyst.replaying.stages import Stage, stages
 
 ROUTER = re.compile(r"^topk|rout|gate|expert|moe", re.IGNORECASE)  # several at once are no code

@@ -3,7 +3,7 @@
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from loganalyst.replaying.fall import Fall
+from loganalyst.replaying.lossgap import Fall
 
 
 def run(bench: Bench, seed: int) -> Measured:

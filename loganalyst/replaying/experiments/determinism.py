@@ -1,9 +1,9 @@
 """The same steps from the same state with the same seed, twice: does the same come?"""
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import leaves
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from loganalyst.replaying.tensors import leaves
 
 
 def run(bench: Bench, seed: int) -> Measured:

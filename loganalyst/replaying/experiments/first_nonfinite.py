@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import finite, leaves
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.experiment import INCONCLUSIVE
 from loganalyst.replaying.provenance import Origin, Watch
-from loganalyst.replaying.tensors import finite, leaves
 
 OPERATIONS = {
     "variance": ("var", "std", "var_mean", "std_mean"),

@@ -6,7 +6,7 @@ from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.counterfactual import risen
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from loganalyst.replaying.fall import Fall
+from loganalyst.replaying.lossgap import Fall
 from loganalyst.replaying.trajectory import Trajectory
 
 FACTORS = {f"rate x {by}": Change(rate=by) for by in (3, 10)}

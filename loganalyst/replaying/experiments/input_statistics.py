@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import leaves
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from loganalyst.replaying.tensors import leaves
 
 Limits = Mapping[str, float]
 Finding = tuple[str, int | None] | None  # in words, and the batch where it is

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 from loganalyst.model import Measured
+from loganalyst.replaying.batchtensors import size
 from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from loganalyst.replaying.tensors import size
 
 
 def run(bench: Bench, seed: int) -> Measured:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 
 from loganalyst.report.audit import screen
-from loganalyst.report.common.text import clean, percent
+from loganalyst.report.common.wording import clean, percent
 
 OTHER = {"healthy": "healthy"}  # what is told of a run of which nothing is said
 PLAIN = ("node", "file", "cause", "severity", "verdict", "ended_as", "host", "job", "framework")

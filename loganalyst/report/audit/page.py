@@ -11,7 +11,7 @@ from loganalyst.report.audit.packed import packed, table
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Child, Html, data, element
 from loganalyst.report.common.html.shell import STYLE, shell
-from loganalyst.report.common.text import clean, count, number, percent
+from loganalyst.report.common.wording import clean, count, number, percent
 
 FIRST = 200  # rows that are there without a script
 GROUPS, MORE_GROUPS = 8, 200  # shown, and folded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.writing import write_whole
 
 PREFIX = "loganalyst"

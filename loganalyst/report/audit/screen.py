@@ -9,7 +9,7 @@ import polars as pl
 
 from loganalyst.report import trust
 from loganalyst.report.common.layout import field, printed, text
-from loganalyst.report.common.text import clean, count, number, percent
+from loganalyst.report.common.wording import clean, count, number, percent
 from loganalyst.report.diagnosis.asjson import plain
 
 if TYPE_CHECKING:

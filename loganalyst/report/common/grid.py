@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.report.common.layout import ASCII, cells, cut
-from loganalyst.report.common.text import clean, count
+from loganalyst.report.common.wording import clean, count
 
 MAX_ROWS = 1000
 MAX_CELL = 400  # characters that are looked at

@@ -5,7 +5,7 @@ from io import StringIO
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from loganalyst.report.diagnosis.series import EMPTY, NONFINITE, Series
+from loganalyst.report.diagnosis.sparkseries import EMPTY, NONFINITE, Series
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,12 +7,12 @@ from loganalyst.report.audit.screen import common_root
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.html.shell import STYLE, shell
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.comparison.picture import pictures
 from loganalyst.report.comparison.sections import Part, headline, parts
 
 if TYPE_CHECKING:
-    from loganalyst.comparing.result import Comparison
+    from loganalyst.comparing.comparisonresult import Comparison
 
 TONES = {"✗": "bad", "✓": "good"}  # of a row, by the sign it begins with
 

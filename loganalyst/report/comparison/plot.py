@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from loganalyst import guard
 from loganalyst.errors import LogAnalystError
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.panels import COLOURS
 from loganalyst.report.diagnosis.plot import check, write
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from loganalyst.comparing.result import Comparison, Importance, ScalingFit
+    from loganalyst.comparing.comparisonresult import Comparison, Importance, ScalingFit
 
 MOST = 10  # bars
 EFFECTS = 4  # settings whose effect is drawn

@@ -12,7 +12,7 @@ from loganalyst.report.diagnosis.markdown import escape
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from loganalyst.comparing.result import Comparison, Unrelated
+    from loganalyst.comparing.comparisonresult import Comparison, Unrelated
 
 SCHEMA_ID = "loganalyst/comparison/1"
 MAX_WIDTH = 140

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from loganalyst.report.audit.screen import common_root, contrast, facts, short
-from loganalyst.report.common.text import clean, count, number, percent
+from loganalyst.report.common.wording import clean, count, number, percent
 from loganalyst.report.comparison.plot import Panel, effects, laws
 
 if TYPE_CHECKING:
-    from loganalyst.comparing.result import (
+    from loganalyst.comparing.comparisonresult import (
         Comparison,
         Importance,
         Region,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from loganalyst.model import Baseline, Change, Parted
-from loganalyst.report.common.text import clean, count, number, step
+from loganalyst.report.common.wording import clean, count, number, step
 
 MAX_CURVES, MAX_CHANGES = 3, 6  # told by name
 STATUS = {

@@ -23,14 +23,14 @@ from loganalyst.model import (
     TimelineEvent,
 )
 from loganalyst.report import trust
-from loganalyst.report.common.text import clean, count, duration, percent, span, step
+from loganalyst.report.common.wording import clean, count, duration, percent, span, step
 from loganalyst.report.diagnosis.baseline import rows as beside
-from loganalyst.report.diagnosis.facts import best, facts
 from loganalyst.report.diagnosis.overview import Row, advice, gaps
-from loganalyst.report.diagnosis.raised import raised
+from loganalyst.report.diagnosis.raisederror import raised
 from loganalyst.report.diagnosis.ruledout import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
-from loganalyst.report.diagnosis.series import Series, chart
+from loganalyst.report.diagnosis.runnumbers import best, facts
 from loganalyst.report.diagnosis.setup import setup
+from loganalyst.report.diagnosis.sparkseries import Series, chart
 from loganalyst.report.diagnosis.watchlist import watch
 
 __all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from loganalyst.model import Diagnosis, Fix
 from loganalyst.report.common.layout import BARS
 from loganalyst.report.diagnosis.document import CauseText, Document, Row, document, written
-from loganalyst.report.diagnosis.series import EMPTY, NONFINITE, Series
+from loganalyst.report.diagnosis.sparkseries import EMPTY, NONFINITE, Series
 
 SPEAKS = {True: "for it", False: "against it", None: "not known"}
 # An underscore inside a word is no emphasis; metric names stay readable

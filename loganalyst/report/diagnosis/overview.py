@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loganalyst.model import Diagnosis
-from loganalyst.report.common.text import clean, count, duration, number, percent, size, step
+from loganalyst.report.common.wording import clean, count, duration, number, percent, size, step
 
 NEAR = 0.02  # of the run: a checkpoint so near to the best value is that of the best value
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import Curve, Role
 from loganalyst.report.common.scale import NOISY, scale, stretches
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -16,7 +16,7 @@ from loganalyst import guard
 from loganalyst.errors import LogAnalystError, SourceError, nearest
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.common.scale import FEWEST, aligned
-from loganalyst.report.common.text import clean, percent
+from loganalyst.report.common.wording import clean, percent
 from loganalyst.report.diagnosis.document import document, shown_curves
 from loganalyst.report.diagnosis.panels import COLOURS, MARKS, draw, legend, steps_short
 from loganalyst.writing import write_whole

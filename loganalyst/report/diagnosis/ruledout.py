@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loganalyst.model import Diagnosis, RuledOut
-from loganalyst.report.common.text import clean, count
+from loganalyst.report.common.wording import clean, count
 
 __all__ = ["JOB_LOG", "Not", "grouped", "joined", "not_logged", "to_log", "words"]
 

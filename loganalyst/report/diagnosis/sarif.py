@@ -17,7 +17,7 @@ from urllib.parse import quote
 from loganalyst import __version__
 from loganalyst.model import Cause, Diagnosis
 from loganalyst.report import trust
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.document import CauseText, document
 from loganalyst.report.diagnosis.markdown import escape
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import Diagnosis, FeatureValue
-from loganalyst.report.common.text import clean, count, number, percent
+from loganalyst.report.common.wording import clean, count, number, percent
 from loganalyst.report.diagnosis.overview import Row
 
 __all__ = ["setup"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from loganalyst.model import Cause, Curve, Diagnosis
-from loganalyst.report.common.text import clean, number, step
+from loganalyst.report.common.wording import clean, number, step
 from loganalyst.report.diagnosis.overview import Row
 
 __all__ = ["watch"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import CheckpointScan, Inspection, TensorStats
-from loganalyst.report.common.text import clean, count
+from loganalyst.report.common.wording import clean, count
 from loganalyst.report.diagnosis.panels import COLOURS
 from loganalyst.report.diagnosis.plot import check, write
 

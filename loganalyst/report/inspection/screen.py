@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import CheckpointChange, CheckpointScan, Inspection, TensorStats
 from loganalyst.report.common.layout import MAX_WIDTH, field, printed, shortened, text, two_ended, wrapped
-from loganalyst.report.common.text import clean, count, number, percent, size
+from loganalyst.report.common.wording import clean, count, number, percent, size
 from loganalyst.report.diagnosis.asjson import plain
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What a replay found, as Markdown."""
 
 from loganalyst.model import Experiment, Replay
-from loganalyst.report.common.text import clean, percent
+from loganalyst.report.common.wording import clean, percent
 from loganalyst.report.diagnosis.markdown import escape
 from loganalyst.report.replay.screen import facts, headline
 

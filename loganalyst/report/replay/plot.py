@@ -9,7 +9,7 @@ import numpy as np
 from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import Experiment, Replay
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.panels import COLOURS
 from loganalyst.report.diagnosis.plot import WIDTH, check, literal, write
 from loganalyst.report.replay.screen import headline

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from loganalyst.model import Diagnosis, Experiment, Hypothesis, Measured, Replay
 from loganalyst.report import trust
 from loganalyst.report.common.layout import LABEL, MAX_WIDTH, bars, field, printed, shortened, text, two_ended, wrapped
-from loganalyst.report.common.text import clean, count, duration, number, percent, step
+from loganalyst.report.common.wording import clean, count, duration, number, percent, step
 from loganalyst.report.diagnosis.asjson import plain
-from loganalyst.report.diagnosis.series import EMPTY, LEVELS, NONFINITE, Series
+from loganalyst.report.diagnosis.sparkseries import EMPTY, LEVELS, NONFINITE, Series
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from loganalyst.model import CauseCheck, Diagnosis, Verification
 from loganalyst.report import trust
 from loganalyst.report.common.layout import MAX_WIDTH, field, printed, text, two_ended, wrapped
-from loganalyst.report.common.text import clean, percent
+from loganalyst.report.common.wording import clean, percent
 from loganalyst.report.diagnosis.asjson import plain
 from loganalyst.report.diagnosis.baseline import change
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from loganalyst.opening import opened
 from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.folder import Group
-from loganalyst.sources.wandb.logged import logged
+from loganalyst.sources.wandb.loggedhistory import logged
 
 ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
 Key = TypeVar("Key", int, str)

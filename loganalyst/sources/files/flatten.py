@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.model.text import printable
+from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.lineblocks import gap
 
 Leaf = str | int | float | bool | None

@@ -16,7 +16,7 @@ from loganalyst.opening import opened, whole
 from loganalyst.sources.config import yamltree
 from loganalyst.sources.files.flatten import TooLargeError
 from loganalyst.sources.files.lineblocks import gap, text
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.mlflow import runtables
 
 NAME = "mlflow"

@@ -18,7 +18,7 @@ from loganalyst.model import Tables
 from loganalyst.opening import opened, whole
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
-from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.tables import jsonlines, stepcolumns
 from loganalyst.sources.tables.jsonlines import Lines
 from loganalyst.sources.tables.jsonrows import Log

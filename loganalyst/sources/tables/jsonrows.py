@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, constant, table
-from loganalyst.model.text import printable
+from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.constantcolumns import Constants
 from loganalyst.sources.files.flatten import Leaf, config_of
 from loganalyst.sources.files.lineblocks import gap

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from loganalyst.model.text import printable
+from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.tables import jsonfolded
 from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, known

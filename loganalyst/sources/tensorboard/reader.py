@@ -20,8 +20,8 @@ from loganalyst.opening import opened
 from loganalyst.sources.files import histograms
 from loganalyst.sources.files.flatten import Leaf, config_table
 from loganalyst.sources.files.gaps import Gap, gap_table
-from loganalyst.sources.files.mark import Mark
 from loganalyst.sources.files.protobuf import BYTES, FIXED64, VARINT, fields, single
+from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.tensorboard import eventmessages, smallfiles
 from loganalyst.sources.tensorboard.repeatedturns import Period, Records, find

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from loganalyst.limits import spare
 from loganalyst.opening import opened_raw
 from loganalyst.sources.files import isolated
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines.linekinds import hashed
-from loganalyst.sources.text.lines.lines import Chunk, Place
+from loganalyst.sources.text.lines.loglines import Chunk, Place
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.patterns import catalogue
 from loganalyst.sources.text.tracebacks import textblocks

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from loganalyst.model import RunStatus, table
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines.linekinds import Look, hashed
-from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits

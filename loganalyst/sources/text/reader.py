@@ -13,11 +13,11 @@ import polars as pl
 
 from loganalyst.model import Tables, table
 from loganalyst.opening import opened
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD, formats
 from loganalyst.sources.text import batches, sniffing
 from loganalyst.sources.text.batches import Log, Scanned
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import owners, printedarguments, stamps, wrapped
 from loganalyst.sources.text.lines.linekinds import Kinds, Look
 from loganalyst.sources.text.lines.numberrecords import Integers

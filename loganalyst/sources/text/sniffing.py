@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.metrics import printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 

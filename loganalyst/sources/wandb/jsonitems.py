@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from loganalyst.model.text import printable
+from loganalyst.model.tabletext import printable
 from loganalyst.sources.files import histograms
 
 NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # where a writer puts them as text

@@ -13,7 +13,7 @@ from loganalyst.opening import beside, opened
 from loganalyst.sources.files.embeddedtext import printed
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.gaps import Gap, gap_table
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.wandb import proto
 from loganalyst.sources.wandb.console import Console
@@ -42,7 +42,7 @@ def read(path: Path) -> Iterator[Tables]:
 
 
 def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    """The tables of what stands behind `mark`; see `loganalyst.sources.files.mark`. Raises OSError, StartAgainError."""
+    """The tables of what follows `mark` (`loganalyst.sources.files.readmark`). Raises OSError, StartAgainError."""
     run = _Run(path, mark.state if mark else {})
     if run.facts.console_lines and run.console:
         raise StartAgainError(f"{path}: what was printed is read as a whole")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from loganalyst.model import Tables, table
-from loganalyst.model.text import printable
+from loganalyst.model.tabletext import printable
 from loganalyst.opening import beside, opened
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.files.gaps import Gap, gap_table
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.wandb.jsonitems import collect, unused, unused_told
-from loganalyst.sources.wandb.logged import logged
+from loganalyst.sources.wandb.loggedhistory import logged
 from loganalyst.sources.wandb.metricrows import OWN
 
 NAME = "wandb-summary"

@@ -14,7 +14,7 @@ import polars as pl
 
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.files import compressed
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.formats import HEAD, formats, reader
 from tests.bench.fuzz.packed import Packed
 from tests.bench.fuzz.promises import Blocks, Events, Lines, Promise, nothing_more

@@ -9,8 +9,8 @@ import jsonschema
 import polars as pl
 import pytest
 
-from loganalyst.auditing import contrasts, groups, nodes
-from loganalyst.auditing.listing import COLUMNS, worst_first
+from loganalyst.auditing import failurecontrasts, failuregroups, nodefailures
+from loganalyst.auditing.runlist import COLUMNS, worst_first
 from loganalyst.report import audit as auditpage
 from loganalyst.report.audit import schema as auditschema
 from loganalyst.report.audit import screen
@@ -45,7 +45,12 @@ def frames(n: int, word: str = "run") -> Frames:
         config.append((row["run_id"], "batch", "512" if kind < 4 else "32", 512.0 if kind < 4 else 32.0))
     settings = pl.LazyFrame(config, schema=["run_id", "key", "value", "number"], orient="row")
     runs = worst_first(pl.DataFrame(rows, schema=COLUMNS))
-    return runs, groups.groups(runs, settings), contrasts.contrasts(runs, settings), nodes.nodes(runs)
+    return (
+        runs,
+        failuregroups.groups(runs, settings),
+        failurecontrasts.contrasts(runs, settings),
+        nodefailures.nodes(runs),
+    )
 
 
 def test_the_structure_is_the_stored_one() -> None:
@@ -109,7 +114,11 @@ def test_the_json_fits_its_schema_and_is_published() -> None:
 
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(told, schema)
-    described = {"runs": [*COLUMNS, "report"], "groups": [*groups.COLUMNS], "contrasts": [*contrasts.COLUMNS]}
+    described = {
+        "runs": [*COLUMNS, "report"],
+        "groups": [*failuregroups.COLUMNS],
+        "contrasts": [*failurecontrasts.COLUMNS],
+    }
     for name, columns in described.items():
         assert told[name]
         assert list(schema["properties"][name]["items"]["properties"]) == columns

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from loganalyst.model import Tables
 from loganalyst.sources.discovery import runs
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.ingest import ingest
 from loganalyst.sources.mlflow import reader
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.tables import json_reader, jsonlines
 
 TABLES = ("points", "config", "gaps")

@@ -15,7 +15,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from tensorboard.util.tensor_util import make_tensor_proto
 
 from loganalyst.model import Tables
-from loganalyst.sources.files.mark import Mark
+from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.tensorboard import reader, smallfiles
 
 T0 = 1_700_000_000.25

@@ -15,7 +15,7 @@ from loganalyst.limits import spare
 from loganalyst.model import Tables
 from loganalyst.sources.files import isolated
 from loganalyst.sources.text import batches, reader
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 
 TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
 KINDS = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines import prefixes, tablespool
 from loganalyst.sources.text.metrics import printedsteps
 from loganalyst.sources.text.patterns import matchedlines as hits

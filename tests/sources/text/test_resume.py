@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.metrics import printedsteps as logsteps
 
 CORPUS = Path(__file__).parents[3] / "../shared/corpus/text"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wandb.proto.wandb_internal_pb2 import Record
 
 from loganalyst.model import SCHEMAS, Tables
-from loganalyst.sources.files.mark import Mark, StartAgainError
+from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.wandb import reader
 
 HEADER = b":W&B\xe1\xbe\x00"

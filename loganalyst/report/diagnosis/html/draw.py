@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.report.common.html.element import Html, element
-from loganalyst.report.common.text import number
+from loganalyst.report.common.wording import number
 from loganalyst.report.diagnosis.html.axis import Axis, Floats, label, percent
 from loganalyst.report.diagnosis.html.curves import thinned
 from loganalyst.report.diagnosis.html.marks import marks

@@ -5,7 +5,7 @@ import polars as pl
 from loganalyst.model import Diagnosis, Excerpt
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 
 PART = {"root": "the cause", "confirm": "follows from it", "symptom": "symptom"}
 SHOWN_LINES, WIDEST_LINE = 40, 1000

@@ -8,14 +8,14 @@ import polars as pl
 
 from loganalyst.model import Curve, Diagnosis
 from loganalyst.report.common.html.element import Child, Html, element
-from loganalyst.report.common.text import clean, count, number, span, step
+from loganalyst.report.common.wording import clean, count, number, span, step
 from loganalyst.report.diagnosis.document import Document
 from loganalyst.report.diagnosis.html import draw, heat, marks, plotlayout, strip
 from loganalyst.report.diagnosis.html.axis import Axis
 from loganalyst.report.diagnosis.html.curves import EMBEDDED, LEAST, Panel, panels
 from loganalyst.report.diagnosis.html.plotlayout import Plot, steps_axis
 from loganalyst.report.diagnosis.panels import MARKS
-from loganalyst.report.diagnosis.series import course
+from loganalyst.report.diagnosis.sparkseries import course
 
 HELP = (
     "Drag across a plot to zoom, double-click to see all. With a plot in focus: the wheel or + and − zoom, "

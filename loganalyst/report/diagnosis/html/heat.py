@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from loganalyst.model import Diagnosis
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.scale import FEWEST
-from loganalyst.report.common.text import clean, number
+from loganalyst.report.common.wording import clean, number
 from loganalyst.report.diagnosis.html.axis import Axis, Floats
 from loganalyst.report.diagnosis.html.png import BROKEN, EMPTY, SHADES, png
 

@@ -3,7 +3,7 @@
 from loganalyst.model import Diagnosis, Fix
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
-from loganalyst.report.common.text import clean
+from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.document import CauseText, Document, written
 
 SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}

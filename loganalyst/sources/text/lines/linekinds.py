@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
-from loganalyst.sources.text.lines.lines import CACHED, Chunk, split
+from loganalyst.sources.text.lines.loglines import CACHED, Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC, WORTH
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import printedtables

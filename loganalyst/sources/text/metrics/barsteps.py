@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Records
 
 BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loganalyst.model import table
 from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, hashed
-from loganalyst.sources.text.lines.lines import Chunk, chunk_of
+from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.numberwords import WORTH
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import lineforms as logforms

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from loganalyst.sources.files.mark import StartAgainError
+from loganalyst.sources.files.readmark import StartAgainError
 from loganalyst.sources.text.lines.numberrecords import NONE, Counted, Grouping
 from loganalyst.sources.text.metrics.barsteps import Pace, longest
 from loganalyst.thresholds import feature_limit

@@ -9,7 +9,7 @@ from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines.heads import bare, behind
-from loganalyst.sources.text.lines.lines import head
+from loganalyst.sources.text.lines.loglines import head
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns import unknownerrors
 from loganalyst.sources.text.patterns.catalogue import Pattern, match

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from loganalyst.model import SCHEMAS, Time, table
 from loganalyst.patterntraits import having
 from loganalyst.sources.text.lines import heads, owners
-from loganalyst.sources.text.lines.lines import Chunk
+from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import NONE, Grouping, Integers, Mask, Table
 from loganalyst.sources.text.patterns import catalogue as patterns
 from loganalyst.sources.text.patterns import unknownerrors

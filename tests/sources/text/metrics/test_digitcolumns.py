@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loganalyst.sources.text.lines.lines import chunk_of
+from loganalyst.sources.text.lines.loglines import chunk_of
 from loganalyst.sources.text.metrics import digitcolumns, lineforms
 
 NUMBERS = st.sampled_from(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Run, Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.tracebacks.textblocks import WORDS
 
 ASSERT = "/a/Loss.cu:250: void at::native::nll<int>(): block: [{},0,0], thread: [{},0,0] Assertion `t` failed."

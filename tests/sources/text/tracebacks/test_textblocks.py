@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import lines as textlines
+from loganalyst.sources.text.lines import loglines as textlines
 
 
 class Told(NamedTuple):

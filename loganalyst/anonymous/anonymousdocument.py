@@ -1,0 +1,132 @@
+"""The document of one run: its curves, settings and features without names, paths and text, and what was diagnosed."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from loganalyst import __version__
+from loganalyst.anonymous import tablejson, vocabulary
+from loganalyst.anonymous.aliases import Names
+from loganalyst.anonymous.clocks import without_dates
+from loganalyst.anonymous.featureredaction import features_of
+from loganalyst.anonymous.tableredaction import COLUMNS, anonymous, job
+from loganalyst.curves import roles
+from loganalyst.errors import LogAnalystError
+from loganalyst.model import Diagnosis, Run, Source
+
+SCHEMA = "loganalyst/anonymous/1"
+ABOUT = "Curves and settings of a training run, without names, paths and text. Look at it before you send it."
+TABLES = (*COLUMNS, "config")
+BY_CURVE = ("points", "distributions")  # a line of the document each metric and file of these
+_HOSTS = ("host", "hostname", "user", "username", "entity", "project", "author", "email")  # ends of keys
+
+
+def document(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The document as data that JSON can hold. Raises LogAnalystError for a run of more than 20 million points.
+
+    >>> import loganalyst as la
+    >>> found = document(la.diagnose("fixtures/runs/nan-lr"))
+    >>> found["diagnosis"]["causes"][0]["id"]
+    'lr-too-high'
+    >>> [source["path"] for source in found["sources"]]
+    ['file1', 'file2', 'file3']
+    """
+    if diagnosis.run.points.height > tablejson.MAX_ROWS:
+        what = f"has {diagnosis.run.points.height:,} points"
+        raise LogAnalystError(
+            diagnosis.run.path, what, f"a document holds {tablejson.MAX_ROWS:,}: name one file of the run"
+        )
+    run, names = diagnosis.run, Names(_identities(diagnosis.run))
+    sources = [asdict(source) for source in anonymous_sources(run, names)]
+    dated, first = _dated(run)
+    told = {name: anonymous(name, rows, names) for name, rows in dated.items()}
+    named = names.metrics()
+    return {
+        "schema": SCHEMA,
+        "about": ABOUT,
+        "loganalyst": __version__,
+        "run": {
+            "status": run.status,
+            "job": job(run.job, names) if run.job else None,
+            "started": tablejson.microseconds(run.started, first),
+            "ended": tablejson.microseconds(run.ended, first),
+        },
+        "sources": sources,
+        "roles": _roles({named[m.name]: m.role for m in diagnosis.metrics if m.name in named}),
+        "tables": {name: [*_packed(name, rows)] for name, rows in told.items() if rows.height},
+        "features": {k: tablejson.plain(v) for k, v in features_of(diagnosis.features.values, named).items()},
+        "diagnosis": _answer(diagnosis),
+    }
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """The document as JSON, a curve a line."""
+    return _laid_out(document(diagnosis)) + "\n"
+
+
+def _laid_out(data: Any, depth: int = 0) -> str:
+    """Objects and lists of objects are laid out to the third level; what is inside is one line."""
+    if not data or depth == 3 or not isinstance(data, (dict, list)):
+        return json.dumps(data, allow_nan=False, ensure_ascii=True)
+    space = "\n" + "  " * (depth + 1)
+    if isinstance(data, dict):
+        inner = [f"{json.dumps(key)}: {_laid_out(value, depth + 1)}" for key, value in data.items()]
+        return "{" + space + f",{space}".join(inner) + "\n" + "  " * depth + "}"
+    return (
+        "[" + space + f",{space}".join(json.dumps(value, allow_nan=False) for value in data) + "\n" + "  " * depth + "]"
+    )
+
+
+def anonymous_sources(run: Run, names: Names) -> Iterator[Source]:
+    """The files by number: what format, how large, how many rows."""
+    known = vocabulary.allowed("formats")
+    for s in run.sources:
+        path, format_ = names.counted("file", s.path), s.format if s.format in known else None
+        yield Source(path, format_, s.bytes, s.points, s.lines)
+
+
+def _identities(run: Run) -> set[str]:
+    """Names of people, machines and projects that the run mentions, to find them in names of metrics too."""
+    jobs = run.jobs.select("name", "user", "partition", "nodes").unpivot()["value"]
+    key = pl.col("key").str.split(".").list.last().str.to_lowercase()
+    config = run.config.filter(key.is_in(_HOSTS))["value"]
+    nodes = [*run.lines["node"].unique(), *run.blocks["node"].unique()]
+    told = {*jobs.unique(), *config, *nodes, run.host, run.name, *run.path.absolute().parts}
+    return {name for name in told if name}
+
+
+def _dated(run: Run) -> tuple[dict[str, pl.DataFrame], datetime | None]:
+    """The tables with every time and clock counted from the first time of them, and that time."""
+    tables: dict[str, pl.DataFrame] = {name: getattr(run, name) for name in TABLES}
+    tables["points"] = without_dates(tables["points"])
+    first = tablejson.first_time(list(tables.values()))
+    return {name: tablejson.since_start(rows, first) if first else rows for name, rows in tables.items()}, first
+
+
+def _packed(name: str, rows: pl.DataFrame) -> Iterable[tablejson.Packed]:
+    by = [key for key in ("metric", "source") if name in BY_CURVE]
+    parts = rows.partition_by(by, maintain_order=True) if by else [rows]
+    return (tablejson.pack(part) for part in parts)
+
+
+def _roles(given: Mapping[str, str]) -> dict[str, str]:
+    """The roles that the names alone do not say, such as those of the user's loganalyst.yaml."""
+    by_name = roles.assign(given)
+    return {metric: role for metric, role in given.items() if by_name[metric][0].name != role}
+
+
+def _answer(d: Diagnosis) -> dict[str, Any]:
+    """What was diagnosed, by ids of ours."""
+    known = vocabulary.rules()
+    return {
+        "status": d.status,
+        "confidence": d.confidence,
+        "causes": [
+            {"id": c.id if c.id in known else "own", "confidence": c.confidence, "verdict": c.verdict} for c in d.causes
+        ],
+        "symptoms": [s.id if s.id in known else "own" for s in d.symptoms],
+    }

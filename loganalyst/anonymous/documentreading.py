@@ -1,0 +1,112 @@
+"""A document read back as a run, so that whoever gets it can judge the run again.
+
+The document is as little to be trusted as a log: it is decoded by its types, and what would not have been written is
+not read either.
+"""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import polars as pl
+
+from loganalyst.anonymous import tablejson
+from loganalyst.anonymous.aliases import Names
+from loganalyst.anonymous.anonymousdocument import SCHEMA, TABLES, anonymous_sources
+from loganalyst.anonymous.featureredaction import features_of, numbered
+from loganalyst.anonymous.tableredaction import anonymous, job
+from loganalyst.curves import roles
+from loganalyst.errors import SourceError
+from loganalyst.model import Run, RunStatus, Source, table
+from loganalyst.sources.assemble import run_id
+
+MAX_BYTES = 1 << 30
+MAX_SPAN = 10**16  # microseconds: some 300 years
+_HEAD = re.compile(rb'\s{0,20}\{\s{0,20}"schema"\s{0,20}:\s{0,20}"loganalyst/anonymous/')
+
+
+class _Source(msgspec.Struct):
+    path: str
+    format: str | None
+    bytes: int
+    points: int = 0
+    lines: int = 0
+
+
+class _Document(msgspec.Struct):
+    schema: str
+    run: dict[str, str | int | None]
+    sources: list[_Source]
+    tables: dict[str, list[dict[str, Any]]]
+    roles: dict[str, str] = {}
+    features: dict[str, bool | int | float | str] = {}
+
+
+def is_document(path: Path) -> bool:
+    """Whether the file begins as a document of `loganalyst show --anonymous` does."""
+    if not path.is_file():  # a pipe would be waited for
+        return False
+    try:
+        with path.open("rb") as file:
+            return _HEAD.match(file.read(200)) is not None
+    except OSError:
+        return False
+
+
+def load(path: Path) -> Run:
+    """The run of a document. Raises SourceError for one that is not as `show --anonymous` writes it."""
+    found = _decoded(path)
+    try:
+        tables = {name: _frame(name, found.tables.get(name, [])) for name in TABLES}
+    except (KeyError, ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise SourceError(path, f"its tables are not valid ({error})", "a document of `show --anonymous`") from None
+    names = Names()
+    told = Run(path=path, sources=tuple(Source(**msgspec.structs.asdict(s)) for s in found.sources))
+    sources = tuple(anonymous_sources(told, names))
+    clean: dict[str, Any] = {name: anonymous(name, rows, names) for name, rows in tables.items()}
+    named = names.metrics()
+    return Run(
+        **clean,
+        id=run_id(path),
+        path=path,
+        name=path.name,
+        sources=sources,
+        job=job(told_job, names) if isinstance(told_job := found.run.get("job"), str) else None,
+        status=_status(found.run.get("status")),
+        started=_time(found.run.get("started")),
+        ended=_time(found.run.get("ended")),
+        roles={named[m]: role for m, role in found.roles.items() if m in named and role in roles.all_roles()},
+        given=features_of(numbered(found.features), named),
+    )
+
+
+def _status(told: str | int | None) -> RunStatus:
+    return next((status for status in get_args(RunStatus) if status == told), "unknown")
+
+
+def _time(told: str | int | None) -> datetime | None:
+    known = isinstance(told, int) and abs(told) < MAX_SPAN
+    return tablejson.START + timedelta(microseconds=told) if known else None  # type: ignore[arg-type]
+
+
+def _decoded(path: Path) -> _Document:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise SourceError(path, "is larger than 1 GiB", "a document of `show --anonymous` is smaller")
+        found = msgspec.json.decode(path.read_bytes(), type=_Document)
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        raise SourceError(path, f"cannot be read ({error})", "a document of `show --anonymous`") from None
+    if found.schema != SCHEMA:
+        raise SourceError(path, f"has the schema {found.schema[:60]!r}", f"{SCHEMA} is read")
+    return found
+
+
+def _frame(name: str, packs: list[dict[str, Any]]) -> pl.DataFrame:
+    if any("rows" not in pack for pack in packs):
+        raise ValueError(f"{name} has a part without rows")
+    if sum(pack["rows"] for pack in packs) > tablejson.MAX_ROWS:
+        raise ValueError(f"{name} has more than {tablejson.MAX_ROWS:,} rows")
+    parts = [tablejson.unpack(name, pack) for pack in packs]
+    return pl.concat(parts) if parts else table(name)

@@ -1,0 +1,153 @@
+"""Which rank and node a fault befell, where its own line does not say: the launcher's words, then other lines."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from loganalyst.blame.linetraits import says
+from loganalyst.blame.silentranks import silence
+
+_PART, _RANK, _NODE = pl.col("part"), pl.col("rank"), pl.col("node")
+_OF_A_TASK = says("of_task")
+_OF_A_SCHEDULER = (_PART == "stop") | says("of_scheduler")
+_FIRST_RANK, _FIRST_NODE = pl.col("first_rank"), pl.col("first_node")
+
+
+def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """The root-cause lines `roots`, at most one per session, with the rank and node that failed first.
+
+    `lines` are all lines, as `outlived` gives them. If some ranks gave up waiting and one other rank never printed,
+    that one failed first. If several never printed, `first_rank` stays NULL.
+    """
+    found = _by_complaints(roots.with_columns(first_rank=_RANK, first_node=_NODE), lines)
+    if (table := first_failures(lines)).height:
+        table = table.select("session", "only_node", table_rank="rank", table_node="node")
+        found = found.join(table, on="session", how="left", maintain_order="left")
+        nowhere = _FIRST_RANK.is_null() & _FIRST_NODE.is_null()
+        found = found.with_columns(
+            first_rank=pl.when(nowhere).then("table_rank").otherwise("first_rank"),
+            first_node=pl.when(nowhere).then("table_node").otherwise("first_node"),
+        )
+    found = _by_others(found, lines)
+    if table.height:
+        of_table = pl.when((pl.col("table_rank") == _FIRST_RANK) | pl.col("only_node")).then("table_node")
+        found = found.with_columns(first_node=pl.coalesce("first_node", of_table))
+        found = found.drop("only_node", "table_rank", "table_node")
+    return _on_the_only_node(_by_silence(_on_the_node(found, lines), lines), lines)
+
+
+def _by_complaints(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Of peers' complaints whoever complained first is named, whichever complaint says most."""
+    at = found.filter(_PART == "cascade").select("session", "file", at="line")
+    if not at.height:
+        return found
+    complaints = lines.filter(_PART.is_in(["peer", "cascade"]), _RANK.is_not_null()).join(at, on=["session", "file"])
+    told = pl.col("rank_told").is_not_null()
+    return _with_earliest(
+        found,
+        complaints.filter(pl.col("line") <= pl.col("at")),
+        rank=pl.when(told).then("rank_told").otherwise("first_rank"),
+        node=pl.when(told).then("node_told").otherwise("first_node"),
+    )
+
+
+def _by_others(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Where no rank is known, that of a line with the same label, of a task's exit, or of any failed exit."""
+    asked = found.filter(_FIRST_RANK.is_null()).select("session", asked="label", at="first_node")
+    ranked = lines.filter(_RANK.is_not_null())
+    if not asked.height or not ranked.height:
+        return found
+    ranked = ranked.join(asked, on="session")
+    same = ranked.filter(pl.col("label") == pl.col("asked"), (pl.col("at") == _NODE).fill_null(value=True))
+    here = pl.when(pl.col("at").is_null()).then(_PART != "cascade").otherwise(pl.col("at") == _NODE)
+    node = pl.when(_FIRST_RANK.is_null()).then(pl.coalesce("first_node", "node_told")).otherwise("first_node")
+    for others in (same, ranked.filter(_OF_A_TASK, here), ranked.filter(_PART == "confirm")):
+        found = _with_earliest(found, others, rank=pl.coalesce("first_rank", "rank_told"), node=node)
+    return found
+
+
+def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Where only the rank is known, with the node of its first line that names one."""
+    ranks = found.filter(_FIRST_NODE.is_null()).select("session", rank="first_rank").drop_nulls()
+    if not ranks.height:
+        return found
+    named = lines.filter(_NODE.is_not_null()).join(ranks, on=["session", "rank"])
+    return _with_earliest(found, named, rank=_FIRST_RANK, node=pl.coalesce("first_node", "node_told"))
+
+
+def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Fill in the only node that any line names.
+
+    A stop by the scheduler takes any named node. Another fault takes the node of a failed exit or of a dead actor.
+    """
+    nowhere = found.filter(_FIRST_RANK.is_null(), _FIRST_NODE.is_null())
+    if not nowhere.height:
+        return found
+    asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
+    named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | says("actor_address"))
+    return _with_earliest(
+        found,
+        named.filter(_NODE.n_unique().over("session") == 1),
+        rank=_FIRST_RANK,
+        node=pl.coalesce("first_node", "node_told"),
+    )
+
+
+def _by_silence(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Where ranks complain of their peers, those that never spoke: their rank, if it is one, and the node of all."""
+    peers = found.filter(_PART == "peer")
+    if not peers.height:
+        return found
+    told = [
+        (session, *_common(silent.silent, own))
+        for (session,), own in lines.join(peers, on="session", how="semi").group_by("session")
+        if (silent := silence(own)) and silent.silent
+    ]
+    names = ("session", "rank_told", "node_told")
+    schema = dict(zip(names, found.select("session", "first_rank", "first_node").dtypes, strict=True))
+    ranks = pl.DataFrame(told, schema, orient="row").with_columns(other=True)
+    found = found.join(ranks, on="session", how="left", maintain_order="left")
+    return found.with_columns(
+        first_rank=pl.when("other").then("rank_told").otherwise("first_rank"),
+        first_node=pl.when("other").then("node_told").otherwise("first_node"),
+    ).drop("rank_told", "node_told", "other")
+
+
+def _common(ranks: Sequence[int], lines: pl.DataFrame) -> tuple[int | None, str | None]:
+    nodes = lines.filter(_RANK.is_in(ranks), _NODE.is_not_null()).unique("rank")["node"]
+    same = len(nodes) == len(ranks) and nodes.n_unique() == 1
+    return ranks[0] if len(ranks) == 1 else None, nodes[0] if same else None
+
+
+def first_failures(lines: pl.DataFrame) -> pl.DataFrame:
+    """Session, rank and node (its host) of what torchrun's tables call the first failure, and whether they name
+    no other node (`only_node`); of several tables of a session those of the earliest.
+    """
+    heads = lines.filter(says("failure_table")).select("session", "file", "line", head="line").sort("line")
+    if not heads.height:
+        nothing = {"rank": pl.Int64, "node": pl.String, "only_node": pl.Boolean}
+        return heads.select("session", **{name: pl.lit(None, dtype) for name, dtype in nothing.items()})
+    entries = lines.filter(says("failure_table_entry")).sort("line")
+    entries = entries.join_asof(heads, on="line", by=["session", "file"], check_sortedness=False).drop_nulls("head")
+    told = entries.group_by("session", "file", "head", maintain_order=True).agg(
+        _RANK.drop_nulls().first(), _NODE.drop_nulls().first(), pl.col("time", "line").first()
+    )
+    told = told.with_columns(only_node=_NODE.n_unique().over("session") == 1)
+    return _earliest(told.filter(_RANK.is_not_null()), "only_node")
+
+
+def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node: pl.Expr) -> pl.DataFrame:
+    """`found` with `rank` and `node`, computed from `rank_told` and `node_told` of each session's earliest line."""
+    if not lines.height:
+        return found
+    told = _earliest(lines).select("session", rank_told="rank", node_told="node")
+    told = found.join(told, on="session", how="left", maintain_order="left")
+    return told.with_columns(first_rank=rank, first_node=node).drop("rank_told", "node_told")
+
+
+def _earliest(lines: pl.DataFrame, *also: str) -> pl.DataFrame:
+    """Session, rank, node and the columns `also` of each session's earliest line, by time if all lines have one."""
+    timed = pl.col("time").is_not_null().all().over("session")
+    ordered = lines.sort(pl.when(timed).then("time"), "line")
+    return ordered.unique("session", keep="first", maintain_order=True).select("session", "rank", "node", *also)

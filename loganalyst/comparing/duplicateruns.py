@@ -1,0 +1,55 @@
+"""Runs that are the same: copies, runs that are not repeatable, settings that change nothing."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from loganalyst.comparing.comparisonresult import Duplicate
+from loganalyst.comparing.settingspace import Space
+
+# what tells one curve from another to the last digit, all curves of a run together
+PRINT = (
+    "train_loss_last", "train_loss_best", "train_loss_points", "train_loss_noise_relative", "val_loss_last",
+    "val_loss_best", "val_score_last", "val_score_best", "reward_last", "reward_best", "run_last_step",
+)  # fmt: skip
+ANY = ("train_loss_last", "val_loss_last", "val_score_last", "reward_last")
+FEWEST = 5  # points of a curve that has a print
+MOST = 20  # told
+
+
+def duplicates(space: Space, features: pl.DataFrame, values: pl.Series) -> tuple[Duplicate, ...]:
+    """The largest first; `features` and the objective `values` in the order of the space's runs."""
+    known = pl.any_horizontal(pl.col(c).is_not_null() for c in ANY) & (pl.col("run_last_step").fill_null(0) >= FEWEST)
+    print_ = pl.when(known & pl.any_horizontal(pl.col(c) != 0 for c in ANY)).then(pl.struct(PRINT).hash(seed=3))
+    rows = features.select(curve=print_).with_columns(
+        run=pl.Series(list(space.runs), dtype=pl.String), exact=space.exact, seeded=space.seeds.is_not_null(),
+        value=values, row=pl.int_range(pl.len()),
+    ).drop_nulls("curve")  # fmt: skip
+    found = [*_equal(rows), *_without_effect(rows, space)]
+    return tuple(sorted(found, key=lambda d: (-len(d.runs), d.kind, d.runs))[:MOST])
+
+
+def _equal(rows: pl.DataFrame) -> list[Duplicate]:
+    """Of runs with the same settings."""
+    groups = rows.drop_nulls("exact").group_by("exact", maintain_order=True).agg(
+        "run", curves=pl.col("curve").n_unique(), seeded=pl.col("seeded").all(), sd=pl.col("value").std()
+    ).filter(pl.col("run").list.len() > 1)  # fmt: skip
+    return [
+        Duplicate("copies" if curves == 1 else "nondeterministic" if seeded else "seedless", tuple(runs), (), sd)
+        for _, runs, curves, seeded, sd in groups.iter_rows()
+    ]
+
+
+def _without_effect(rows: pl.DataFrame, space: Space) -> list[Duplicate]:
+    """Of runs with the same curves and other settings: which settings differ."""
+    groups = rows.group_by("curve", maintain_order=True).agg("run", "row", settings=pl.col("exact").n_unique())
+    out = []
+    for _, runs, at, _ in groups.filter(pl.col("settings") > 1).iter_rows():
+        keys = _differing(space.values, at)
+        out += [Duplicate("without_effect", tuple(runs), keys)] if keys else []
+    return out
+
+
+def _differing(values: pl.DataFrame, rows: Sequence[int]) -> tuple[str, ...]:
+    some = values[list(rows)]
+    return tuple(c for c in some.columns if some[c].n_unique() > 1)

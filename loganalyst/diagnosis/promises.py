@@ -1,0 +1,44 @@
+"""What fixes promise, and which symptoms are there, asked of the features of another run than the one diagnosed."""
+
+from collections.abc import Mapping
+
+from loganalyst.diagnosis.advice import change_text
+from loganalyst.diagnosis.catalogue import Catalogue
+from loganalyst.diagnosis.evidence import Answer, feature_table, put
+from loganalyst.diagnosis.rulesql import Ask
+from loganalyst.model import Expectation, Features, FeatureValue
+
+
+def expectations(
+    catalogue: Catalogue, rule: str, before: Mapping[str, FeatureValue], after: Features
+) -> tuple[Expectation, ...]:
+    """Each fix of a rule that promises something, in the words of the run `before`, held against the run `after`.
+
+    None for a rule the catalogue does not have.
+    """
+    fixes = catalogue.rules[rule].fix if rule in catalogue.rules else ()
+    promised = [(fix, fix.expect) for fix in fixes if fix.expect is not None]
+    holds = _asked(catalogue, [ask for _, ask in promised], after)
+    return tuple(
+        Expectation(change_text(fix, before), ask.text, held, _missing(catalogue, ask, after) if held is None else ())
+        for (fix, ask), held in zip(promised, holds, strict=True)
+    )
+
+
+def symptoms(catalogue: Catalogue, features: Features) -> Mapping[str, Answer]:
+    """Every symptom by its id: seen, looked for and not seen, or not known (None)."""
+    ids = list(catalogue.symptoms)
+    return dict(zip(ids, _asked(catalogue, [catalogue.symptoms[i].ask for i in ids], features), strict=True))
+
+
+def _asked(catalogue: Catalogue, asks: list[Ask], features: Features) -> tuple[Answer, ...]:
+    if not asks:
+        return ()
+    found = put(catalogue, list(dict.fromkeys(asks)), feature_table(catalogue, [features.values])).row(0, named=True)
+    return tuple(found[ask.text] for ask in asks)
+
+
+def _missing(catalogue: Catalogue, ask: Ask, features: Features) -> tuple[str, ...]:
+    """What would have to be logged to answer."""
+    unknown = [f for f in ask.features if features.values.get(f) is None]
+    return tuple(dict.fromkeys(catalogue.declared[f].needs or f for f in unknown))

@@ -1,0 +1,42 @@
+"""A run in numbers, healthy or not: the rows that every report ends with."""
+
+from collections.abc import Iterable
+
+from loganalyst.model import Diagnosis
+from loganalyst.report.common.wording import clean, count, duration, number, step
+from loganalyst.report.diagnosis.overview import Row, checkpoints, coverage, pace
+
+
+def best(d: Diagnosis) -> tuple[str, ...]:
+    """The best value of each headline metric, held-out ones first."""
+    held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
+    return tuple(
+        f"best {clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}" for m in held_out_first
+    )
+
+
+def facts(d: Diagnosis) -> Iterable[Row]:
+    """Where the run is, how far and how fast it came, what was read, each headline metric, what was left out."""
+    yield Row("Path", clean(d.run.path))
+    yield Row("Run id", clean(d.run.id))
+    if d.run.framework or d.run.host:
+        yield Row("Made by", clean(", on ".join(t for t in (d.run.framework, d.run.host) if t)))
+    for label, key, say in (
+        ("Duration", "duration_s", duration),
+        ("Last step", "last_step", step),
+        ("Epochs", "epochs", number),
+        ("Speed", "steps_per_second", pace),
+    ):
+        if d.summary.get(key) is not None:
+            yield Row(label, say(d.summary[key]))
+    yield Row("Read", f"{count(d.run.points.height, 'point')} of {count(len(d.metrics), 'metric')}")
+    for m in d.summary.get("metrics", ()):
+        ends = f"{number(m['first'])} → {number(m['last'])} at step {step(m['last_step'])}"
+        yield Row(clean(m["metric"], 80), f"{ends}; best {number(m['best'])} at step {step(m['best_step'])}")
+    yield from (Row("Checkpoints", text) for text in checkpoints(d))
+    if judged := coverage(d):
+        yield Row("Coverage", judged)
+    yield from (Row("Joined", clean(basis)) for basis in d.run.basis)
+    for log in d.run.suggested:
+        yield Row("Not joined", clean(f"may belong to this run: {log}; name it after the run to join it"))
+    yield from (Row("Left out", clean(ignored)) for ignored in d.run.ignored)

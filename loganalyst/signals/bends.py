@@ -1,0 +1,155 @@
+"""Steps in a noisy series that may bend: two straight fits, left and right of every point, compared at several widths.
+
+A one-sided local linear fit tells the level just before and just after a point; their difference is blind to slope and
+(by symmetry) to curvature, so a smooth learning curve has no steps. After Loader (1996), "Change point estimation using
+nonparametric regression", Annals of Statistics 24; the errors are taken from the statistic's own spread over the
+series, which holds whatever the autocorrelation is.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from loganalyst.signals.robuststatistics import TINY, Array, lag1, median, spread
+
+WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
+NARROWEST = 5  # points on each side
+FLAT = 0.25  # mean trend across two flat sides, at most this share of the step
+WITNESSES = 2  # widths that must reach a point to judge it
+MOST = 100  # candidates looked at, the strongest first
+SEEN = 2.0  # standard errors at the narrowest width
+AGREE = (0.5, 2.0)  # a true step has nearly the same size at every width
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A step of `size` before point `index`, `z` times its standard error."""
+
+    index: int
+    size: float
+    z: float
+
+
+@cache
+def _kernels(width: int) -> tuple[Array, Array]:
+    """Weights of (right level − left level) and of (right slope − left slope) over 2·width points."""
+    u = np.arange(width) + 0.5
+    centred = u - u.mean()
+    power = float(np.dot(centred, centred))
+    level = 1 / width - u.mean() * centred / power
+    slope = centred / power
+    return np.concatenate((-level[::-1], level)), np.concatenate((-slope, slope))
+
+
+def contrast(x: Array, width: int, *, slopes: bool = False) -> Array:
+    """Right less left at the boundary before each point; NaN within `width` of the ends."""
+    out = np.full(x.size, np.nan)
+    if x.size >= 2 * width:
+        out[width : x.size - width + 1] = np.correlate(x, _kernels(width)[int(slopes)], mode="valid")
+    return out
+
+
+def edges(x: Array, noise: Array, z: float = 6.0, widths: tuple[float, ...] = WIDTHS) -> list[Edge]:
+    """The steps of `x` at `z` standard errors or more, in order; `noise` is the local sd of `x`.
+
+    A step must show in straight fits at two widths or more, or as a difference of means between two flat stretches.
+    """
+    sizes = sorted({w for share in widths if 2 * (w := max(NARROWEST, round(x.size * share))) <= x.size})
+    if not sizes:
+        return []
+    bent = _candidates(np.array([contrast(x, w) for w in sizes]), noise, [_kernels(w)[0] for w in sizes], z)
+    found: list[Edge] = []
+    for e in sorted(bent + _between_flats(x, x.size // 4, z), key=lambda e: -e.z):
+        if all(abs(e.index - other.index) > max(2 * sizes[0], x.size // 50) for other in found):
+            found.append(e)
+    return sorted(found, key=lambda e: e.index)
+
+
+def _candidates(jumps: Array, noise: Array, kernels: list[Array], z: float) -> list[Edge]:
+    """Local maxima of the score on which all widths (rows of `jumps`) agree."""
+    scores = np.array([_scores(j / noise, k) for j, k in zip(jumps, kernels, strict=True)])
+    known = np.count_nonzero(np.isfinite(scores), axis=0)
+    best = np.where(known >= min(WITNESSES, len(kernels)), np.fmax.reduce(np.abs(scores), axis=0), 0.0)
+    peaks = np.flatnonzero((best >= z) & (best >= np.append(best[1:], 0)) & (best >= np.append(0, best[:-1])))
+    found = []
+    for i in peaks[np.argsort(-best[peaks])][:MOST].tolist():
+        if _agrees(jumps, scores, i):
+            k = int(np.argmax(np.nan_to_num(np.abs(scores[:, i]))))
+            found.append(Edge(i, float(jumps[k, i]), float(best[i])))
+    return found
+
+
+def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
+    """Steps between two stretches of up to `width` points without a trend of their own (twice as sensitive there)."""
+    total = np.concatenate(([0.0], np.cumsum(x)))
+    at = np.arange(NARROWEST * 2, x.size - NARROWEST * 2)
+    left, right = np.maximum(at - width, 0), np.minimum(at + width, x.size)
+    steps = (total[right] - total[at]) / (right - at) - (total[at] - total[left]) / (at - left)
+    strength = np.abs(steps) / np.sqrt(1 / (right - at) + 1 / (at - left))
+    found = []
+    while strength.size and strength[k := int(np.argmax(strength))] > 0:  # one turn a step
+        sides = x[left[k] : at[k]], x[at[k] : right[k]]
+        rest = np.concatenate([side - median(side) for side in sides])
+        rho = lag1(rest)
+        error = max(spread(rest), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides)))
+        if abs(steps[k]) < z * error:
+            break
+        bend = sum(trend(side) * side.size for side in sides) / 2  # of the difference, what the sides' own trends make
+        if abs(bend) <= FLAT * abs(steps[k]):
+            found.append(Edge(int(at[k]), float(steps[k]), abs(float(steps[k])) / error))
+        strength[max(0, k - width // 2) : k + width // 2 + 1] = 0
+    return found
+
+
+def trend(x: Array) -> float:
+    """Slope of the straight line through `x`, a point."""
+    t = np.arange(x.size) - (x.size - 1) / 2
+    return float(np.dot(t, x) / np.dot(t, t)) if x.size > 1 else 0.0
+
+
+def _scores(jump: Array, kernel: Array) -> Array:
+    """Jumps in standard errors: the larger of the series' own spread of jumps and white noise's."""
+    known = jump[np.isfinite(jump)]
+    white = float(np.sqrt(np.sum(kernel**2)))
+    return jump / max(spread(known), white)
+
+
+def _agrees(jumps: Array, scores: Array, index: int) -> bool:
+    """The step is there, of like size, at the other widths (a point or two beside it allowed)."""
+    near = slice(max(0, index - 2), index + 3)
+    sign = np.sign(scores[int(np.argmax(np.nan_to_num(np.abs(scores[:, index])))), index])
+    local, score = (np.where(np.isfinite(x), sign * x, -np.inf).max(axis=1) for x in (jumps[:, near], scores[:, near]))
+    local, score = local[np.isfinite(local)], score[np.isfinite(score)]
+    typical = median(local)
+    return bool(
+        typical > 0 and np.all(local > AGREE[0] * typical) and np.all(local < AGREE[1] * typical) and score[0] >= SEEN
+    )
+
+
+def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[int, float]:
+    """Where, from `start` to before `stop`, the means of `width` points left and right differ most in the direction of
+    `sign`; and that difference, with or without the usual slope around (the lesser).
+    """
+    start, stop = max(width, start), min(stop, x.size - width)
+    if start >= stop:
+        return min(start, x.size - 1), 0.0
+    total = np.concatenate(([0.0], np.cumsum(x[start - width : stop + width])))
+    steps = (total[2 * width : -1] - 2 * total[width : -width - 1] + total[: -2 * width - 1]) / width
+    slope = width * median(np.diff(x[max(0, start - 10) : stop + 10]))
+    best = int(np.argmax(sign * steps))
+    return start + best, float(steps[best]) - (slope if slope * sign > 0 else 0.0)
+
+
+def hinge(x: Array) -> tuple[int, float]:
+    """The point at which one upward bend added to a straight line explains `x` best, and the change of slope there."""
+    n = x.size
+    t = np.linspace(-1.0, 1.0, n)
+    base = np.stack((np.full(n, n**-0.5), t / np.sqrt(np.dot(t, t))))
+    bends = np.maximum(t[None, :] - t[1:-1, None], 0.0)
+    bends -= (bends @ base.T) @ base
+    power = np.sum(bends**2, axis=1)
+    power[power < 1e-9] = np.inf
+    fit = bends @ x
+    best = int(np.argmax(np.maximum(fit, 0) ** 2 / power))
+    return best + 1, float(fit[best] / power[best] * (n - 1) / 2)

@@ -1,0 +1,198 @@
+"""The shape of one curve in a few resistant numbers: levels, trend of the tail, noise, best, flatness, spikes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loganalyst.signals.flatness import flat_from
+from loganalyst.signals.robuststatistics import (
+    Array,
+    as_floats,
+    blocks,
+    jitter,
+    lag1,
+    median,
+    medians,
+    residual_noise,
+    running_median,
+    smooth,
+    spread,
+)
+
+FEWEST = 3  # points of a third of the tail that tell its trend
+SWINGING = 12  # blocks that can swing
+SWING = 6.0  # times the jitter of the blocks
+MOVES = 3.0  # standard errors that are a trend
+LIMIT = 1e9  # ratios and noise multiples are clipped here
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One curve of n values, lower = better (negate a reward first). None = not tellable from so few points.
+
+    - `n`, `finite`, `nonfinite`: counts; `first_nonfinite`: position of the first NaN or ±Inf.
+    - `first`: median of the first 5 % (3 points at least); `last`: of the last 10 %, or where their trend ends.
+    - `best`, `best_index`: lowest value of the smoothed curve and its position in the given array.
+    - `noise`: robust sd around a local median. `minimum`, `maximum`: of the finite values.
+    - `tail_slope`: change over the last 30 % as a fraction of its |level| (negative = falling); `tail_slope_z`: the
+      same in standard errors (robust noise, corrected for autocorrelation); `tail_cv`: robust sd / |level| of it.
+    - `drop`: (first − last) / noise; `total_relative_drop`: (first − last) / max(|first|, tiny).
+    - `rise_from_best`: (last − best) / noise; `rise_ratio`: last / best where both are positive.
+    - `plateau_index`: position from which the rest is flat within noise (the last 20 % at least); None = still moving.
+    - `swing_count`: rises of the block medians after the first fifth, from a turn to the next, by 6 times their jitter
+      or more; `swing_relative`: median size of those rises / |level| (0 without one).
+    - `constant_share`: share of the last half that equals the last value exactly.
+    - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value over its local median
+      (positive curves only).
+    - `recovered`: after the largest excursion the curve is back at its trend within 3 % of the points (None: none).
+
+    >>> from loganalyst import signals
+    >>> signals.shape([]).best is None
+    True
+    """
+
+    n: int
+    finite: int
+    nonfinite: int
+    first_nonfinite: int | None = None
+    first: float | None = None
+    last: float | None = None
+    best: float | None = None
+    best_index: int | None = None
+    noise: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    tail_slope: float | None = None
+    tail_slope_z: float | None = None
+    tail_cv: float | None = None
+    drop: float | None = None
+    total_relative_drop: float | None = None
+    rise_from_best: float | None = None
+    rise_ratio: float | None = None
+    plateau_index: int | None = None
+    swing_count: int | None = None
+    swing_relative: float | None = None
+    constant_share: float | None = None
+    spike_count: int | None = None
+    spike_max_ratio: float | None = None
+    recovered: bool | None = None
+
+
+def shape(values: ArrayLike) -> Shape:
+    """Describe `values` (any length, NaN and ±Inf allowed); never raises on numeric input.
+
+    >>> import numpy as np
+    >>> from loganalyst import signals
+    >>> found = signals.shape(np.linspace(1, 0.1, 200))
+    >>> found.best, found.best_index
+    (0.1, 199)
+    """
+    v = as_floats(values)
+    where = np.flatnonzero(np.isfinite(v))
+    bad = v.size - where.size
+    first_bad = int(np.argmin(np.isfinite(v))) if bad else None
+    if not where.size:
+        return Shape(v.size, 0, bad, first_bad)
+    x = np.clip(v[where], -1e150, 1e150)
+    curve = smooth(x, half=1 if x.size < 30 else 3)
+    noise = residual_noise(x)
+    unit = max(noise, 1e-9 * median(np.abs(x)), 1e-300)
+    first, last = median(x[: max(3, x.size // 20)]), _end(x[-max(1, x.size // 10) :])
+    best = int(np.argmin(curve))
+    low = float(curve[best])
+    return Shape(
+        n=v.size,
+        finite=where.size,
+        nonfinite=bad,
+        first_nonfinite=first_bad,
+        first=first,
+        last=last,
+        best=low,
+        best_index=int(where[best]),
+        noise=noise if x.size >= 4 else None,
+        minimum=float(x.min()),
+        maximum=float(x.max()),
+        drop=_bounded((first - last) / unit) if x.size >= 4 else None,
+        total_relative_drop=_bounded((first - last) / max(abs(first), 1e-300)),
+        rise_from_best=_bounded((last - low) / unit) if x.size >= 4 else None,
+        rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
+        constant_share=float(np.mean(x[x.size // 2 :] == x[-1])) if x.size >= 2 else None,
+        plateau_index=None if (flat := _plateau(x)) is None else int(where[flat]),
+        **_swings(x),
+        **_tail(x, unit),
+        **_spikes(x, unit),
+    )
+
+
+def _bounded(x: float) -> float:
+    return float(np.clip(x, -LIMIT, LIMIT))
+
+
+def _end(tail: Array) -> float:
+    """Level at the end of `tail` without the lag of a median: a line through the medians of its thirds, if it moves."""
+    size = tail.size // 3
+    if size < FEWEST:
+        return median(tail)
+    low, middle, high = medians(tail[-3 * size :].reshape(3, size))
+    trend = float(high - low) / 2
+    rest = tail[-3 * size :] - middle - trend * np.linspace(-1.5, 1.5, 3 * size)
+    error = spread(rest) * np.sqrt(np.pi / size) / 2  # of half the difference of two medians
+    return float(middle) + 1.5 * trend if abs(trend) > MOVES * error else median(tail)
+
+
+def _tail(x: Array, unit: float) -> dict[str, Any]:
+    """Trend and spread of the last 30 %."""
+    tail = x[-max(5, int(x.size * 0.3)) :]
+    if x.size < 5:
+        return {}
+    t = np.linspace(-0.5, 0.5, tail.size)
+    slope = float(np.dot(t, tail) / np.dot(t, t))
+    level = abs(median(tail)) or 1e-300
+    rest = tail - tail.mean() - slope * t
+    rho = lag1(rest)
+    error = max(spread(rest), 1e-3 * unit, 1e-300) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
+    return {
+        "tail_slope": _bounded(slope / level),
+        "tail_slope_z": _bounded(slope / error),
+        "tail_cv": _bounded(spread(tail) / level),
+    }
+
+
+def _swings(x: Array) -> dict[str, Any]:
+    """See Shape; on at most 200 blocks."""
+    raw = blocks(x[x.size // 5 :], max(1, x.size // 200))
+    level = running_median(raw, 1)
+    if level.size < SWINGING:
+        return {}
+    up = np.diff(level) > 0
+    turns = np.concatenate([[0], np.flatnonzero(up[1:] != up[:-1]) + 1, [level.size - 1]])
+    rises = np.diff(level[turns])
+    high = rises[rises > SWING * jitter(raw)]
+    middle = abs(median(level)) or 1e-300
+    return {"swing_count": high.size, "swing_relative": _bounded(median(high) / middle) if high.size else 0.0}
+
+
+def _plateau(x: Array) -> int | None:
+    """First position from which the rest is flat; on some 200 block medians."""
+    size = max(1, x.size // 200)
+    flat = flat_from(blocks(x, size))
+    return None if flat is None else flat * size
+
+
+def _spikes(x: Array, unit: float) -> dict[str, Any]:
+    """Excursions above the running level."""
+    if x.size < 7:
+        return {}
+    base = smooth(x, points=max(400, x.size // 8), half=2) if x.size > 400 else running_median(x, 5)
+    high = np.flatnonzero(x - base > 8 * unit)
+    starts = high[np.diff(high, prepend=-10) > 3]
+    with np.errstate(over="ignore"):  # next to the smallest numbers there are, a ratio is too large for one
+        ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None
+    back = None
+    if high.size:
+        top = int(high[np.argmax(x[high] - base[high])])
+        after = x[top + 1 : top + 1 + max(3, int(0.03 * x.size))] - base[top + 1 : top + 1 + max(3, int(0.03 * x.size))]
+        back = bool(np.any(after < 3 * unit)) if after.size else False
+    return {"spike_count": int(starts.size), "spike_max_ratio": ratio, "recovered": back}

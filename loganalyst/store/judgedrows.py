@@ -1,0 +1,125 @@
+"""Runs judged: what is stored of a diagnosis, as rows of the small tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loganalyst import __version__, rulefiles
+from loganalyst.errors import LogAnalystError
+from loganalyst.model import Cause, Diagnosis, Features, Run, Witness, table
+from loganalyst.store import runrows
+from loganalyst.store.ledger import DamagedError
+from loganalyst.store.runrows import Small, of_run
+from loganalyst.store.tablefiles import Folder, schema
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to judge: the store's folder, what the small tables have of the run, and the stamp of its reading."""
+
+    folder: Path
+    run_id: str
+    small: Small
+    reading: int
+
+    @property
+    def path(self) -> str:
+        """The run's path."""
+        return str(self.small["runs"]["path"][0])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of it: the status of the diagnosis and the rows of each judged table; or the `damage` that keeps
+    the run from being judged.
+    """
+
+    task: Task
+    status: str
+    rows: Mapping[str, pl.DataFrame]
+    damage: DamagedError | None = None
+
+
+@cache
+def version() -> str:
+    """Of the program and the rules it judges by: a diagnosis of another one is made anew."""
+    return f"{__version__} {rulefiles.our_digest()}"
+
+
+def tasks(folder: Folder, readings: Mapping[str, int]) -> Sequence[Task]:
+    """The runs to judge, by id with the stamp of their reading."""
+    found = runrows.small(folder, list(readings))
+    return [Task(folder.path, id_, rows, readings[id_]) for id_, rows in found.items()]
+
+
+def judge(task: Task) -> Judged:
+    """Judge one run; where that fails its diagnosis has status `unreadable`."""
+    from loganalyst import pipeline
+
+    try:
+        return _judged(task, pipeline.diagnose(runrows.whole(Folder(task.folder), task.run_id, task.small)))
+    except DamagedError as error:
+        return Judged(task, "unreadable", {}, error)
+    except LogAnalystError as error:
+        return given_up(task, str(error))
+    except (Exception, pl.exceptions.PanicException) as error:  # a defect that one run shows must not lose the others
+        return given_up(task, f"{task.path}: {type(error).__name__}: {error}")
+
+
+def given_up(task: Task, why: str) -> Judged:
+    """A run that could not be judged. It is not tried again until it, the program or the rules change."""
+    run = Run(id=task.run_id, path=Path(task.path), name=Path(task.path).name)
+    return _judged(task, Diagnosis(run=run, status="unreadable", confidence=1.0, summary={"why": why}))
+
+
+def _judged(task: Task, diagnosis: Diagnosis) -> Judged:
+    return Judged(task, diagnosis.status, rows(diagnosis, version(), task.reading))
+
+
+def rows(diagnosis: Diagnosis, version: str, reading: int) -> Mapping[str, pl.DataFrame]:
+    """The diagnosis as one frame of each judged table, of which columns may be missing where nothing is known of them;
+    `reading` is the stamp of what was judged.
+    """
+    run_id = diagnosis.run.id
+    seen = diagnosis.features.witnesses
+    columns = {name: [getattr(w, name) for w in seen.values()] for name in Witness.__dataclass_fields__}
+    whole = {
+        "run_id": run_id,
+        "status": diagnosis.status,
+        "confidence": diagnosis.confidence,
+        **(_cause(diagnosis.causes[0]) if diagnosis.causes else {}),
+        "why": diagnosis.summary.get("why"),
+        "accepted": list(diagnosis.ignored_findings),
+        "settings_obeyed": [f"{s.file}: {s.what}" for s in diagnosis.settings_obeyed],
+        "settings_ignored": [s.file for s in diagnosis.settings_ignored],
+        "json": diagnosis.to_json(indent=None),
+        "version": version,
+        "reading": reading,
+    }
+    return {
+        "features": _features(run_id, diagnosis.features),
+        "feature_sources": of_run(run_id, table("feature_sources", {"feature": list(seen), **columns})),
+        "findings": of_run(run_id, diagnosis.findings),
+        "diagnoses": pl.DataFrame([whole], schema=schema("diagnoses")),
+    }
+
+
+def _features(run_id: str, found: Features) -> pl.DataFrame:
+    """The row of those features that are known: most are not, and each would cost."""
+    known = {name: value for name, value in found.values.items() if value is not None}
+    dtypes = schema("features")
+    return pl.DataFrame([pl.Series(n, [value], dtype=dtypes[n]) for n, value in {"run_id": run_id, **known}.items()])
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    """What the table says of the first cause; `says` is the evidence that counts most."""
+    told = [e.text for e in cause.evidence if e.holds]
+    return {
+        "label": cause.label, "cause": cause.id, "issue": cause.issue, "severity": cause.severity,
+        "verdict": cause.verdict, "step": cause.onset_step, "file": cause.file, "line": cause.line, "node": cause.node,
+        "says": told[0] if told else None, "origin": cause.origin,
+    }  # fmt: skip

@@ -1,0 +1,152 @@
+"""A scan tells what is new, each finding once, whoever is killed in between."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from loganalyst.auditing.newfindings import File, scan
+from loganalyst.errors import StoreError
+from loganalyst.store import Store, lock
+
+OOM = "step 1 loss 2.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 is full\n"
+PROGRAM = [sys.executable, "-m", "loganalyst.cli"]
+
+
+def job(folder: Path, number: int) -> Path:
+    """The log of a job that ran out of memory."""
+    folder.mkdir(exist_ok=True)
+    log = folder / f"slurm-{number}.out"
+    log.write_text(OOM)
+    return log
+
+
+class Kept:
+    """A sink that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Remember."""
+        self.lines += lines
+
+    def told(self, ids: set[str]) -> set[str]:
+        """What is remembered."""
+        return ids & {json.loads(line)["id"] for line in self.lines}
+
+
+def test_only_new_findings_are_told(tmp_path: Path) -> None:
+    """The first scan tells all, the second nothing, then only the new log."""
+    job(tmp_path / "logs", 1)
+    sink = Kept()
+    scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1)
+    (first,) = map(json.loads, sink.lines)
+    assert (first["kind"], first["cause"], first["line"], first["run"]["name"]) == (
+        "run", "cuda-out-of-memory", 2, "slurm-1.out",
+    )  # fmt: skip
+
+    assert scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1).new == []
+    job(tmp_path / "logs", 2)
+    (new,) = scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1).new
+
+    assert new["run"]["name"] == "slurm-2.out"
+    assert len(sink.lines) == 2
+
+
+def test_a_log_that_grows_truncates_or_vanishes(tmp_path: Path) -> None:
+    """More text after the error is nothing new; another error in a new log of its name is; what went is no error."""
+    log = job(tmp_path / "logs", 1)
+    sink = Kept()
+    scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1)
+    with log.open("a") as file:
+        file.write("cleaning up\n")
+    assert scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1).new == []
+    log.write_text("step 1 loss 2.5\nstep 2 loss 2.4\nOSError: [Errno 28] No space left on device\n")
+    (new,) = scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1).new
+    job(tmp_path / "logs", 2)
+    log.unlink()
+    (other,) = scan([tmp_path / "logs"], tmp_path / "store", sink, jobs=1).new
+
+    assert (new["label"], other["run"]["name"]) == ("disk_full", "slurm-2.out")
+
+
+class _Dies(Exception):
+    pass
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_who_dies_while_telling_neither_loses_nor_repeats(tmp_path: Path, written: bool) -> None:
+    """Whether the line was in the file or not: in the end it is there once."""
+    job(tmp_path / "logs", 1)
+    file = File(tmp_path / "found.jsonl")
+
+    class Dying(File):
+        def add(self, lines: Sequence[str]) -> None:
+            if written:
+                super().add(lines)
+            else:
+                self.path.write_text(lines[0][:20])  # half a line
+            raise _Dies
+
+    with pytest.raises(_Dies):
+        scan([tmp_path / "logs"], tmp_path / "store", Dying(file.path), jobs=1)
+    scan([tmp_path / "logs"], tmp_path / "store", file, jobs=1)
+    scan([tmp_path / "logs"], tmp_path / "store", file, jobs=1)
+    (line,) = file.path.read_text().splitlines()
+
+    assert json.loads(line)["cause"] == "cuda-out-of-memory"
+    assert json.loads(line).get("again", False) is not written
+
+
+def test_a_second_scan_leaves(tmp_path: Path) -> None:
+    """While one goes on, another of the same store says so."""
+    job(tmp_path / "logs", 1)
+    store = Store(tmp_path / "store")
+    store.ingest([])
+    (store.path / "scan-lock").mkdir()
+    with lock.writing(store.path / "scan-lock", 0.0), pytest.raises(StoreError, match="another process"):
+        scan([tmp_path / "logs"], store.path, Kept(), jobs=1)
+
+
+def command(tmp_path: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    """The program, on the logs."""
+    arguments = ["scan", tmp_path / "logs", "--store", tmp_path / "store", "--jobs", 1, *more]
+    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_command_and_its_metrics(tmp_path: Path) -> None:
+    """Code 1 with a line of JSON, then 0 without; the metrics stand whole in their file."""
+    job(tmp_path / "logs", 1)
+    first = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
+    again = command(tmp_path, "--prometheus", tmp_path / "loganalyst.prom")
+
+    assert (first.returncode, again.returncode, again.stdout) == (1, 0, "")
+    assert [json.loads(line)["label"] for line in first.stdout.splitlines()] == ["cuda_oom"]
+    metrics = (tmp_path / "loganalyst.prom").read_text().splitlines()
+    assert 'loganalyst_causes{label="cuda_oom",severity="error"} 1' in metrics
+    assert "loganalyst_new_findings 0" in metrics
+    assert [p.name for p in tmp_path.glob(".loganalyst*")] == []
+
+
+def test_kill_nine_at_any_moment(tmp_path: Path) -> None:
+    """Scans that are killed at random, then one that is not: each finding stands in the file once."""
+    found, moments = tmp_path / "found.jsonl", random.Random(7)
+    for number in range(4):
+        job(tmp_path / "logs", number)
+        arguments = ["scan", tmp_path / "logs", "--store", tmp_path / "store", "--jobs", 1, "-o", found]
+        process = subprocess.Popen([*PROGRAM, *map(str, arguments)], start_new_session=True)
+        time.sleep(moments.uniform(0.3, 3.0))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert command(tmp_path, "-o", found).returncode in {0, 1}
+
+    names = [json.loads(line)["run"]["name"] for line in found.read_text().splitlines()]
+    assert sorted(names) == [f"slurm-{number}.out" for number in range(4)]

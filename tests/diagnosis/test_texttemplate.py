@@ -1,0 +1,89 @@
+"""Texts of rules: plain declared names with a number format, nothing else."""
+
+import math
+
+import pytest
+
+from loganalyst.diagnosis.texttemplate import MAX_TEXT, show, template
+from loganalyst.errors import RuleError
+from loganalyst.model import Feature, FeatureValue
+
+DECLARED = {
+    name: Feature(name, dtype, "", "", "")  # type: ignore[arg-type]
+    for name, dtype in {"share": "float", "step": "int", "metric": "text", "on": "bool"}.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no placeholder, {{braces}}", "no placeholder, {braces}"),
+        ("{share:.0%} of {metric} at {step}", "25 % of a b at 12,345"),
+        ("{share} {share:.2g} {share:+.1f} {step:d} {step:.1e} {on}", "0.25 0.25 +0.2 12345 1.2e4 yes"),
+    ],
+)
+def test_values_are_filled_in(text: str, expected: str) -> None:
+    """Formats are Python's; the defaults are made for people; text of a log stands on one line."""
+    values = {"share": 0.25, "step": 12345, "metric": " a\n\tb ", "on": True}
+
+    assert expected == template(text, DECLARED).render(values)
+
+
+@pytest.mark.parametrize(("value", "shown"), [("2", "rank 2"), ("0-1, 3", "ranks 0-1, 3"), ("0-1", "ranks 0-1")])
+def test_ranks_are_one_or_several(value: str, shown: str) -> None:
+    """A list of ranks has its noun."""
+    assert template("see {metric:ranks}", DECLARED).render({"metric": value}) == f"see {shown}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{loss}", "placeholder {loss} is no feature"),
+        ("{stepp}", "did you mean 'step'?"),
+        ("{share.real}", "placeholder {share.real} is no feature"),
+        ("{metric[0]}", "placeholder {metric[0]} is no feature"),
+        ("{0}", "placeholder {0} is no feature"),
+        ("{}", "placeholder {} is no feature"),
+        ("{metric!r}", "conversion !r"),
+        ("{share:{step}}", "format '{step}' does not fit share"),
+        ("{share:99999999}", "format '99999999' does not fit share"),
+        ("{share:d}", "format 'd' does not fit share (float)"),
+        ("{metric:.2g}", "format '.2g' does not fit metric (text)"),
+        ("{step:ranks}", "format 'ranks' does not fit step (int)"),
+        ("{on:d}", "format 'd' does not fit on (bool)"),
+        ("{share", "not well formed"),
+        ("share}", "not well formed"),
+    ],
+)
+def test_refused(text: str, found: str) -> None:
+    """Whatever could fail or reach into objects when rendered is refused when loaded."""
+    with pytest.raises(RuleError) as error:
+        template(text, DECLARED, "rule.yaml:3")
+
+    assert found in str(error.value)
+    assert str(error.value).startswith("rule.yaml:3: ")
+
+
+def test_unknown_value_leaves_the_text_out() -> None:
+    """A text is never shown with a hole in it; one without placeholders always is."""
+    assert template("{share} at {step}", DECLARED).render({"share": 0.5, "step": None}) is None
+    assert template("{share}", DECLARED).render({}) is None
+    assert template("plain", DECLARED).render({}) == "plain"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (math.inf, "inf"),
+        (-0.0, "-0"),
+        (1e-9, "1e-9"),
+        (245e3, "245,000"),
+        (1.5e7, "1.5e7"),
+        (0, "0"),
+        (False, "no"),
+        ("x" * 900, "x" * (MAX_TEXT - 1) + "…"),
+    ],
+)
+def test_awkward_values_are_shown(value: FeatureValue, expected: str) -> None:
+    """Infinity, zero and overlong text have a form too."""
+    assert expected == show(value)

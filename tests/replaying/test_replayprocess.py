@@ -1,0 +1,105 @@
+"""User code that hangs, forks, eats memory, exits or prints: ended, clearly, with all it started."""
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import ReplayError
+from loganalyst.replaying.replaychild import Job
+from loganalyst.replaying.replayprocess import EndedError, Sandbox
+from tests.replaying import misbehaving
+
+GB = 1_000_000_000
+
+
+def asked(function, *, budget=60.0, memory=2 * GB):
+    """The answer to a job with such an entry."""
+    entry = f"{misbehaving.__file__}:{function}"
+    with Sandbox(entry, budget, memory) as sandbox:
+        return list(sandbox.ask(asdict(Job(entry, None, None, None, "cpu", (), memory))))
+
+
+def alive(process: int) -> bool:
+    """Whether it runs; one that has ended and nobody asked for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_hangs_is_ended_within_the_budget():
+    with pytest.raises(EndedError, match=r"did not end within the budget of 3 s, while calling .*hangs; it was ended"):
+        asked("hangs", budget=3)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="who left the session is told by Linux only")
+def test_children_end_with_it_in_whatever_session_they_are(tmp_path, monkeypatch):
+    told = tmp_path / "children"
+    monkeypatch.setenv("CHILDREN", str(told))
+
+    with pytest.raises(EndedError):
+        asked("forks", budget=4)
+
+    children = [int(word) for word in told.read_text().split()]
+    until = time.monotonic() + 10
+    while any(map(alive, children)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(children) == 2
+    assert not any(map(alive, children))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is told by Linux only")
+def test_what_eats_memory_is_ended():
+    with pytest.raises(EndedError, match=r"GB of memory, more than the 0\.4 GB it may, while calling"):
+        asked("eats_memory", memory=400_000_000)
+
+
+def test_what_exits_ends_with_its_word():
+    with pytest.raises(ReplayError, match="raised SystemExit: enough"):
+        asked("exits")
+
+
+def test_what_ends_its_process_is_told_with_what_it_printed_last():
+    with pytest.raises(EndedError, match=r"ended by itself \(exit code 7\).*'the last words'"):
+        asked("exits_at_once")
+
+
+def test_what_is_printed_is_no_answer():
+    with pytest.raises(ReplayError, match="raised ValueError: enough printed"):
+        asked("prints_garbage")
+
+
+def test_an_error_names_the_line_of_the_users_code():
+    with pytest.raises(ReplayError) as told:
+        asked("raises")
+
+    place, _, line = told.value.where.rpartition(":")
+    assert place == misbehaving.__file__
+    assert "no such key" in Path(place).read_text().splitlines()[int(line) - 1]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [("returns_nothing", "returned a NoneType; it returns a loganalyst.ReplaySpec"), ("hang", "did you mean 'hangs'")],
+)
+def test_an_entry_that_is_none_is_told(function, message):
+    with pytest.raises(ReplayError, match=message):
+        asked(function)
+
+
+def test_what_answers_with_nonsense_is_ended(monkeypatch):
+    monkeypatch.setattr(
+        "loganalyst.replaying.replayprocess._START", "print('{', flush=True); import time; time.sleep(60)"
+    )
+
+    with pytest.raises(EndedError, match="it said what is no answer"):
+        asked("hangs")
+
+
+def test_the_process_has_a_session_of_its_own(tmp_path):
+    with Sandbox("x:y", 60, GB) as sandbox:
+        assert os.getsid(sandbox._child.pid) == sandbox._child.pid != os.getsid(0)
+    assert sandbox._child.poll() is not None
