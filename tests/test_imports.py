@@ -17,7 +17,7 @@ TEMPLATES = [f for f in (PACKAGE / "scripts").glob("*.py") if f.name != "__init_
 STEPS = {
     "model": {"report"},  # Diagnosis.to_*(), inside the methods
     "errors": set(),
-    "progress": set(),
+    "progressbar": set(),
     "limits": set(),
     "writing": {"errors"},  # files, whole or not at all
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
@@ -72,7 +72,7 @@ STEPS = {
         "model",
         "opening",
         "pipeline",
-        "progress",
+        "progressbar",
     },  # lets checkpoints decide what logs suggest
     "report": {"__version__", "errors", "guard", "model", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it

@@ -25,7 +25,7 @@ SMALL: dict[str, Mapping[str, int]] = {
     "tensorboard": {"tensorboard.tfrecords.CHUNK": 2000},
     "wandb": {"wandb.leveldb.WINDOW": 1 << 15},
     "json": {"tables.json_reader._BLOCK": 2000, "tables.jsonlines.FEWEST": 4, "tables.jsonlines._CHUNK": 8},
-    "text": {"text.lines.lines.CHUNK": 1500},
+    "text": {"text.lines.loglines.CHUNK": 1500},
     "mlflow": {"mlflow.reader.BLOCK": 700},
     "parquet": {"tables.parquet_reader.WINDOW": 50},
 }
