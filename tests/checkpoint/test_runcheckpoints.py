@@ -77,10 +77,10 @@ def test_nan_in_the_weights_is_a_cause_and_the_last_finite_checkpoint_is_named(r
     found = la.diagnose(run, checkpoints=True)
 
     assert found.causes[0].id == "nan-loss"
-    assert found.causes[0].fix[0].change.startswith("go on from the checkpoint of step 200, ")
+    assert found.causes[0].fix[0].change.startswith("resume from the checkpoint of step 200, ")
     (item,) = [e for e in found.causes[0].evidence if e.id == "weights-nonfinite"]
     assert (item.holds, item.text) == (
-        True, "the checkpoint of step 400 holds NaN or Inf, most of all in 2.bias (tensors with some: 1)"
+        True, "the checkpoint of step 400 contains NaN or Inf, most in 2.bias (affected tensors: 1)"
     )  # fmt: skip
     assert found.run.inspection.checkpoints[0].step == 200
     assert found.run.inspection.unusable
@@ -158,4 +158,4 @@ def test_the_command_looks_where_asked(run, capsys):
         with pytest.raises(SystemExit) as stop:
             cli.main(list(map(str, arguments)))
         assert int(stop.value.code or 0) == code
-    assert "the checkpoint of step 400 holds NaN or Inf, most of all in 2.bias" in capsys.readouterr().out
+    assert "the checkpoint of step 400 contains NaN or Inf, most in 2.bias" in capsys.readouterr().out
