@@ -27,7 +27,7 @@ def chosen(found: Diagnosis, onset: int | None, asked: Path | None) -> Chosen:
     ReplayError where the one asked for is not there, SourceError where it cannot be read.
     """
     # the last named step is tried first; what names none is told by its own state, and may be of any time
-    listed = sorted(runcheckpoints.units(found.run), key=lambda unit: unit[1] is not None)[-MOST:]
+    listed = sorted(runcheckpoints.checkpoint_paths(found.run), key=lambda unit: unit[1] is not None)[-MOST:]
     if asked is not None:
         if not asked.exists():
             near = ", ".join(str(path) for path, _ in listed[-3:]) or "none"

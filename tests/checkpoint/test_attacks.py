@@ -89,7 +89,7 @@ def test_a_header_that_lies_is_refused(entry, tmp_path):
 def test_headers_that_are_none_are_refused(tmp_path):
     path = tmp_path / "x.safetensors"
     for text in (b"[]", b"{", b"\xff\xfe{}", b'{"a": ' + b"[" * 100_000, b'{"w": 1, "w": 1}', b"9" * 9000):
-        assert "its header is no JSON" in refused(header(path, text))
+        assert "its header is not JSON" in refused(header(path, text))
     for length in (1 << 63, (1 << 64) - 1, 101_000_000, 3):
         assert "header should be" in refused(header(path, b"{}", length=length))
     assert "header should be 0" not in refused(header(path, b"", length=0))
@@ -134,7 +134,7 @@ def test_archives_of_something_else_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "b.pt", "w") as archive:
         archive.writestr("../../data.pkl", pickle.dumps({}))
 
-    assert "none of torch.save" in refused(tmp_path / "a.pt")
+    assert "not of torch.save" in refused(tmp_path / "a.pt")
     assert "outside its folder" in refused(tmp_path / "b.pt")
 
 
@@ -186,8 +186,8 @@ def test_what_is_no_checkpoint_is_exit_2(tmp_path, capsys):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts/__0_0.distcp").touch()
     os.mkfifo(tmp_path / "fifo.pt")
-    told = {"gone.pt": "no such file", "empty.pt": "is empty", "text.pt": "is no checkpoint",
-            "parts": "parts by process", "fifo.pt": "neither a file nor a folder"}  # fmt: skip
+    told = {"gone.pt": "no such file", "empty.pt": "is empty", "text.pt": "is not a checkpoint",
+            "parts": "files of single processes", "fifo.pt": "neither a file nor a folder"}  # fmt: skip
     for name, words in told.items():
         with pytest.raises(SystemExit) as stop:
             cli.main(["inspect", str(tmp_path / name)])

@@ -191,6 +191,7 @@ def test_what_python_3_11_2_wrote_is_read_as_any_other(protocol, alone):
     assert (after.tensors, after.optimizers, after.step) == (before.tensors, before.optimizers, before.step)
 
 
+NO_ENUM = "getattr of something other than a known enum"
 ENUM = b"ctorch.distributed.checkpoint.metadata\n_MEM_FORMAT_ENCODING\n"
 RECORD = b"ctorch.distributed.checkpoint.metadata\nMetadata\n"
 
@@ -198,14 +199,17 @@ RECORD = b"ctorch.distributed.checkpoint.metadata\nMetadata\n"
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (RECORD + b"X\x08\x00\x00\x00__dict__", "getattr of what is no known enum"),
-        (RECORD + b")\x81X\x05\x00\x00\x00state", "getattr of what is no known enum"),
-        (ENUM + b")\x81X\x05\x00\x00\x00state", "getattr of what is no known enum"),  # a member, not the class
-        (b"cbuiltins\ngetattr\nX\x07\x00\x00\x00__new__", "getattr of what is no known enum"),
-        (b"X\x01\x00\x00\x00aX\x05\x00\x00\x00upper", "getattr of what is no known enum"),
-        (b"]X\x05\x00\x00\x00clear", "getattr of what is no known enum"),
-        (ENUM + b"K\x01", "getattr of what is no known enum"),
-        (ENUM + ENUM, "getattr of what is no known enum"),
+        (RECORD + b"X\x08\x00\x00\x00__dict__", NO_ENUM),
+        (RECORD + b")\x81X\x05\x00\x00\x00state", NO_ENUM),
+        (
+            ENUM + b")\x81X\x05\x00\x00\x00state",
+            "getattr of something other than a known enum",
+        ),  # a member, not the class
+        (b"cbuiltins\ngetattr\nX\x07\x00\x00\x00__new__", NO_ENUM),
+        (b"X\x01\x00\x00\x00aX\x05\x00\x00\x00upper", NO_ENUM),
+        (b"]X\x05\x00\x00\x00clear", NO_ENUM),
+        (ENUM + b"K\x01", NO_ENUM),
+        (ENUM + ENUM, NO_ENUM),
         (ENUM, "is damaged or cut off"),
         (ENUM + b"X\x01\x00\x00\x00aN", "is damaged or cut off"),
         (b"cos\nsystem\nX\x01\x00\x00\x00a", "needs code to be read, which is not run: os.system"),
@@ -244,9 +248,9 @@ def changed(folder, change):
         ("relative_path", "/etc/passwd", "it lies outside the folder"),
         ("relative_path", "", "it lies outside the folder"),
         ("relative_path", 3, "it lies outside the folder"),
-        ("offset", -1, "its place in the file is none"),
-        ("length", 1 << 70, "its place in the file is none"),
-        ("length", 1 << 62, "bytes long, and should go on to"),
+        ("offset", -1, "its position in the file is invalid"),
+        ("length", 1 << 70, "its position in the file is invalid"),
+        ("length", 1 << 62, "bytes long, and should reach byte"),
         ("offset", 10, "cannot be read by PyTorch: "),
         ("transform_descriptors", ["zstd"], "it is compressed"),
     ],
@@ -262,8 +266,8 @@ def test_places_that_lie_are_refused(field, value, words, alone):
     [
         ((1 << 40, 1 << 40), "do not fill its shape"),
         ((8, 16), "do not fill its shape"),
-        ((-7, 16), "a shape is none"),
-        ((1,) * 100, "a shape is none"),
+        ((-7, 16), "a shape is invalid"),
+        ((1,) * 100, "a shape is invalid"),
         ((16, 7), "do not fill its shape"),
     ],
 )
@@ -324,7 +328,7 @@ def test_a_cut_file_of_a_process_is_told(alone):
     content = data.read_bytes()
     data.write_bytes(content[:-200])
 
-    assert "bytes long, and should go on to" in refused(alone)
+    assert "bytes long, and should reach byte" in refused(alone)
 
 
 @given(st.data())

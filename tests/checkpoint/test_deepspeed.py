@@ -188,7 +188,7 @@ def test_a_lost_partition_is_named(tmp_path):
     folder = save_stage_2(tmp_path / "x", model())
     (folder / "bf16_zero_pp_rank_1_mp_rank_00_optim_states.pt").unlink()
 
-    with pytest.raises(SourceError, match="has 2 of 3 partitions of the optimiser; that of process 1 is not there"):
+    with pytest.raises(SourceError, match="has 2 of 3 partitions of the optimiser; that of process 1 is missing"):
         la.inspect(folder)
 
 

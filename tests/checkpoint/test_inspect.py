@@ -185,7 +185,7 @@ def test_an_index_without_its_shards_is_refused(tmp_path):
     with pytest.raises(SourceError, match="no such file"):
         la.inspect(path)
     safetensors.torch.save_file({"v": torch.ones(1)}, tmp_path / "gone.safetensors")
-    with pytest.raises(SourceError, match="1 tensors that are not there, such as 'w'"):
+    with pytest.raises(SourceError, match="1 tensors that no file has, such as 'w'"):
         la.inspect(path)
 
 
