@@ -393,7 +393,7 @@ def test_activation_statistics_name_dead_units_and_outputs_that_ignore_the_input
     found = script("activation_statistics")(model, lambda: model(torch.randn(200, 4)))
 
     assert found["layers"]["1"]["dead"] == 0.75
-    assert found["suspicious"] == ["1: 75% of its units are dead", "2: it puts out the same for every input"]
+    assert found["suspicious"] == ["1: 75% of its units are dead", "2: its output is the same for every input"]
 
 
 def test_activation_statistics_name_layers_that_are_silent_or_not_finite(script, torch):

@@ -40,7 +40,7 @@ def test_the_random_numbers_of_the_gpu_go_on_where_there_is_one(bench, monkeypat
     made.device, made.cuda_state = torch.device(device), torch.arange(16, dtype=torch.uint8)
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, _device: states.append(state))
 
-    made.fresh(seed)
+    made.restore(seed)
 
     assert len(states) == times
 
@@ -84,7 +84,7 @@ def test_a_change_is_gone_afterwards(bench):
 
 def test_a_rate_of_zero_moves_nothing(bench):
     found = bench(entries.healthy(), start=5)
-    found.fresh(0)
+    found.restore(0)
     weights = found.model[0].weight.clone()
 
     found.train(0, Change(rate=0.0))
@@ -121,14 +121,14 @@ def test_a_batch_that_memory_has_no_room_for_is_done_in_parts(bench):
     short, plenty = bench(entries.spec(0.05, entries.data(), loss)), bench(entries.healthy())
 
     np.testing.assert_allclose(short.train(0).losses, plenty.train(0).losses, rtol=1e-4)
-    assert short.notes[-1] == "out of memory: each batch is done in 4 parts, its gradients added up"
+    assert short.notes[-1] == "out of memory: batches are split into 4 parts with summed gradients"
 
 
 def test_where_not_even_parts_fit_it_says_so(bench):
     def loss(model, batch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    with pytest.raises(ReplayError, match="no room for one batch"):
+    with pytest.raises(ReplayError, match="one batch does not fit into memory"):
         bench(entries.spec(0.05, entries.data(), loss)).train(0)
 
 

@@ -67,7 +67,7 @@ def test_the_largest_eigenvalue_is_not_that_of_largest_size(eigenvalues):
     turned = torch.linalg.qr(torch.randn(3, 3, generator=torch.Generator().manual_seed(1)))[0]
     matrix = turned @ torch.diag(torch.tensor(eigenvalues)) @ turned.T
 
-    found = curvature.largest(lambda v: [matrix @ v[0]], [torch.zeros(3)], 200, 1e-6)
+    found = curvature.largest_eigenvalue(lambda v: [matrix @ v[0]], [torch.zeros(3)], 200, 1e-6)
 
     assert found == pytest.approx(max(eigenvalues), abs=1e-3)
 
@@ -80,7 +80,9 @@ def test_the_hessian_times_a_vector_is_that_of_the_whole_matrix():
         return (a @ b).tanh().square().sum() + (a**3).sum()
 
     along = [torch.randn(2, 3), torch.randn(3), torch.randn(2)]
-    found = curvature.product([loss(first, second) / 2, loss(first, second) / 2], [first, second, unused], along)
+    found = curvature.hessian_product(
+        [loss(first, second) / 2, loss(first, second) / 2], [first, second, unused], along
+    )
     blocks = torch.autograd.functional.hessian(loss, (first, second))
     whole = torch.cat(
         [torch.cat([b.reshape(a.numel(), -1) for b in row], 1) for a, row in zip((first, second), blocks, strict=True)]

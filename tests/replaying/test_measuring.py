@@ -406,7 +406,7 @@ def test_learning_one_batch_leaves_the_checkpoint_as_it_was(bench, limits):
     before = copy.deepcopy(there.model.state_dict())
 
     find("one_batch_overfit")(there, 0)
-    there.fresh(0)
+    there.restore(0)
 
     assert all(torch.equal(before[name], now) for name, now in there.model.state_dict().items())
 
@@ -425,7 +425,7 @@ class Unsteady(nn.Linear):
     ("spec", "outcome", "note"),
     [
         (lambda: made(nn.Sequential(nn.Linear(8, 4), nn.Dropout(0.5), nn.Linear(4, 1))), "identical", None),
-        (lambda: made(Unsteady(8, 1)), "operations", "the same steps made twice differ from step 0 on"),
+        (lambda: made(Unsteady(8, 1)), "operations", "repeated steps differ from step 0 on"),
         (
             lambda: made(nn.Linear(8, 1), batches=lambda i: (torch.randn(4, 8),) * 2),
             "batches",

@@ -12,7 +12,7 @@ import loganalyst as la
 from loganalyst import cli
 from loganalyst.errors import ReplayError
 from loganalyst.progressbar import Bar
-from loganalyst.replaying import checkpointchoice, hypothesissearch, verdicts
+from loganalyst.replaying import checkpointchoice, hypothesissearch, replayrun, verdicts
 from loganalyst.report.replay import markdown as replaymarkdown
 from loganalyst.report.replay import schema
 from loganalyst.report.replay import screen as report
@@ -107,10 +107,10 @@ def test_the_last_whole_checkpoint_before_the_fault_is_chosen(runs, tmp_path):
     content = (run / "checkpoint-50.pt").read_bytes()
     (run / "checkpoint-50.pt").write_bytes(content[: len(content) // 2])
 
-    found = checkpointchoice.chosen(la.diagnose(run), 61, None)
+    found = checkpointchoice.choose(la.diagnose(run), 61, None)
 
     assert (found.path.name, found.step, found.last.name) == ("checkpoint-25.pt", 25, "checkpoint-100.pt")
-    assert found.notes[0].startswith("checkpoint-50.pt is passed over: it is damaged or cut off")
+    assert found.notes[0].startswith("checkpoint-50.pt is skipped: it is damaged or cut off")
 
 
 def test_a_run_without_a_checkpoint_is_replayed_from_its_start(runs, tmp_path):
@@ -118,11 +118,11 @@ def test_a_run_without_a_checkpoint_is_replayed_from_its_start(runs, tmp_path):
     for path in run.glob("*.pt"):
         path.unlink()
 
-    found = checkpointchoice.chosen(la.diagnose(run), 61, None)
+    found = checkpointchoice.choose(la.diagnose(run), 61, None)
 
     assert (found.path, found.step) == (None, 0)
     with pytest.raises(ReplayError, match="there is no such checkpoint"):
-        checkpointchoice.chosen(la.diagnose(run), 61, run / "x.pt")
+        checkpointchoice.choose(la.diagnose(run), 61, run / "x.pt")
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_a_run_without_a_checkpoint_is_replayed_from_its_start(runs, tmp_path):
 def test_a_result_that_is_none_is_refused(change):
     sound = {"outcome": "stayed", "text": "", "reproduced": None, "values": {}, "series": {}, "start": 0}
 
-    assert verdicts.measured(sound, ["stayed"]).outcome == "stayed"
-    with pytest.raises(ReplayError, match="gave what is no result"):
-        verdicts.measured({**sound, **change}, ["stayed"])
+    assert verdicts.checked_measurement(sound, ["stayed"]).outcome == "stayed"
+    with pytest.raises(ReplayError, match="returned an invalid result"):
+        verdicts.checked_measurement({**sound, **change}, ["stayed"])
 
 
 class Answers:
@@ -160,8 +160,8 @@ class Answers:
         return la.model.Measured(found[seed % len(found)], f"{name} {seed}")
 
 
-def searched(run, outcomes, cause=None):
-    made, ask = hypothesissearch._Search(la.diagnose(run), None, (), cause), Answers(outcomes)
+def searched(run, outcomes, cause=None, **options):
+    made, ask = hypothesissearch.Search(la.diagnose(run), None, (), cause, **options), Answers(outcomes)
     return made.result(*made.run(ask)), ask.asked
 
 
@@ -230,7 +230,7 @@ def test_what_a_rule_says_wrongly_of_experiments_is_told(tmp_path, replay, told)
 
 def test_a_rule_of_ones_own_brings_its_own_weights(tmp_path, runs):
     folder = own_rule(tmp_path, "{lr_counterfactual: {vanished: 2.5, stayed: -3.0}}")
-    made = hypothesissearch._Search(la.diagnose(runs("rate_too_high"), rules=(folder,)), None, (folder,), "my-rate")
+    made = hypothesissearch.Search(la.diagnose(runs("rate_too_high"), rules=(folder,)), None, (folder,), "my-rate")
 
     found = made.result(*made.run(Answers({"lr_counterfactual": ["stayed"]})))
 
@@ -274,7 +274,7 @@ def test_a_terminal_is_told_how_far_it_is(monkeypatch, capsys):
     for terminal in (True, False):
         monkeypatch.setattr("sys.stderr.isatty", lambda shown=terminal: shown)
         bar = Bar()
-        assert hypothesissearch._last(iter(answers), bar)["kind"] == "measured"
+        assert replayrun._last_answer(iter(answers), bar)["kind"] == "measured"
         bar.clear()
         told = capsys.readouterr().err
         assert ("lr_counterfactual, seed 0: 12 of 40 steps, 0 s" in told) == terminal

@@ -23,13 +23,11 @@ def test_rivals_of_a_confirmed_cause_are_tested(runs):
     assert hypothesis(found, "distribution-shift").verdict == "refuted"
 
 
-def test_so_many_experiments_are_made_against_rivals_and_no_more(runs, monkeypatch):
-    """Those that decide nothing do not count."""
-    monkeypatch.setattr(hypothesissearch, "MORE", 1)
+def test_the_number_of_decisive_experiments_against_rivals_is_limited(runs):
+    """Inconclusive ones do not count."""
+    outcomes = {**TOO_HIGH, "batch_swap": ["inconclusive"], "warmup_restart": ["stayed"]}
 
-    found, _ = searched(
-        runs("rate_too_high"), {**TOO_HIGH, "batch_swap": ["inconclusive"], "warmup_restart": ["stayed"]}
-    )
+    found, _ = searched(runs("rate_too_high"), outcomes, max_rival_experiments=1)
 
     outcomes = [e.outcome for e in found.experiments if e.name not in TOO_HIGH]
     assert outcomes[-1] != INCONCLUSIVE
@@ -43,7 +41,7 @@ def test_where_time_is_up_before_its_rivals_are_tested_a_cause_stays_confirmed(r
                 raise replayprocess.EndedError("train.py", "did not end within the budget of 1 s")
             return super().__call__(name, *rest)
 
-    made = hypothesissearch._Search(la.diagnose(runs("rate_too_high")), None, (), None)
+    made = hypothesissearch.Search(la.diagnose(runs("rate_too_high")), None, (), None)
     ended, why = made.run(Ended(TOO_HIGH))
 
     assert ended == "decided"

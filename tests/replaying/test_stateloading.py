@@ -130,7 +130,7 @@ def test_state_of_an_optimiser_with_other_groups_is_told(trained, tmp_path):
     torch.save(state, tmp_path / "x.pt")
 
     assert (
-        "the optimiser's state does not fit groups of [4] parameters: it begins anew"
+        "the optimiser's state does not fit groups of [4] parameters: it starts from scratch"
         in stateloading.load(tmp_path / "x.pt", fresh()).notes
     )
 
@@ -165,7 +165,7 @@ def test_memory_is_estimated_before_loading(trained, tmp_path):
     """Weights three times (with gradients and the copy), Adam's two moments twice: 7 times the weights."""
     made = fresh()
 
-    assert stateloading.needed(write_torch(tmp_path, trained), made) == 7 * 4 * sum(
+    assert stateloading.needed_memory(write_torch(tmp_path, trained), made) == 7 * 4 * sum(
         p.numel() for p in made.model.parameters()
     )
 
