@@ -2,7 +2,6 @@
 are written as its `engine.py` and `zero_to_fp32.py` tell of them, by torch.save, an object of its own class included.
 """
 
-import enum
 import sys
 import types
 from collections import OrderedDict
@@ -12,8 +11,8 @@ import pytest
 import torch
 
 import loganalyst as la
+from loganalyst.checkpoint import deepspeed
 from loganalyst.errors import SourceError
-from tests.checkpoint import enums
 
 WORLD = 3
 
@@ -232,36 +231,16 @@ def test_slices_of_the_model_keep_apart(tmp_path):
     ]  # fmt: skip
 
 
-@pytest.fixture
-def stages(monkeypatch):
-    """DeepSpeed's enum of stages, and one of a module beside it that no checkpoint has."""
-    name = "deepspeed.runtime.zero.config"
-    module = types.ModuleType(name)
-    for part in ("deepspeed", "deepspeed.runtime", "deepspeed.runtime.zero"):
-        monkeypatch.setitem(sys.modules, part, types.ModuleType(part))
-    monkeypatch.setitem(sys.modules, name, module)
-    module.ZeroStageEnum = enum.IntEnum("ZeroStageEnum", ["weights"], module=name)
-    module.Other = enum.IntEnum("Other", ["weights"], module=name)
-    return module
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("mp_rank_00_model_states.pt", (None, "00", "model")),
+        ("zero_pp_rank_3_mp_rank_01_model_states.pt", ("3", "01", "model")),
+        ("bf16_zero_pp_rank_12_mp_rank_00_optim_states.pt", ("12", "00", "optim")),
+        ("layer_03-model_00-model_states.pt", None),
+    ],
+)
+def test_the_name_of_a_file_states_process_slice_and_kind(name, groups):
+    match = deepspeed.STATE_FILE.fullmatch(name)
 
-
-def test_an_enum_that_python_3_11_2_wrote_is_read_and_another_is_not(stages, tmp_path):
-    path, weights = tmp_path / "x.pt", torch.ones(2)
-    torch.save({"w": weights, "zero_stage": stages.ZeroStageEnum.weights}, path, pickle_module=enums)
-    assert b"getattr" in path.read_bytes()
-    assert [t.name for t in la.inspect(path).checkpoints[0].tensors] == ["w"]
-
-    torch.save({"w": weights, "zero_stage": stages.Other.weights}, path, pickle_module=enums)
-    with pytest.raises(SourceError, match=r"which is not run: deepspeed\.runtime\.zero\.config\.Other"):
-        la.inspect(path)
-
-
-@pytest.mark.parametrize(("of", "name"), [(torch.Tensor, "add_"), (torch.Size, "__new__"), (OrderedDict, "clear")])
-def test_getattr_of_a_class_that_is_no_enum_is_refused(of, name, tmp_path):
-    class Reached:
-        def __reduce__(self):
-            return getattr, (of, name)
-
-    torch.save({"w": torch.ones(2), "x": Reached()}, tmp_path / "x.pt")
-    with pytest.raises(SourceError, match=r"which is not run: builtins\.getattr"):
-        la.inspect(tmp_path / "x.pt")
+    assert (match and match.groups()) == groups
