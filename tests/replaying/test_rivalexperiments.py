@@ -1,15 +1,23 @@
-"""After a cause is confirmed its rivals have their turn, with the experiments that rule out most of them."""
+"""After a cause is confirmed, its rivals are tested with the experiments that may refute most of them."""
 
 import pytest
 
 import loganalyst as la
 from fixtures.replays import cases
 from fixtures.replays.training import trained
-from loganalyst.replaying import hypothesissearch, replayprocess
+from loganalyst.replaying import hypothesissearch, replayprocess, rivalexperiments
 from loganalyst.replaying.experiment import INCONCLUSIVE
-from tests.replaying.test_replay import Answers, hypothesis, searched
+from loganalyst.replaying.experiments import decay_counterfactual, gradient_norms, loss_components, warmup_restart
+from tests.replaying.searches import Answers, hypothesis, searched
 
 TOO_HIGH = {"lr_counterfactual": ["vanished"], "first_nonfinite": ["ran_up"], "sharpness": ["beyond"]}
+
+
+def test_without_a_rival_no_experiment_is_left(runs):
+    search = hypothesissearch.Search(la.diagnose(runs("rate_too_high")), None, (), None)
+    (found, *_) = search.every.values()
+
+    assert rivalexperiments.most_decisive(found, {found.rule.id: found}, [], search.stated) is None
 
 
 def test_rivals_of_a_confirmed_cause_are_tested(runs):
@@ -73,12 +81,12 @@ def test_what_experiments_bear_on_shares_with_its_rivals(tmp_path):
 @pytest.mark.parametrize(
     ("case", "start", "experiment", "outcome"),
     [
-        ("weight_grows", 100, "loss_components", "drowned"),
-        ("optimiser_forgotten", 75, "warmup_restart", "brought"),
-        ("first_steps_too_long", 0, "warmup_restart", "vanished"),
-        ("loss_summed", 0, "warmup_restart", "stayed"),
-        ("decay_too_high", 50, "decay_counterfactual", "falls"),
-        ("encoder_detached", 50, "gradient_norms", "still"),
+        ("weight_grows", 100, loss_components, "drowned"),
+        ("optimiser_forgotten", 75, warmup_restart, "brought"),
+        ("first_steps_too_long", 0, warmup_restart, "vanished"),
+        ("loss_summed", 0, warmup_restart, "stayed"),
+        ("decay_too_high", 50, decay_counterfactual, "falls"),
+        ("encoder_detached", 50, gradient_norms, "still"),
     ],
 )
 def test_the_experiment_that_confirms_a_case(run, case, start, experiment, outcome):
