@@ -85,7 +85,7 @@ def scanned(tensor, path, form="safetensors"):
 
 
 def agrees(stats, tensor):
-    """Counts and extremes exactly; mean, deviation and norm to a few parts in a million."""
+    """Counts and extremes are exact; mean, deviation and norm hold to a few parts in a million."""
     x = tensor.to(torch.float64).flatten()
     finite = x[torch.isfinite(x)]
     assert (stats.count, stats.nan, stats.inf) == (x.numel(), int(x.isnan().sum()), int(x.isinf().sum()))

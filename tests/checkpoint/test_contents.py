@@ -43,7 +43,7 @@ def test_names_of_random_states():
     assert [bool(RNG_NAME.search(name)) for name in names] == [True] * 4 + [False] * 3
 
 
-def test_what_refers_to_itself_or_doubles_ends(tmp_path):
+def test_an_object_that_contains_itself_or_doubles_is_walked_once(tmp_path):
     """A list in itself, and 2^60 paths to one tensor."""
     own = [torch.ones(2)]
     own.append(own)

@@ -25,7 +25,7 @@ def two(tmp_path_factory):
     return folder
 
 
-def test_what_two_processes_wrote_is_one_model(two):
+def test_files_of_two_processes_are_one_model(two):
     """Cut along rows and along columns: the same numbers as the whole, row for row."""
     found = la.inspect(two, f"{two}.whole.pt")
     parts, whole = found.checkpoints
@@ -53,7 +53,7 @@ def test_all_state_of_a_training_is_known(alone):
 
 
 def test_a_model_and_its_optimiser_in_two_folders_are_one_checkpoint(tmp_path):
-    """As Accelerate saves FSDP, with the state of HF Trainer beside them."""
+    """As Accelerate saves FSDP, next to the state of HF Trainer."""
     net, adam, plan = trained_linear()
     parameters, optimizer = get_state_dict(net, adam)
     save_distributed({"model": parameters}, tmp_path / "pytorch_model_fsdp_0")
@@ -83,7 +83,7 @@ class Own:
     pass
 
 
-def test_an_entry_that_needs_code_is_left_out_and_told(tmp_path):
+def test_an_entry_that_needs_code_is_left_out_and_reported(tmp_path):
     found = la.inspect(save_distributed({"w": torch.ones(3), "own": Own()}, tmp_path / "x"))
 
     assert [f.kind for f in found.findings] == ["not_read"]
@@ -107,7 +107,7 @@ def test_an_entry_that_would_run_code_is_not_run(alone, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_another_tensor_than_the_metadata_tells_is_refused(alone):
+def test_a_tensor_that_contradicts_the_metadata_is_refused(alone):
     def change(metadata, index):
         entry = metadata.state_dict_metadata["model.weight"]
         entry.properties.dtype = torch.int32
@@ -117,7 +117,7 @@ def test_another_tensor_than_the_metadata_tells_is_refused(alone):
     assert "holds another tensor" in refused(alone)
 
 
-def test_a_cut_file_of_a_process_is_told(alone):
+def test_a_cut_file_of_a_process_is_refused(alone):
     (data,) = alone.glob("*.distcp")
     content = data.read_bytes()
     data.write_bytes(content[:-200])

@@ -42,7 +42,7 @@ def rewritten(path, protocol):
 
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
-def test_what_python_3_11_2_wrote_is_read_as_any_other(protocol, alone):
+def test_metadata_from_python_3_11_2_is_read_like_any_other(protocol, alone):
     (before,) = la.inspect(alone).checkpoints
     rewritten(alone / ".metadata", protocol)
     (after,) = la.inspect(alone).checkpoints
@@ -86,8 +86,8 @@ def test_getattr_of_anything_but_a_known_enum_is_refused(module, arguments, word
     assert words in refused(alone)
 
 
-def test_getattr_is_nothing_that_can_be_changed_or_called_otherwise(alone):
-    """Its stand-in as an object that is made anew or built upon, as the metadata itself, and under another name."""
+def test_the_replacement_of_getattr_cannot_be_changed_or_called_otherwise(alone):
+    """Instantiated, called, updated, as the metadata itself, and under another name."""
     getattr_ = b"\x80\x02cbuiltins\ngetattr\n"
     for rest in (b"}b.", b")\x81.", b")R.", b"N}\x86b.", b"."):
         (alone / ".metadata").write_bytes(getattr_ + rest)
@@ -110,7 +110,7 @@ def test_getattr_is_nothing_that_can_be_changed_or_called_otherwise(alone):
         ("transform_descriptors", ["zstd"], "it is compressed"),
     ],
 )
-def test_places_that_lie_are_refused(field, value, words, alone):
+def test_false_positions_are_refused(field, value, words, alone):
     change_metadata(alone, lambda metadata, index: object.__setattr__(metadata.storage_data[index], field, value))
 
     assert words in refused(alone)
@@ -126,7 +126,7 @@ def test_places_that_lie_are_refused(field, value, words, alone):
         ((16, 7), "do not fill its shape"),
     ],
 )
-def test_shapes_that_lie_are_refused(shape, words, alone):
+def test_false_shapes_are_refused(shape, words, alone):
     class Size(tuple):
         __slots__ = ()
 
@@ -150,7 +150,7 @@ def test_shapes_that_lie_are_refused(shape, words, alone):
         b"\x80\x02}K\x01\x85\x85q\x00h\x00h\x00\x86K\x01s.",  # a tuple as a key
     ],
 )  # fmt: skip
-def test_metadata_that_is_none_is_a_clear_error(data, alone):
+def test_invalid_metadata_is_a_clear_error(data, alone):
     (alone / ".metadata").write_bytes(data)
 
     assert ".metadata" in refused(alone)

@@ -149,7 +149,7 @@ def test_stage_3_has_its_parameters_in_slices(tmp_path):
 
 
 def test_stages_of_one_model_do_not_differ(tmp_path):
-    """What stage 2 calls its copy and stage 3 its parameters are the same numbers in the same order."""
+    """The float32 copy of stage 2 and the parameters of stage 3 are the same values in the same order."""
     state = OrderedDict((name, t.to(torch.bfloat16).float()) for name, t in model().items())
     found = la.inspect(save_stage_2(tmp_path / "2", state), save_stage_3(tmp_path / "3", state))
 
@@ -157,7 +157,7 @@ def test_stages_of_one_model_do_not_differ(tmp_path):
     assert {verdicts[name] for name in state} == {"frozen"}
 
 
-def test_the_file_latest_tells_the_folder_and_names_none_elsewhere(tmp_path):
+def test_the_file_latest_names_the_folder_but_none_elsewhere(tmp_path):
     save_stage_2(tmp_path / "run" / "global_step120", model())
     latest = tmp_path / "run" / "latest"
     latest.write_text("global_step120\n")
@@ -191,7 +191,7 @@ def test_a_lost_partition_is_named(tmp_path):
         la.inspect(folder)
 
 
-def test_a_partition_that_is_too_short_is_told(tmp_path):
+def test_a_partition_that_is_too_short_is_refused(tmp_path):
     folder = save_stage_3(tmp_path / "x", model())
     path = folder / "zero_pp_rank_2_mp_rank_00_optim_states.pt"
     data = torch.load(path, weights_only=True)
@@ -202,7 +202,7 @@ def test_a_partition_that_is_too_short_is_told(tmp_path):
         la.inspect(folder)
 
 
-def test_what_would_run_code_is_left_out_of_stage_2_and_refuses_stage_3(tmp_path):
+def test_code_in_an_optimiser_is_left_out_of_stage_2_and_refuses_stage_3(tmp_path):
     class Own:
         pass
 
@@ -219,8 +219,8 @@ def test_what_would_run_code_is_left_out_of_stage_2_and_refuses_stage_3(tmp_path
         la.inspect(tmp_path / "save_stage_3")
 
 
-def test_slices_of_the_model_keep_apart(tmp_path):
-    """Two tensor-parallel slices: the same names, other numbers; layers of a pipeline beside them."""
+def test_slices_of_the_model_stay_separate(tmp_path):
+    """Two tensor-parallel slices: the same names, other values; and layers of a pipeline."""
     for rank in (0, 1):
         torch.save({"module": {"w": torch.full((4,), float(rank))}}, tmp_path / f"mp_rank_0{rank}_model_states.pt")
     torch.save({"norm.weight": torch.ones(2)}, tmp_path / "layer_03-model_00-model_states.pt")

@@ -26,19 +26,19 @@ def test_a_sentence_names_three_tensors_and_the_finding_all():
     assert (found.kind, found.severity, found.tensors) == ("nonfinite", "unusable", tuple("abcde"))
 
 
-def test_nan_is_named_the_worst_first_and_ends_with_exit_1(tmp_path, capsys):
+def test_nan_is_named_worst_first_and_is_exit_1(tmp_path, capsys):
     state = model().state_dict()
     state["head.bias"][:] = float("nan")
     state["embed.weight"][3, 2] = float("inf")
     safetensors.torch.save_file(state, tmp_path / "x.safetensors")
 
     assert run("inspect", tmp_path / "x.safetensors") == 1
-    told = capsys.readouterr().out
-    assert told.startswith("✗ Unusable: values that are not finite\n")
-    assert "2 tensors of the model hold NaN and Inf: head.bias (50 of 50), embed.weight (1 of 800)" in told
+    out = capsys.readouterr().out
+    assert out.startswith("✗ Unusable: values that are not finite\n")
+    assert "2 tensors of the model hold NaN and Inf: head.bias (50 of 50), embed.weight (1 of 800)" in out
 
 
-def test_what_the_optimiser_holds_is_judged(tmp_path):
+def test_the_state_of_the_optimiser_is_judged(tmp_path):
     net, adam, _ = trained()
     state = adam.state_dict()
     state["state"][0]["exp_avg_sq"][0, 0] = 1e12
@@ -52,7 +52,7 @@ def test_what_the_optimiser_holds_is_judged(tmp_path):
     assert found.unusable
 
 
-def test_an_eps_above_the_gradients_is_told(tmp_path):
+def test_an_eps_above_the_gradients_is_reported(tmp_path):
     _, adam, _ = trained()
     state = adam.state_dict()
     state["param_groups"][0]["eps"] = 10.0
@@ -64,7 +64,7 @@ def test_an_eps_above_the_gradients_is_told(tmp_path):
     assert found.checkpoints[0].optimizers[0].eps_share == 1.0
 
 
-def test_a_collapsed_scale_dead_rows_and_heavy_embeddings_are_told(tmp_path):
+def test_a_collapsed_scale_dead_rows_and_heavy_embeddings_are_reported(tmp_path):
     state = {"wte.weight": torch.ones(100, 8), "head.weight": torch.ones(40, 8), "lora.B": torch.zeros(4, 4)}
     state["head.weight"][:7] = 0.0
     torch.save({"model": state, "scaler": {"scale": 0.25, "growth_factor": 2.0}}, tmp_path / "x.pt")

@@ -37,7 +37,7 @@ def test_all_values_of_a_block_are_decoded_in_any_order(count):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("sign", ["above", "below", "both", "zeros", "negative zeros"])
 def test_extremes_are_right_on_either_side_of_zero(sign, dtype, tmp_path):
-    """They are read from bit patterns, whose order is another one below zero."""
+    """Bit patterns sort in the other direction below zero."""
     x = drawn(5, 2 * BLOCK + 3).abs() + 0.01
     x = {"above": x, "below": -x, "both": drawn(5, 2 * BLOCK + 3), "zeros": x * 0, "negative zeros": x * -0.0}[sign]
 
@@ -46,7 +46,7 @@ def test_extremes_are_right_on_either_side_of_zero(sign, dtype, tmp_path):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
 def test_values_at_the_limit_of_tiny_are_counted_exactly(dtype, tmp_path):
-    """1e-8 itself is not below it; its neighbours of each type are, or are not."""
+    """1e-8 itself is not tiny; the next smaller value of each type is."""
     limit = torch.tensor([1e-8], dtype=torch.float64).to(dtype)
     around = torch.tensor([0.0, -0.0, 1.0, -2.0], dtype=torch.float64).to(dtype)
     near = [torch.nextafter(limit, limit * 2), limit, torch.nextafter(limit, limit * 0)]

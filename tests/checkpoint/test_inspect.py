@@ -1,4 +1,4 @@
-"""What is said of checkpoints as real trainings write them: findings, layouts, changes, the command."""
+"""Checkpoints of real trainings, and the command that inspects them."""
 
 import json
 import subprocess
@@ -76,17 +76,17 @@ def test_the_json_fits_its_schema_and_is_published(saved, tmp_path, capsys):
 
 def test_the_report_shows_as_many_tensors_as_asked(saved, capsys):
     assert run("inspect", saved, "--top", 1) == 0
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
 
-    assert told.startswith("✓ Everything is finite\n")
-    assert "embed.weight  50×16" in told
-    assert "head.bias" not in told
-    assert "and 2 more tensors" in told
-    assert max(map(len, told.splitlines())) <= 100
+    assert out.startswith("✓ Everything is finite\n")
+    assert "embed.weight  50×16" in out
+    assert "head.bias" not in out
+    assert "and 2 more tensors" in out
+    assert max(map(len, out.splitlines())) <= 100
     assert screen.render(la.inspect(saved, saved), ascii_only=True).isascii()
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read where Linux tells it")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux reports the peak")
 def test_memory_stays_small_however_long_the_file(tmp_path):
     """300 MB in one tensor: the process never has 30 MB more than before."""
     path = tmp_path / "x.safetensors"

@@ -74,7 +74,7 @@ def test_a_folder_as_hf_trainer_writes_it_is_one_checkpoint(tmp_path):
     assert [len(o.moments) for o in scan.optimizers] == [6]
 
 
-def test_a_trainer_state_that_tells_nonsense_tells_nothing(tmp_path):
+def test_a_trainer_state_with_nonsense_is_ignored(tmp_path):
     safetensors.torch.save_file(model().state_dict(), tmp_path / "model.safetensors")
     (tmp_path / "trainer_state.json").write_text('{"epoch": 1' + "0" * 4000 + ', "global_step": [3]}')
 
@@ -94,7 +94,7 @@ def test_an_index_names_no_file_elsewhere(name, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"weight_map": 3}', '{"weight_map": {"a": 1}}', "{", "[" * 100_000])
-def test_an_index_that_is_none_is_refused(text, tmp_path):
+def test_an_invalid_index_is_refused(text, tmp_path):
     (tmp_path / "model.safetensors.index.json").write_text(text)
 
     assert refused(tmp_path)
@@ -130,15 +130,15 @@ def test_damaged_bytes_are_read_or_refused_and_nothing_else(form, tmp_path):
     assert read > 0
 
 
-def test_what_is_no_checkpoint_is_exit_2(tmp_path, capsys):
+def test_a_file_that_is_not_a_checkpoint_is_exit_2(tmp_path, capsys):
     (tmp_path / "empty.pt").touch()
     (tmp_path / "text.pt").write_text("loss 3.2\n")
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts/__0_0.distcp").touch()
     os.mkfifo(tmp_path / "fifo.pt")
-    told = {"gone.pt": "no such file", "empty.pt": "is empty", "text.pt": "is not a checkpoint",
+    complaints = {"gone.pt": "no such file", "empty.pt": "is empty", "text.pt": "is not a checkpoint",
             "parts": "files of single processes", "fifo.pt": "neither a file nor a folder"}  # fmt: skip
-    for name, words in told.items():
+    for name, words in complaints.items():
         with pytest.raises(SystemExit) as stop:
             cli.main(["inspect", str(tmp_path / name)])
         assert stop.value.code == 2

@@ -40,11 +40,11 @@ def test_tensors_come_in_the_order_of_their_data(tmp_path):
         None,
     ],
 )
-def test_a_header_that_lies_is_refused(entry, tmp_path):
+def test_a_false_header_is_refused(entry, tmp_path):
     assert "tensor" in refused(header(tmp_path / "x.safetensors", {"w": entry}, b"\0" * 8))
 
 
-def test_headers_that_are_none_are_refused(tmp_path):
+def test_invalid_headers_are_refused(tmp_path):
     path = tmp_path / "x.safetensors"
     for text in (b"[]", b"{", b"\xff\xfe{}", b'{"a": ' + b"[" * 100_000, b'{"w": 1, "w": 1}', b"9" * 9000):
         assert "its header is not JSON" in refused(header(path, text))

@@ -38,8 +38,8 @@ def test_frozen_runaway_and_reset_tensors_are_found(tmp_path):
 
     found = la.inspect(tmp_path / "old.safetensors", tmp_path / "new.safetensors")
 
-    told = {f.kind: f.tensors for f in found.findings}
-    assert told == {"reset": ("layer.3.weight",), "runaway": ("layer.2.weight",), "frozen": ("layer.1.weight",),
+    kinds_found = {f.kind: f.tensors for f in found.findings}
+    assert kinds_found == {"reset": ("layer.3.weight",), "runaway": ("layer.2.weight",), "frozen": ("layer.1.weight",),
                     "missing": ("layer.4.weight",)}  # fmt: skip
     change = {t.name: t.relative for t in found.changes[0].tensors}
     assert change["layer.0.weight"] == pytest.approx(0.001, rel=1e-3)

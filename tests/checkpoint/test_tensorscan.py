@@ -1,4 +1,4 @@
-"""The statistics of tensors against torch's own, from files that the real writers wrote."""
+"""The statistics of tensors compared with torch's, from files of the real writers."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_dead_rows_are_counted_across_blocks(width, tmp_path):
     assert scanned(x, tmp_path / "x.safetensors").dead_rows == 2
 
 
-def test_views_are_read_as_what_they_show(tmp_path):
+def test_views_are_read_as_their_values(tmp_path):
     """Transposed, sliced, expanded and overlapping tensors, as torch saves them."""
     base = drawn(3, 600).to(torch.float32).reshape(20, 30)
     agrees(scanned(base.t(), tmp_path / "t.pt", "torch"), base)

@@ -38,10 +38,10 @@ def test_a_pickle_that_would_run_code_is_refused_and_not_run(legacy, tmp_path):
         {"w": torch.ones(3), "x": Evil(tmp_path / "ran")}, tmp_path / "x.pt", _use_new_zipfile_serialization=not legacy
     )
 
-    told = refused(tmp_path / "x.pt")
+    error = refused(tmp_path / "x.pt")
 
-    assert ("can run code" if legacy else "posix.system") in told
-    assert "state_dict" in told
+    assert ("can run code" if legacy else "posix.system") in error
+    assert "state_dict" in error
     assert not (tmp_path / "ran").exists()
 
 
@@ -86,7 +86,7 @@ def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
 
 @pytest.fixture
 def stages(monkeypatch):
-    """DeepSpeed's enum of stages, and one of a module beside it that no checkpoint has."""
+    """DeepSpeed's enum of stages, and one that no checkpoint has."""
     name = "deepspeed.runtime.zero.config"
     module = types.ModuleType(name)
     for part in ("deepspeed", "deepspeed.runtime", "deepspeed.runtime.zero"):

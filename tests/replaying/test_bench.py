@@ -43,7 +43,7 @@ def test_the_random_numbers_of_the_gpu_go_on_where_there_is_one(bench, monkeypat
 
 
 def test_a_replay_repeats_the_training_bit_by_bit(bench):
-    """From step 30 on it gives the losses that the training gave there, optimiser and schedule included."""
+    """From step 30 on its losses are those of the training, with optimiser and schedule."""
     whole = bench(entries.rate_too_high(), steps=70).train(0).losses
 
     assert bench(entries.rate_too_high(), start=30, steps=40).train(0).losses == whole[30:70]
@@ -109,7 +109,7 @@ def test_a_level_is_measured_with_a_loss_scale_and_leaves_it_as_it_is(bench):
     assert found.train(0, steps=5).losses == pytest.approx(plain.train(0, steps=5).losses, rel=1e-6)
 
 
-def test_a_batch_that_memory_has_no_room_for_is_done_in_parts(bench):
+def test_a_batch_that_does_not_fit_into_memory_is_split(bench):
     def loss(model, batch):
         if len(batch[0]) > 4:
             raise torch.OutOfMemoryError("CUDA out of memory")
@@ -121,7 +121,7 @@ def test_a_batch_that_memory_has_no_room_for_is_done_in_parts(bench):
     assert short.notes[-1] == "out of memory: batches are split into 4 parts with summed gradients"
 
 
-def test_where_not_even_parts_fit_it_says_so(bench):
+def test_a_batch_whose_parts_do_not_fit_is_an_error(bench):
     def loss(model, batch):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
@@ -152,6 +152,6 @@ def test_components_have_their_weights(bench):
     assert found.losses(found.batch(0)) == {"a": 1.0, "b": 10.0, "total": 6.0}
 
 
-def test_a_loss_that_is_none_is_told(bench):
+def test_an_invalid_loss_is_refused(bench):
     with pytest.raises(ReplayError, match=r"loss is Tensor \(16, 1\)"):
         bench(entries.spec(0.05, entries.data(), lambda m, b: m(b[0]))).train(0)

@@ -9,7 +9,7 @@ from loganalyst.errors import ReplayError
 from loganalyst.replaying import checkpointchoice
 
 
-def test_the_last_whole_checkpoint_before_the_fault_is_chosen(runs, tmp_path):
+def test_the_last_intact_checkpoint_before_the_fault_is_chosen(runs, tmp_path):
     run = shutil.copytree(runs("rate_too_high"), tmp_path / "run")
     content = (run / "checkpoint-50.pt").read_bytes()
     (run / "checkpoint-50.pt").write_bytes(content[: len(content) // 2])

@@ -55,7 +55,7 @@ def own_rule(folder, replay):
 
 
 @pytest.mark.parametrize(
-    ("replay", "told"),
+    ("replay", "problem_text"),
     [
         ("[lr_counterfactua]", "replay names 'lr_counterfactua'; did you mean 'lr_counterfactual'?"),
         ("[lr_counterfactual]", "no outcome of 'lr_counterfactual' has a weight for this rule"),
@@ -64,12 +64,12 @@ def own_rule(folder, replay):
         ("{lr_counterfactual: [vanished]}", "lr_counterfactual is ['vanished']; names with numbers are needed"),
     ],
 )
-def test_what_a_rule_says_wrongly_of_experiments_is_told(tmp_path, replay, told):
+def test_a_faulty_replay_field_of_a_rule_is_reported(tmp_path, replay, problem_text):
     folder = own_rule(tmp_path, replay)
 
     catalogue = la.pipeline.catalogue((folder,))
 
-    assert any(told in problem for problem in catalogue.problems), catalogue.problems
+    assert any(problem_text in problem for problem in catalogue.problems), catalogue.problems
     assert "my-rate" not in catalogue.rules
 
 
@@ -83,18 +83,18 @@ def test_a_rule_of_ones_own_brings_its_own_weights(tmp_path, runs):
     assert found.experiments[0].weights["my-rate"] == -3.0
 
 
-def test_weights_for_what_is_no_rule_are_told(tmp_path):
-    """In the folder of the package such a fault stops all."""
+def test_weights_for_an_unknown_rule_are_reported(tmp_path):
+    """In the package's own folder such a fault stops everything."""
     outcome = "{means: x, weights: {lr-to-high: 1.0, lr_too_high: 1.0}}"
     (tmp_path / "replay.yaml").write_text(f"my_experiment: {{question: x, outcomes: {{found: {outcome}}}}}\n")
 
-    (told,) = la.pipeline.catalogue((tmp_path,)).problems
+    (problem_text,) = la.pipeline.catalogue((tmp_path,)).problems
 
-    assert told.endswith("replay.yaml:1: weights name 'lr-to-high'; did you mean 'lr-too-high'?")
+    assert problem_text.endswith("replay.yaml:1: weights name 'lr-to-high'; did you mean 'lr-too-high'?")
 
 
-def test_what_is_confirmed_is_told_where_the_next_three_are_refuted(runs):
-    """A cause that the logs speak against stays below the confidence that ends the search at once."""
+def test_a_confirmed_cause_is_reported_once_the_next_three_are_refuted(runs):
+    """The logs speak against the cause, so its confidence alone does not end the search."""
     found, _ = searched(
         runs("bad_batch"),
         {"first_nonfinite": ["division"], "lr_counterfactual": ["stayed"], "clipping_counterfactual": ["stayed"]},

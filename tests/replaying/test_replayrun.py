@@ -44,8 +44,8 @@ def test_bad_data_behind_a_cause_that_the_logs_do_not_name_is_found(replays):
     assert found.after.causes[0].id == "bad-data"
     assert hypothesis(found, "bad-data").before < 0.2 < 0.9 < hypothesis(found, "bad-data").after
     assert hypothesis(found, "log-of-zero").verdict == "refuted"
-    told = "the batch itself holds NaN or Inf: this speaks for Bad values in the data"
-    assert any(text.startswith(told) for text in found.learned)
+    out = "the batch itself holds NaN or Inf: this speaks for Bad values in the data"
+    assert any(text.startswith(out) for text in found.learned)
 
 
 def test_the_json_is_as_the_schema_says(replays):
@@ -54,7 +54,7 @@ def test_the_json_is_as_the_schema_says(replays):
     assert json.loads(SCHEMA.read_text()) == schema.schema()
 
 
-def test_reports_name_the_verdict_and_what_was_stated(replays):
+def test_reports_name_the_verdict_and_the_statement(replays):
     found = replays("rate_too_high")
     terminal, markdown = report.render(found), replaymarkdown.render(found)
 
@@ -78,7 +78,7 @@ def test_the_plot_is_written_outside_of_the_run(replays, tmp_path, suffix):
         found.plot(found.before.run.path / f"x{suffix}")
 
 
-def test_without_an_entry_the_checkpoints_alone_are_looked_at(runs, capsys):
+def test_without_an_entry_only_the_checkpoints_are_inspected(runs, capsys):
     with pytest.raises(SystemExit) as code:
         cli.main(["replay", str(runs("rate_too_high"))])
 
@@ -96,13 +96,13 @@ def test_an_unknown_cause_is_refused_with_the_nearest(runs, capsys):
     assert "did you mean 'lr-too-high'" in capsys.readouterr().err
 
 
-def test_cells_tell_a_huge_loss_from_one_that_is_not_finite():
+def test_cells_distinguish_a_huge_loss_from_a_nonfinite_one():
     """8 of 8 levels is three times the first loss; what is above stays a number."""
     assert report._cells([1.0, 3.0, 3.1, 1e30, float("inf"), float("nan")], 1.0) == [2, 7, 7, 7, 8, 8]
 
 
-def test_a_terminal_is_told_how_far_it_is(monkeypatch, capsys):
-    """Steps of an experiment, and at the end an empty line; a pipe is told nothing."""
+def test_a_terminal_shows_progress(monkeypatch, capsys):
+    """The steps of an experiment, and finally an empty line; a pipe gets nothing."""
     answers = [
         {"kind": "at", "phase": "lr_counterfactual, seed 0", "done": 12, "total": 40},
         {"kind": "measured", "measured": {}},
@@ -112,6 +112,6 @@ def test_a_terminal_is_told_how_far_it_is(monkeypatch, capsys):
         bar = Bar()
         assert replayrun._last_answer(iter(answers), bar)["kind"] == "measured"
         bar.clear()
-        told = capsys.readouterr().err
-        assert ("lr_counterfactual, seed 0: 12 of 40 steps, 0 s" in told) == terminal
-        assert told.endswith("\r\033[K") == terminal
+        out = capsys.readouterr().err
+        assert ("lr_counterfactual, seed 0: 12 of 40 steps, 0 s" in out) == terminal
+        assert out.endswith("\r\033[K") == terminal

@@ -42,7 +42,7 @@ def test_the_number_of_decisive_experiments_against_rivals_is_limited(runs):
     assert set(outcomes[:-1]) <= {INCONCLUSIVE}
 
 
-def test_where_time_is_up_before_its_rivals_are_tested_a_cause_stays_confirmed(runs):
+def test_a_cause_stays_confirmed_if_time_runs_out_before_its_rivals(runs):
     class Ended(Answers):
         def __call__(self, name, *rest):
             if name == "batch_swap":
@@ -59,8 +59,8 @@ def test_where_time_is_up_before_its_rivals_are_tested_a_cause_stays_confirmed(r
 
 
 @pytest.mark.parametrize(("warmed", "cause"), [("vanished", "warmup-missing"), ("stayed", "lr-too-high")])
-def test_a_rival_that_all_so_far_spoke_for_as_well_may_take_its_place(tmp_path, warmed, cause):
-    """Only the warm-up tells a start without one from a rate that is too high throughout."""
+def test_a_rival_that_all_experiments_support_may_replace_the_cause(tmp_path, warmed, cause):
+    """Only a warm-up distinguishes a missing warm-up from a rate that is always too high."""
     run = trained(tmp_path, cases.first_steps_too_long())
 
     found, _ = searched(run, {**TOO_HIGH, "clipping_counterfactual": ["vanished"], "warmup_restart": [warmed]})
@@ -69,8 +69,8 @@ def test_a_rival_that_all_so_far_spoke_for_as_well_may_take_its_place(tmp_path, 
     assert hypothesis(found, cause).verdict == "confirmed"
 
 
-def test_what_experiments_bear_on_shares_with_its_rivals(tmp_path):
-    """The batch's size is not told, so from the logs alone it is not known whether the rate may not fit it."""
+def test_rivals_share_the_weight_of_experiments(tmp_path):
+    """The logs do not state the batch size, so they cannot show whether the rate fits it."""
     found, _ = searched(trained(tmp_path, cases.loss_summed()), {**TOO_HIGH, "batch_swap": ["stayed"]})
 
     misfit = hypothesis(found, "batch-rate-mismatch")
@@ -94,7 +94,7 @@ def test_the_experiment_that_confirms_a_case(run, case, start, experiment, outco
     assert run(experiment, cases.CASES[case].entry(), start=start, steps=20).outcome == outcome
 
 
-def test_a_training_begun_again_writes_its_header_once_more(tmp_path):
+def test_a_restarted_training_repeats_its_header(tmp_path):
     """Its steps go back to the checkpoint, of which it has the weights and not the optimiser's memory."""
     made = cases.optimiser_forgotten()
     lines = (trained(tmp_path, made, steps=32, ended=30) / "metrics.csv").read_text().splitlines()

@@ -13,7 +13,7 @@ def test_a_function_is_named_by_its_module():
 
 
 @pytest.mark.parametrize("entry", ["train", ":spec", "train:", "train:a-b", lambda: None])
-def test_what_names_no_function_is_refused(entry):
+def test_an_invalid_name_is_refused(entry):
     with pytest.raises(ReplayError, match="is not"):
         userentry.entry_name(entry)
 

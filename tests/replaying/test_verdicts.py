@@ -22,7 +22,7 @@ from loganalyst.replaying.experiment import INCONCLUSIVE
         {"start": 1.5},
     ],
 )
-def test_a_result_that_is_none_is_refused(change):
+def test_an_invalid_result_is_refused(change):
     sound = {"outcome": "stayed", "text": "", "reproduced": None, "values": {}, "series": {}, "start": 0}
 
     assert verdicts.checked_measurement(sound, ["stayed"]).outcome == "stayed"

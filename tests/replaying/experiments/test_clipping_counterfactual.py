@@ -17,7 +17,7 @@ def test_the_outcome_on_known_faults(run, made, outcome):
 
 
 def test_clipping_takes_a_single_huge_gradient_away(run):
-    """One batch has a huge gradient and no higher loss: the step it makes throws the weights, unless it is clipped."""
+    """One batch has a huge gradient but an ordinary loss: its step throws the weights off unless it is clipped."""
     batches = entries.data()
 
     def loss(model, batch):

@@ -29,7 +29,7 @@ def test_a_loss_that_falls_without_weight_decay(run, decay, value, fall, outcome
     assert found.values["fall"] == pytest.approx(fall, rel=1e-4, abs=1e-4)
 
 
-def test_without_weight_decay_there_is_none_to_leave_out(run):
+def test_an_optimiser_without_weight_decay_is_inconclusive(run):
     assert run(decay_counterfactual, decayed(0.0, 10.0), start=0).text == "the optimiser has no weight decay"
 
 

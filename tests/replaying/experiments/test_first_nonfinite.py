@@ -31,7 +31,7 @@ def test_the_step_module_and_operation_of_a_nan_are_named(run):
     assert "log in the loss gave Inf" in found.text
 
 
-def test_a_nan_on_the_way_back_is_told_from_one_in_the_loss(run):
+def test_a_nan_of_the_backward_pass_is_distinguished_from_one_in_the_loss(run):
     made = entries.spec(0.05, entries.data(), lambda m, b: entries.mse(m, b) + torch.sqrt(m(b[0]) * 0).sum())
 
     found = run(first_nonfinite, made, start=0)
@@ -40,7 +40,7 @@ def test_a_nan_on_the_way_back_is_told_from_one_in_the_loss(run):
     assert found.values["gradient"] == "0.weight"
 
 
-def test_what_overflows_in_half_precision_alone_is_told(run):
+def test_an_overflow_only_in_half_precision_is_found(run):
     made = entries.spec(
         0.0, entries.data(), lambda m, b: ((m(b[0]) * 1e4) @ (m(b[0]) * 1e4).T).mean(), precision="float16"
     )
@@ -48,7 +48,7 @@ def test_what_overflows_in_half_precision_alone_is_told(run):
     assert run(first_nonfinite, made, start=0).outcome == "half_precision"
 
 
-def test_a_checkpoint_that_is_not_finite_is_told(run):
+def test_a_nonfinite_checkpoint_is_found(run):
     made = entries.healthy()
     with torch.no_grad():
         made.model[0].weight[0, 0] = math.nan

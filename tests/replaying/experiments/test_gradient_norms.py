@@ -19,7 +19,7 @@ class Detached(nn.Module):
 
 
 class TwoPaths(nn.Module):
-    """A narrow path whose input is scaled to almost nothing, beside an ordinary one."""
+    """A narrow path whose input is scaled to almost nothing, and an ordinary one."""
 
     def __init__(self):
         super().__init__()
@@ -50,7 +50,7 @@ def test_gradient_norms(measure, spec, outcome, words):
     assert found.reproduced is (outcome != "ordinary")
 
 
-def test_gradients_that_half_precision_loses_are_told_from_zeros(measure):
+def test_underflow_in_half_precision_is_distinguished_from_zeros(measure):
     def tiny(model, batch):
         return 1e-9 * entries.mse(model, batch)
 
@@ -62,7 +62,7 @@ def test_gradients_that_half_precision_loses_are_told_from_zeros(measure):
     assert kept.outcome == "ordinary"
 
 
-def test_a_gradient_that_grows_is_told_from_a_loss_that_rises_without(measure):
+def test_a_growing_gradient_is_distinguished_from_a_rising_loss(measure):
     def harder(step):
         x, y = entries.data()(step)
         return x, y * (3 if step >= 5 else 1)

@@ -42,7 +42,7 @@ def test_one_batch_overfit(measure, spec, outcome, tries):
 
 
 def test_a_loss_at_its_floor_is_no_fault(measure):
-    """New weights begin higher and fall further, and come to no less than those of the checkpoint."""
+    """New weights begin higher and fall further, but not below those of the checkpoint."""
 
     def floor(model, batch):
         return 0.5 + entries.mse(model, batch)

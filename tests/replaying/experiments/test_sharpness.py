@@ -60,7 +60,7 @@ def test_the_curvature_of_a_bowl_is_known(run):
     assert (found.outcome, found.reproduced) == (INCONCLUSIVE, False)
 
 
-def test_a_rate_beyond_what_is_stable_is_told(run):
+def test_a_rate_beyond_the_stable_limit_is_found(run):
     found = run(sharpness, bowl(lambda p: torch.optim.SGD(p, lr=0.01), raised=200.0))
 
     assert found.values["ratio"] == pytest.approx(4 * 2.0 / 2, rel=0.02)

@@ -32,19 +32,19 @@ def test_a_fault_that_comes_again_at_the_full_rate_stays_after_a_warm_up(run, ma
     assert run(warmup_restart, made()).outcome == "stayed"
 
 
-def test_a_loss_that_jumps_once_the_optimisers_memory_is_gone(run):
+def test_a_loss_that_jumps_after_a_reset(run):
     found = run(warmup_restart, wide(0.01), start=60, steps=20)
 
     assert (found.outcome, found.reproduced) == ("brought", True)
     assert found.values["step"] < 65
 
 
-def test_a_memory_that_is_not_missed(run):
+def test_a_reset_that_does_no_harm(run):
     made = entries.healthy()
     momentum = torch.optim.SGD(made.model.parameters(), lr=0.01, momentum=0.5)
 
     assert run(warmup_restart, ReplaySpec(made.model, momentum, made.loss, made.batches)).outcome == "harmless"
 
 
-def test_an_optimiser_without_memory_has_none_to_lose(run):
+def test_an_optimiser_without_state_is_inconclusive(run):
     assert run(warmup_restart, entries.healthy()).outcome == INCONCLUSIVE
