@@ -221,7 +221,7 @@ def diagnose(
     if checkpoints:
         from loganalyst.checkpoint import runcheckpoints
 
-        run = replace(run, inspection=runcheckpoints.look(run, watch))
+        run = replace(run, inspection=runcheckpoints.inspect_run(run, watch))
     found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case())
     if baseline is None:
         return found

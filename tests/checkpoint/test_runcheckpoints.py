@@ -1,4 +1,4 @@
-"""What the checkpoints of a run tell a diagnosis, where it is asked to look."""
+"""Checkpoints of a run as evidence of a diagnosis that inspects them."""
 
 import csv
 import json
@@ -51,7 +51,7 @@ def values(run, **options):
     return la.diagnose(run, checkpoints=True, **options).features.values
 
 
-def test_nothing_is_known_of_checkpoints_unless_asked(run):
+def test_checkpoints_are_inspected_only_on_request(run):
     known = la.diagnose(run).features.values
 
     assert {v for name, v in known.items() if name.startswith("checkpoint_")} == {None}
@@ -86,7 +86,7 @@ def test_nan_in_the_weights_is_a_cause_and_the_last_finite_checkpoint_is_named(r
     assert found.run.inspection.unusable
 
 
-def test_weights_that_stood_still_are_a_cause(run):
+def test_frozen_weights_are_a_cause(run):
     def still(data):
         data["model"] = torch.load(run / "step-300.pt", weights_only=True)["model"]
 
@@ -97,7 +97,7 @@ def test_weights_that_stood_still_are_a_cause(run):
     assert "no tensor changed between two checkpoints, 100 steps apart" in [s.text for s in found.symptoms]
 
 
-def test_a_copy_of_the_last_checkpoint_is_not_one_that_stood_still(run):
+def test_a_copy_of_the_last_checkpoint_is_not_frozen(run):
     torch.save(torch.load(run / "step-400.pt", weights_only=True), run / "last.pt")
     known = values(run)
 
@@ -118,7 +118,7 @@ def test_dead_rows_and_the_state_of_the_scaler_are_known(run):
     assert {"dead-units", "fp16-overflow"} <= {c.id for c in found.causes}
 
 
-def test_a_checkpoint_that_is_cut_off_is_told_and_passed_over(run):
+def test_a_cut_checkpoint_is_reported_and_skipped(run):
     path = run / "step-400.pt"
     path.write_bytes(path.read_bytes()[:2000])
     found = la.diagnose(run, checkpoints=True)
