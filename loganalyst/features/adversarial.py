@@ -9,14 +9,14 @@ from loganalyst.thresholds import feature_limit
 
 GENERATOR, DISCRIMINATOR = "generator_loss", "discriminator_loss"
 FEATURES = (
-    Feature("generator_swing_count", "int", "swings", "how often the generator's loss swings up after the first fifth, beyond its jitter", GENERATOR),
-    Feature("generator_swing_relative", "float", "share", "how far it typically does, against its level", GENERATOR),
-    Feature("generator_loss_min", "float", "loss", "its lowest value", GENERATOR),
-    Feature("discriminator_swing_relative", "float", "share", "the same of the discriminator's loss", DISCRIMINATOR),
-    Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which the discriminator's loss (0 and more) is below 0.05, so that it is next to never wrong", DISCRIMINATOR),
-    Feature("adversarial_correlation", "float", "correlation", "of both losses in the second half (near -1: when one wins the other loses)", DISCRIMINATOR),
-    Feature("adversarial_samples_judged", "bool", "", "whether a distance or a score of what is generated is logged beside the contest", GENERATOR),
-    Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third against that in the middle third", GENERATOR),
+    Feature("generator_swing_count", "int", "swings", "upward swings of the generator's loss after the first fifth of the run, larger than its jitter", GENERATOR),
+    Feature("generator_swing_relative", "float", "share", "typical size of these swings relative to the level of the loss", GENERATOR),
+    Feature("generator_loss_min", "float", "loss", "lowest value of the generator's loss", GENERATOR),
+    Feature("discriminator_swing_relative", "float", "share", "typical size of the upward swings of the discriminator's loss relative to its level", DISCRIMINATOR),
+    Feature("discriminator_win_share", "float", "share", "share of the run, after its first tenth, in which a discriminator loss that is never negative is below 0.05: the discriminator is almost never wrong", DISCRIMINATOR),
+    Feature("adversarial_correlation", "float", "correlation", "correlation of generator and discriminator loss in the second half (near -1: one wins when the other loses)", DISCRIMINATOR),
+    Feature("adversarial_samples_judged", "bool", "", "a distance or a score of the generated samples is logged", GENERATOR),
+    Feature("adversarial_spread_growth", "float", "ratio", "spread of the generator's loss in the last third of the run divided by its spread in the middle third", GENERATOR),
 )  # fmt: skip
 JUDGES = ("sample_distance", "val_score", "val_accuracy", "val_loss")
 FEWEST = 30

@@ -32,18 +32,18 @@ NEEDS = {"rate": "learning_rate", "epoch": "epoch", "checkpoint": "checkpoints",
 PERIODS = {"epoch": "epochs", "evaluation": "evaluations", "checkpoint": "checkpoints", "rate": "changes of the rate"}
 
 FEATURES = (
-    Feature("trouble_step", "int", "step", "where the training loss first turned non-finite, diverged or jumped; else where it spiked most", ROLE),
-    Feature("trouble_kind", "text", "", "which of these it did", ROLE),
+    Feature("trouble_step", "int", "step", "step at which the training loss first became non-finite, diverged or jumped up; without these, step of its largest spike", ROLE),
+    Feature("trouble_kind", "text", "", "what happened there: nonfinite, divergence, level_up or spike", ROLE),
     *(
-        Feature(f"trouble_{name}_chance", "float", "probability", f"of a random step to lie as close behind {what} as that", NEEDS[name])
-        for name, what in EVENTS.items()
+        Feature(f"trouble_{name}_chance", "float", "probability", f"probability that a random step follows {event} as closely as trouble_step does", NEEDS[name])
+        for name, event in EVENTS.items()
     ),
-    Feature("trouble_near", "text", "", "the least likely of these coincidences: what it was", ROLE),
-    Feature("trouble_near_step", "int", "step", "where that happened", ROLE),
-    Feature("trouble_near_chance", "float", "probability", "its chance", ROLE),
-    Feature("train_loss_period", "float", "steps", "distance of spikes at equal distances", ROLE),
-    Feature("epoch_steps", "float", "steps", "steps of the training loss in one epoch", "epoch"),
-    Feature("train_loss_period_of", "text", "", "what comes at the same distance: epochs, evaluations, checkpoints or changes of the rate (none = none of these)", ROLE),
+    Feature("trouble_near", "text", "", "kind of the event for which this probability is lowest", ROLE),
+    Feature("trouble_near_step", "int", "step", "step of the last such event before trouble_step", ROLE),
+    Feature("trouble_near_chance", "float", "probability", "probability that a random step follows such an event as closely", ROLE),
+    Feature("train_loss_period", "float", "steps", "steps between spikes of the training loss that recur at equal distances", ROLE),
+    Feature("epoch_steps", "float", "steps", "steps of the training loss per epoch", "epoch"),
+    Feature("train_loss_period_of", "text", "", "events that recur at the same distance as the spikes: epochs, evaluations, checkpoints or changes of the rate (none: no such events)", ROLE),
 )  # fmt: skip
 
 

@@ -8,10 +8,10 @@ from loganalyst.features.context import Computed, Context
 from loganalyst.model import Feature, Witness
 
 FEATURES = (
-    Feature("artefact_named_count", "int", "files", "files and folders to be read that the config names", "config"),
-    Feature("artefact_missing_count", "int", "files", "of these the ones that are not there (0 = looked and all are)", "config"),
-    Feature("artefact_missing_path", "text", "", "the first of them", "config"),
-    Feature("artefact_missing_key", "text", "", "the setting that names it", "config"),
+    Feature("artefact_named_count", "int", "files", "input files and folders that the config names", "config"),
+    Feature("artefact_missing_count", "int", "files", "input files and folders that the config names and that do not exist (0 = all exist)", "config"),
+    Feature("artefact_missing_path", "text", "", "path of the first missing one", "config"),
+    Feature("artefact_missing_key", "text", "", "setting that names it", "config"),
 )  # fmt: skip
 _INPUTS = re.compile(
     r"(resume|restore|load|init|warm_?start)(_from)?(_(checkpoint|ckpt|path|file|weights))*|(checkpoint|ckpt|weights|model|pretrained)"

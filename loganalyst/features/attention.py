@@ -9,13 +9,13 @@ from loganalyst.thresholds import feature_limit
 ENTROPY, LOGIT = "attention_entropy", "attention_logit"
 FEATURES = (
     Feature("attention_entropy_metric", "text", "", "attention entropy that fell most", ENTROPY),
-    Feature("attention_entropy_first", "float", "nats", "its first level", ENTROPY),
-    Feature("attention_entropy_last", "float", "nats", "its last level", ENTROPY),
-    Feature("attention_entropy_last_share", "float", "share", "last level against the first", ENTROPY),
-    Feature("attention_entropy_low_step", "int", "step", "from where on it stays below half of its first level", ENTROPY),
-    Feature("attention_logit_metric", "text", "", "attention logit that grew highest", LOGIT),
-    Feature("attention_logit_last", "float", "", "its last level", LOGIT),
-    Feature("attention_logit_growth", "float", "ratio", "last level against the first", LOGIT),
+    Feature("attention_entropy_first", "float", "nats", "first level of this entropy", ENTROPY),
+    Feature("attention_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
+    Feature("attention_entropy_last_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
+    Feature("attention_entropy_low_step", "int", "step", "step from which this entropy stays below half of its first level", ENTROPY),
+    Feature("attention_logit_metric", "text", "", "attention logit with the highest last level", LOGIT),
+    Feature("attention_logit_last", "float", "", "last level of this logit", LOGIT),
+    Feature("attention_logit_growth", "float", "ratio", "last level of this logit divided by its first level", LOGIT),
 )  # fmt: skip
 
 

@@ -8,13 +8,13 @@ from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
-    Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20, 100, 1000, or as told by the config); 0 if not", "train_loss"),
-    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the only loss against ln K, K from the config", "train_loss"),
-    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of it against that", "train_loss"),
-    Feature("train_loss_floor", "float", "loss", "the least a cross-entropy can be with the label smoothing and the classes of the config", "config"),
-    Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss against that", "train_loss"),
-    Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
+    Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
+    Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes (K: 2 to 20, 100, 1000, or from the config); 0 otherwise", "train_loss"),
+    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
+    Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss divided by train_loss_floor", "train_loss"),
+    Feature("val_score_chance_classes", "int", "classes", "K if the held-out accuracy stays at 1/K, the accuracy of guessing among K classes (K: 2 to 20, or from the config); 0 otherwise", "val_accuracy"),
 )  # fmt: skip
 
 ANY = tuple(range(2, 21))  # classes that are tried where none are told

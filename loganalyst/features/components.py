@@ -10,20 +10,20 @@ from loganalyst.thresholds import feature_limit
 ROLES = ("loss_component", "recon_loss", "kl", "quantisation_loss")
 
 FEATURES = (
-    Feature("component_count", "int", "terms", "loss terms logged over the same steps", "loss_component"),
-    Feature("component_top_metric", "text", "", "the term that is largest at the end", "loss_component"),
-    Feature("component_top_share", "float", "share", "its share of the sum at the end", "loss_component"),
-    Feature("component_stuck_metric", "text", "", "the largest term at the end that never fell below 30 % of its first level (stuck)", "loss_component"),
-    Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
-    Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
-    Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
+    Feature("component_count", "int", "terms", "loss terms logged at the same steps", "loss_component"),
+    Feature("component_top_metric", "text", "", "largest term at the end", "loss_component"),
+    Feature("component_top_share", "float", "share", "its share of the sum of the terms at the end", "loss_component"),
+    Feature("component_stuck_metric", "text", "", "largest stuck term at the end; a term is stuck if it never fell below 30 % of its first level", "loss_component"),
+    Feature("component_stuck_share", "float", "share", "share of all stuck terms in the sum at the end", "loss_component"),
+    Feature("component_stuck_ratio", "float", "ratio", "last level of the largest stuck term divided by its first level", "loss_component"),
+    Feature("component_best_ratio", "float", "ratio", "last level divided by first level, of the term that fell most", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
-    Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
-    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 over the last half", "loss_component"),
-    Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
-    Feature("component_constant_count", "int", "terms", "loss terms that have one value, not 0, over the last half", "loss_component"),
-    Feature("component_constant_metric", "text", "", "the first of them", "loss_component"),
-    Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
+    Feature("component_drowned_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 throughout the last half", "loss_component"),
+    Feature("component_zero_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("component_constant_count", "int", "terms", "loss terms with one constant value other than 0 throughout the last half", "loss_component"),
+    Feature("component_constant_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("loss_beyond_terms_ratio", "float", "ratio", "total loss minus all logged terms: last level divided by first level", "loss_component"),
 )  # fmt: skip
 
 # Which terms are meant has to be settled before a rule can ask how large their share is: these choose, rules judge

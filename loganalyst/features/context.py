@@ -168,7 +168,7 @@ def event(name: str, looked: bool, found: pl.DataFrame) -> Computed:
 def event_features(name: str, meaning: str, needs: str) -> tuple[Feature, Feature]:
     """Declarations of an event's two features."""
     return (
-        Feature(f"{name}_count", "int", "events", f"{meaning}: how often (0 = looked and none)", needs),
+        Feature(f"{name}_count", "int", "events", f"{meaning}: how many (0 = none found)", needs),
         Feature(f"{name}_step", "int", "step", f"{meaning}: step of the first", needs),
     )
 

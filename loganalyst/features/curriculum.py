@@ -13,10 +13,10 @@ from loganalyst.model import Curve, Feature, Witness
 NEEDS = "a metric of the curriculum's stage, or its setting"
 TROUBLE = ("nonfinite", "divergence", "level_up")
 FEATURES = (
-    Feature("curriculum_change_count", "int", "events", "how often the logged or configured stage of a curriculum changed (0 = looked and never)", NEEDS),
-    Feature("curriculum_change_step", "int", "step", "the change next before the trouble of the training loss, else the first", NEEDS),
-    Feature("curriculum_name", "text", "", "the metric or setting that tells it", NEEDS),
-    Feature("trouble_curriculum_chance", "float", "probability", "of a random step to lie as close behind a change of the curriculum as where the training loss went wrong", NEEDS),
+    Feature("curriculum_change_count", "int", "events", "changes of the curriculum's stage, logged or configured (0 = it never changed)", NEEDS),
+    Feature("curriculum_change_step", "int", "step", "last change before the training loss went wrong, otherwise the first change", NEEDS),
+    Feature("curriculum_name", "text", "", "metric or setting that shows the stage", NEEDS),
+    Feature("trouble_curriculum_chance", "float", "probability", "probability that a random step follows a change of the curriculum as closely as the step where the training loss went wrong", NEEDS),
 )  # fmt: skip
 _STAGE = re.compile(
     r"(^|[/_.])(curriculum|difficulty|data_?stage|stage|phase)([/_.](stage|level|phase|step|difficulty))?$", re.I

@@ -12,11 +12,11 @@ from loganalyst.model import Curve, Feature
 Values = NDArray[np.float64]
 NEEDS = "epoch"
 FEATURES = (
-    Feature("run_epochs", "float", "epochs", "passes over the data that were done", NEEDS),
-    Feature("epoch_points", "int", "points", "training losses logged in a pass (the middle one)", NEEDS),
-    Feature("epoch_drop_share", "float", "share", "part of the fall of the training loss after its first pass that comes at the ends of passes: a staircase, as of samples that are remembered", NEEDS),
-    Feature("epoch_drop_relative", "float", "share", "fall of the training loss at the end of a pass against its level (the middle one)", NEEDS),
-    Feature("epoch_repeat", "float", "correlation", "of the ups and downs of the training loss in a pass with those of the next (near 1: the samples come in the same order)", NEEDS),
+    Feature("run_epochs", "float", "epochs", "passes over the data so far", NEEDS),
+    Feature("epoch_points", "int", "points", "logged training losses per pass (median)", NEEDS),
+    Feature("epoch_drop_share", "float", "share", "share of the fall of the training loss after its first pass that happens at the ends of passes (a staircase suggests memorised samples)", NEEDS),
+    Feature("epoch_drop_relative", "float", "share", "fall of the training loss at the end of a pass relative to its level (median over passes)", NEEDS),
+    Feature("epoch_repeat", "float", "correlation", "correlation of the changes of the training loss between neighbouring passes (near 1: the samples come in the same order)", NEEDS),
 )  # fmt: skip
 FEWEST = 12  # points of a pass that have a course
 NEAR = 0.1  # of a pass: its begin and its end

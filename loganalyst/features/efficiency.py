@@ -14,23 +14,23 @@ from loganalyst.model import Curve, Feature, FeatureValue, Witness
 GPU = "gpu_util"
 PACE = "time of each row, and the planned steps in the config"
 FEATURES = (
-    Feature("job_cpus", "int", "", "processors the job was given", NEEDS),
-    Feature("job_cpu_share", "float", "share", "processor time used of that given", NEEDS),
-    Feature("job_gpus", "int", "", "GPUs the job was given (0 = the scheduler lists none)", NEEDS),
-    Feature("job_gpu_share", "float", "share", "mean utilisation of a GPU, as the scheduler sampled it", NEEDS),
-    Feature("job_memory_most_share", "float", "share", "the most a node can have used of its memory: as if all tasks there had been as large as the largest", NEEDS),
-    Feature("job_elapsed_clock", "text", "", "wall time the job ran, as --time takes it", NEEDS),
-    Feature("job_limit_clock", "text", "", "wall time the job was allowed, as --time takes it", NEEDS),
-    Feature("job_wait_reason", "text", "", "why the job has not started, in the scheduler's words", NEEDS),
+    Feature("job_cpus", "int", "", "processors allocated to the job", NEEDS),
+    Feature("job_cpu_share", "float", "share", "processor time used, as a share of the time allocated", NEEDS),
+    Feature("job_gpus", "int", "", "GPUs allocated to the job (0 = the scheduler lists none)", NEEDS),
+    Feature("job_gpu_share", "float", "share", "mean GPU utilisation, as sampled by the scheduler", NEEDS),
+    Feature("job_memory_most_share", "float", "share", "upper bound of the memory used on a node, as a share of its limit: assumes that all tasks were as large as the largest", NEEDS),
+    Feature("job_elapsed_clock", "text", "", "wall time the job ran, in the format of --time", NEEDS),
+    Feature("job_limit_clock", "text", "", "wall time limit of the job, in the format of --time", NEEDS),
+    Feature("job_wait_reason", "text", "", "reason why the job has not started, as the scheduler gives it", NEEDS),
     Feature("gpu_util_gpus", "int", "", "GPUs whose utilisation was logged", GPU),
-    Feature("gpu_util_points", "int", "points", "readings of the GPU with the fewest", GPU),
-    Feature("gpu_util_lowest", "float", "%", "median utilisation of the idlest GPU", GPU),
+    Feature("gpu_util_points", "int", "points", "readings of the GPU with the fewest readings", GPU),
+    Feature("gpu_util_lowest", "float", "%", "median utilisation of the least used GPU", GPU),
     Feature("gpu_util_highest", "float", "%", "median utilisation of the busiest GPU", GPU),
     Feature("gpu_util_mean", "float", "%", "mean utilisation of all GPUs over the whole run", GPU),
-    Feature("run_left_s", "float", "s", "time that the steps which were planned and not done take at the pace of the last start (0 = all done)", PACE),
-    Feature("run_needed_s", "float", "s", "time the job ran, or the run took, and that which is left", PACE),
-    Feature("run_needed_clock", "text", "", "the same, as --time takes it", PACE),
-    Feature("run_left_clock", "text", "", "time left, as --time takes it", PACE),
+    Feature("run_left_s", "float", "s", "time that the remaining planned steps would take at the pace of the last session (0 = all done)", PACE),
+    Feature("run_needed_s", "float", "s", "time the run took so far plus run_left_s", PACE),
+    Feature("run_needed_clock", "text", "", "run_needed_s in the format of --time", PACE),
+    Feature("run_left_clock", "text", "", "run_left_s in the format of --time", PACE),
 )  # fmt: skip
 
 

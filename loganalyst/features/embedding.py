@@ -12,13 +12,13 @@ from loganalyst.thresholds import feature_limit
 SPREAD = "representation_spread"
 FEATURES = (
     Feature("embedding_grad_metric", "text", "", "gradient of the embedding layer that rose most", "layer_grad_norm"),
-    Feature("embedding_grad_rise_ratio", "float", "ratio", "its largest value against its median", "layer_grad_norm"),
-    Feature("embedding_grad_rise_step", "int", "step", "where that was", "layer_grad_norm"),
-    Feature("embedding_grad_over_others", "float", "ratio", "that rise against the largest rise of any other layer", "layer_grad_norm"),
+    Feature("embedding_grad_rise_ratio", "float", "ratio", "its largest value divided by its median", "layer_grad_norm"),
+    Feature("embedding_grad_rise_step", "int", "step", "step of its largest value", "layer_grad_norm"),
+    Feature("embedding_grad_over_others", "float", "ratio", "embedding_grad_rise_ratio divided by the largest such ratio of any other layer", "layer_grad_norm"),
     Feature("representation_spread_metric", "text", "", "spread of representations that fell most", SPREAD),
-    Feature("representation_spread_last", "float", "", "its last level", SPREAD),
-    Feature("representation_spread_share", "float", "share", "last level against the first", SPREAD),
-    Feature("representation_spread_low_step", "int", "step", "from where on it stays below a tenth of its first level", SPREAD),
+    Feature("representation_spread_last", "float", "", "last level of this spread", SPREAD),
+    Feature("representation_spread_share", "float", "share", "last level of this spread divided by its first level", SPREAD),
+    Feature("representation_spread_low_step", "int", "step", "step from which this spread stays below a tenth of its first level", SPREAD),
 )  # fmt: skip
 EMBEDDING = re.compile(r"embed|wte|wpe|patch_?proj|tok(en)?s?_emb", re.I)
 FEWEST = 8  # values of a layer that tell what is usual

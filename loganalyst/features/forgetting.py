@@ -10,12 +10,12 @@ ROLE = "val_accuracy"
 FEWEST = 6  # values of each
 
 FEATURES = (
-    Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, against that", ROLE),
-    Feature("forgotten_metric", "text", "", "the one that fell", ROLE),
-    Feature("forgotten_best", "float", "share", "its highest level", ROLE),
-    Feature("forgotten_step", "int", "step", "where it was highest", ROLE),
-    Feature("forgotten_for_metric", "text", "", "the one that gained most since then", ROLE),
-    Feature("forgotten_for_gain", "float", "share", "what it gained", ROLE),
+    Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, as a share of that level", ROLE),
+    Feature("forgotten_metric", "text", "", "the accuracy that fell", ROLE),
+    Feature("forgotten_best", "float", "share", "highest level of this accuracy", ROLE),
+    Feature("forgotten_step", "int", "step", "step at which it was highest", ROLE),
+    Feature("forgotten_for_metric", "text", "", "held-out accuracy that gained most since then", ROLE),
+    Feature("forgotten_for_gain", "float", "share", "gain of that other accuracy", ROLE),
 )  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from loganalyst.model import Curve, Feature
 FEATURES = (
     Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
     Feature("val_below_train_share", "float", "share", "share of the evaluations at which the held-out loss is below the training loss of that time", "val_loss"),
-    Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss against its last level", "val_loss"),
-    Feature("val_still_count", "int", "evaluations", "held-out losses at the end that are exactly the same, after they had changed from each to the next, if at all (1 = the last one changed): the weights no longer move", "val_loss"),
+    Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss relative to its last level", "val_loss"),
+    Feature("val_still_count", "int", "evaluations", "evaluations at the end with exactly the same held-out loss, if all earlier ones differ from their predecessors (1 = the last one changed; more: the weights stopped moving)", "val_loss"),
     Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
-    Feature("val_still_step", "int", "step", "where the first of them is", "val_loss"),
-    Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
-    Feature("val_error_fall_since_loss_best", "float", "share", "fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, against its level then, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
+    Feature("val_still_step", "int", "step", "step of the first of them", "val_loss"),
+    Feature("val_accuracy_lead", "float", "score", "held-out accuracy minus training accuracy (median over the run)", "val_accuracy"),
+    Feature("val_error_fall_since_loss_best", "float", "share", "relative fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
 FEWEST = 3  # evaluations

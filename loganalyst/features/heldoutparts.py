@@ -8,18 +8,18 @@ from loganalyst.model import Curve, Feature
 
 CLASS, LOSS, ACCURACY = "class_score", "length_loss", "length_accuracy"
 FEATURES = (
-    Feature("class_score_count", "int", "classes", "classes whose score is logged each by itself", CLASS),
-    Feature("class_score_low", "float", "score", "last level of the class with the lowest", CLASS),
-    Feature("class_score_low_metric", "text", "", "that class", CLASS),
-    Feature("class_score_high", "float", "score", "last level of the class with the highest", CLASS),
-    Feature("macro_score_last", "float", "score", "last level of a held-out score in which each class counts the same (macro F1, balanced accuracy, recall)", "val_score"),
-    Feature("macro_score_metric", "text", "", "that score", "val_score"),
-    Feature("accuracy_over_macro", "float", "score", "held-out accuracy less that score: large where a few classes are most of the data", "val_score"),
-    Feature("length_count", "int", "lengths", "lengths of the input with a loss or accuracy of their own", LOSS),
-    Feature("length_longest", "int", "tokens", "the longest of them", LOSS),
-    Feature("length_longest_metric", "text", "", "its metric", LOSS),
-    Feature("length_loss_ratio", "float", "ratio", "loss at the longest against that at the length with the lowest", LOSS),
-    Feature("length_accuracy_fall", "float", "score", "accuracy at the length with the highest less that at the longest", ACCURACY),
+    Feature("class_score_count", "int", "classes", "classes with a score of their own", CLASS),
+    Feature("class_score_low", "float", "score", "last level of the class with the lowest score", CLASS),
+    Feature("class_score_low_metric", "text", "", "metric of this class", CLASS),
+    Feature("class_score_high", "float", "score", "last level of the class with the highest score", CLASS),
+    Feature("macro_score_last", "float", "score", "last level of a held-out score that weights all classes equally (macro F1, balanced accuracy, recall)", "val_score"),
+    Feature("macro_score_metric", "text", "", "name of this score", "val_score"),
+    Feature("accuracy_over_macro", "float", "score", "held-out accuracy minus macro_score_last (large where a few classes make up most of the data)", "val_score"),
+    Feature("length_count", "int", "lengths", "input lengths with a loss or accuracy of their own", LOSS),
+    Feature("length_longest", "int", "tokens", "longest of these lengths", LOSS),
+    Feature("length_longest_metric", "text", "", "metric of the longest length", LOSS),
+    Feature("length_loss_ratio", "float", "ratio", "loss at the longest length divided by the lowest loss of any length", LOSS),
+    Feature("length_accuracy_fall", "float", "score", "highest accuracy of any length minus the accuracy at the longest length", ACCURACY),
 )  # fmt: skip
 LENGTH = re.compile(r"(?:len|length|ctx|context|seq_?len)[^a-z0-9]?(\d+)(k?)", re.I)
 MACRO = re.compile(r"macro|balanced|recall|f1", re.I)

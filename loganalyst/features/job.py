@@ -9,19 +9,19 @@ from loganalyst.model import Feature, FeatureValue, Run, Witness
 
 NEEDS = "SLURM accounting (sacct -P, sacct --json or scontrol show job)"
 FEATURES = (
-    Feature("run_job", "text", "", "id of the scheduler's job that the run was, whether or not its accounting was read", "a job's id in the log's name or lines, or SLURM accounting"),
-    Feature("job_id", "text", "", "id of the accounted job the run is", NEEDS),
+    Feature("run_job", "text", "", "id of the scheduler's job that produced the run, whether or not its accounting was read", "a job's id in the log's name or lines, or SLURM accounting"),
+    Feature("job_id", "text", "", "id of the job in the accounting that was read", NEEDS),
     Feature("job_state", "text", "", "state the scheduler gave the job: completed, failed, timeout, out_of_memory, node_fail, preempted, cancelled, running …", NEEDS),
-    Feature("job_end", "text", "", "how the job ended, where no line of the log blames an earlier fault: its state, or step_failed, step_out_of_memory of a job that is not said to have ended so", NEEDS),
+    Feature("job_end", "text", "", "how the job ended, unless a line of the log names an earlier fault: its state; step_failed or step_out_of_memory if only a step of it failed", NEEDS),
     Feature("job_cancelled_by", "text", "", "who cancelled the job: a name, or `user 1000`, as sacct -P prints it", NEEDS),
-    Feature("job_exit_code", "int", "", "exit code of the job, else of its first step that has one", NEEDS),
-    Feature("job_signal", "int", "", "signal that ended the job, else its first step that was ended by one (125: out of memory)", NEEDS),
+    Feature("job_exit_code", "int", "", "exit code of the job; where it has none, of the first step that has one other than 0", NEEDS),
+    Feature("job_signal", "int", "", "signal that ended the job; where it has none, the signal that ended one of its steps (125: out of memory)", NEEDS),
     Feature("job_elapsed_s", "float", "s", "wall time the job ran", NEEDS),
-    Feature("job_limit_s", "float", "s", "wall time the job was allowed", NEEDS),
-    Feature("job_elapsed_share", "float", "share", "wall time used of that allowed", NEEDS),
+    Feature("job_limit_s", "float", "s", "wall time limit of the job", NEEDS),
+    Feature("job_elapsed_share", "float", "share", "wall time used, as a share of the limit", NEEDS),
     Feature("job_memory_used_gib", "float", "GiB", "largest memory of a task, as sampled (the true peak may be higher)", NEEDS),
-    Feature("job_memory_limit_gib", "float", "GiB", "memory a node allowed the job", NEEDS),
-    Feature("job_memory_share", "float", "share", "largest sampled memory of a task against what a node allowed", NEEDS),
+    Feature("job_memory_limit_gib", "float", "GiB", "memory limit of the job on a node", NEEDS),
+    Feature("job_memory_share", "float", "share", "largest sampled memory of a task as a share of the limit on a node", NEEDS),
     Feature("job_nodes", "text", "", "nodes the job ran on", NEEDS),
 )  # fmt: skip
 

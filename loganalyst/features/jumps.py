@@ -9,12 +9,12 @@ from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
 FEATURES = (
-    Feature("train_loss_jump_points", "int", "points", "points in which the training loss went from below a quarter to above three quarters of its largest lasting rise (1 = at once)", ROLE),
-    Feature("train_loss_jump_step", "int", "step", "the first point behind it", ROLE),
-    Feature("train_loss_jump_share", "float", "share", "where in the run that was (0 = start, 1 = end)", ROLE),
-    Feature("train_loss_jump_ratio", "float", "ratio", "level behind that rise against the level before it", ROLE),
-    Feature("val_change_since_jump", "float", "share", "last level of the held-out loss against that right before the rise, less 1 (below 0: it went on falling)", "val_loss"),
-    Feature("train_loss_jump_undone_share", "float", "share", "part of that rise that was learned away again by the end", ROLE),
+    Feature("train_loss_jump_points", "int", "points", "points that the largest lasting rise of the training loss took from a quarter to three quarters of its height (1 = all at once)", ROLE),
+    Feature("train_loss_jump_step", "int", "step", "step of the first point after this rise", ROLE),
+    Feature("train_loss_jump_share", "float", "share", "position of this rise in the run (0 = start, 1 = end)", ROLE),
+    Feature("train_loss_jump_ratio", "float", "ratio", "level after this rise divided by the level before it", ROLE),
+    Feature("val_change_since_jump", "float", "share", "relative change of the held-out loss from right before this rise to the end (below 0: it continued to fall)", "val_loss"),
+    Feature("train_loss_jump_undone_share", "float", "share", "share of this rise that training undid by the end", ROLE),
 )  # fmt: skip
 KINDS = ("divergence", "level_up")
 EVALUATIONS = 3

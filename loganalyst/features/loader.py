@@ -8,9 +8,9 @@ from loganalyst.model import Feature, Witness
 
 NEEDS = "a data time beside a step time"
 FEATURES = (
-    *event_features("data_stall", "steps of which more than half went into waiting for data", NEEDS),
-    Feature("data_stall_time_share", "float", "share", "time spent waiting in such steps against the time of all steps", NEEDS),
-    Feature("data_stall_period", "int", "points", "distance at which they recur (often the number of workers; needs four)", NEEDS),
+    *event_features("data_stall", "step that spent more than half of its time waiting for data", NEEDS),
+    Feature("data_stall_time_share", "float", "share", "waiting time in such steps as a share of the time of all steps", NEEDS),
+    Feature("data_stall_period", "int", "points", "distance at which such steps recur, often the number of workers (needs four of them)", NEEDS),
 )  # fmt: skip
 FEWEST = 40  # steps
 RECUR = 4  # stalls that show a period

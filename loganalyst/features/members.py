@@ -10,12 +10,12 @@ from loganalyst.model import Curve, Feature
 
 NEEDS = "step time, data time or throughput by rank or node"
 FEATURES = (
-    Feature("member_count", "int", "members", "ranks, nodes or devices with a speed of their own (of the metric that differs most)", NEEDS),
-    Feature("member_slow_ratio", "float", "ratio", "how much slower the slowest is than the middle one of the others (medians of the second half)", NEEDS),
-    Feature("member_slow_share", "float", "share", "share of the logged steps in which it was the slowest", NEEDS),
-    Feature("member_slow_name", "text", "", "the slowest, such as rank3", NEEDS),
-    Feature("member_slow_metric", "text", "", "its metric", NEEDS),
-    Feature("member_slow_first_ratio", "float", "ratio", "how much slower it was in the first half", NEEDS),
+    Feature("member_count", "int", "members", "ranks, nodes or devices with a speed metric of their own (of the metric that differs most)", NEEDS),
+    Feature("member_slow_ratio", "float", "ratio", "time of the slowest member divided by the median of the others (medians of the second half)", NEEDS),
+    Feature("member_slow_share", "float", "share", "share of the logged steps of the second half in which it was the slowest", NEEDS),
+    Feature("member_slow_name", "text", "", "the slowest member, such as rank3", NEEDS),
+    Feature("member_slow_metric", "text", "", "metric of the slowest member", NEEDS),
+    Feature("member_slow_first_ratio", "float", "ratio", "member_slow_ratio of the same member in the first half", NEEDS),
 )  # fmt: skip
 ROLES = {"step_time": 1.0, "data_time": 1.0, "throughput": -1.0}  # power that makes it time
 FEWEST = 10  # readings of each

@@ -12,21 +12,21 @@ from loganalyst.model import Curve, Feature
 HOST, DEVICE = "host_memory", "gpu_memory"
 
 
-def _growth_features(name: str, of: str, needs: str) -> tuple[Feature, ...]:
+def _growth_features(name: str, reading: str, needs: str) -> tuple[Feature, ...]:
     return (
-        Feature(f"{name}_metric", "text", "", f"{of} that grew most", needs),
-        Feature(f"{name}_points", "int", "points", "readings of it", needs),
-        Feature(f"{name}_growth_ratio", "float", "ratio", "last level against that after the first quarter, which loads and warms up", needs),
-        Feature(f"{name}_rising_share", "float", "share", "share of the eighths of the rest that lie above the one before (1 = at all times)", needs),
-        Feature(f"{name}_late_share", "float", "share", "share of the growth that came in the second half of the rest (about one half: steady)", needs),
+        Feature(f"{name}_metric", "text", "", f"{reading} that grew most", needs),
+        Feature(f"{name}_points", "int", "points", "number of its readings", needs),
+        Feature(f"{name}_growth_ratio", "float", "ratio", "its last level divided by its level after the first quarter of the run, which loads and warms up", needs),
+        Feature(f"{name}_rising_share", "float", "share", "the rest of the run in eighths: share of these that lie above the previous one (1 = it always rises)", needs),
+        Feature(f"{name}_late_share", "float", "share", "share of the growth in the second half of the rest of the run (about one half: steady growth)", needs),
     )  # fmt: skip
 
 
 FEATURES = (
-    *_growth_features("host_memory", "the reading of host memory (of the process where there is one)", HOST),
-    *_growth_features("device_memory", "the reading of accelerator memory", DEVICE),
-    Feature("device_memory_idle_share", "float", "share", "share of the reserved accelerator memory that is not allocated, at the end, of the device with most", "allocated and reserved memory"),
-    Feature("device_memory_idle_first", "float", "share", "the same where the run began", "allocated and reserved memory"),
+    *_growth_features("host_memory", "metric of host memory (of the process if there is one)", HOST),
+    *_growth_features("device_memory", "metric of accelerator memory", DEVICE),
+    Feature("device_memory_idle_share", "float", "share", "share of the reserved accelerator memory that is not allocated at the end, of the device with the largest share", "allocated and reserved memory"),
+    Feature("device_memory_idle_first", "float", "share", "the same share at the start of the run", "allocated and reserved memory"),
 )  # fmt: skip
 FEWEST = 32  # readings from which a trend can be told
 PARTS = 8

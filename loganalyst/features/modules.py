@@ -10,11 +10,11 @@ from loganalyst.model import Feature
 
 NEEDS = "gradients of two modules, such as an encoder and a decoder, by layer"
 FEATURES = (
-    Feature("module_count", "int", "modules", "modules of two layers or more whose gradients are logged", NEEDS),
-    Feature("module_grad_ratio", "float", "ratio", "largest against smallest of their gradients at the end (middle layer of each)", NEEDS),
-    Feature("module_grad_first_ratio", "float", "ratio", "the same two where the run began", NEEDS),
-    Feature("module_grad_low", "text", "", "the module with the smallest", NEEDS),
-    Feature("module_grad_high", "text", "", "the module with the largest", NEEDS),
+    Feature("module_count", "int", "modules", "modules of two layers or more with logged gradients", NEEDS),
+    Feature("module_grad_ratio", "float", "ratio", "largest gradient of a module divided by the smallest, at the end (median layer of each)", NEEDS),
+    Feature("module_grad_first_ratio", "float", "ratio", "the same ratio of the same two modules at the start", NEEDS),
+    Feature("module_grad_low", "text", "", "module with the smallest gradient", NEEDS),
+    Feature("module_grad_high", "text", "", "module with the largest gradient", NEEDS),
 )  # fmt: skip
 SAID = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
 FEWEST = 2  # layers of a module, and modules

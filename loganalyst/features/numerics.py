@@ -13,18 +13,18 @@ LOSSES = (
 FEATURES = (
     *event_features(
         "other_loss_nonfinite",
-        "losses beside the training loss that turn NaN or infinite and stay so",
+        "loss other than the training loss that becomes NaN or infinite and stays so",
         "loss_component",
     ),
-    Feature("other_loss_nonfinite_metric", "text", "", "the first of them", "loss_component"),
+    Feature("other_loss_nonfinite_metric", "text", "", "the first of these losses", "loss_component"),
     Feature("loss_scale_points", "int", "points", "logged values of the loss scale", "loss_scale"),
-    Feature("loss_scale_first", "float", "", "its first value", "loss_scale"),
-    Feature("loss_scale_last", "float", "", "its last value", "loss_scale"),
-    Feature("loss_scale_last_ratio", "float", "ratio", "last against highest value", "loss_scale"),
-    Feature("loss_scale_halvings", "int", "events", "how often it fell from one value to the next", "loss_scale"),
-    Feature("loss_scale_min_step", "int", "step", "where it first reached its lowest value", "loss_scale"),
+    Feature("loss_scale_first", "float", "", "first value of the loss scale", "loss_scale"),
+    Feature("loss_scale_last", "float", "", "last value of the loss scale", "loss_scale"),
+    Feature("loss_scale_last_ratio", "float", "ratio", "last value of the loss scale divided by its highest value", "loss_scale"),
+    Feature("loss_scale_halvings", "int", "events", "number of falls of the loss scale from one value to the next", "loss_scale"),
+    Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
     Feature(
-        "skipped_steps", "float", "steps", "skipped optimiser steps, or iterations with NaN, as logged", "skipped_steps"
+        "skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"
     ),
 )
 

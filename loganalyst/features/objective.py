@@ -15,14 +15,14 @@ from loganalyst.thresholds import feature_limit
 
 NEEDS = "accuracy and loss of the same data"
 FEATURES = (
-    Feature("objective_loss_metric", "text", "", "the loss that stands beside the accuracy of its data; of training and held-out data those with the higher accuracy", NEEDS),
-    Feature("objective_loss_last", "float", "loss", "median of the last third of it", NEEDS),
-    Feature("objective_loss_rise", "float", "loss", "what that is above its lowest value", NEEDS),
-    Feature("objective_accuracy_metric", "text", "", "the accuracy", NEEDS),
-    Feature("objective_accuracy_last", "float", "share", "median of the last third of it", NEEDS),
-    Feature("objective_softmax_classes", "int", "classes", "K: classes of the config, or of the first training loss, or those that a softmax inside of a softmax would best fit (NULL: labels are smoothed)", NEEDS),
-    Feature("objective_softmax_basis", "text", "", "which of these: config, first loss, fit", NEEDS),
-    Feature("objective_softmax_excess", "float", "loss", "how much the loss is above what a softmax inside of a softmax leaves of K classes where all are sure, at this accuracy", NEEDS),
+    Feature("objective_loss_metric", "text", "", "loss with an accuracy on the same data; of training and held-out data, the pair with the higher accuracy", NEEDS),
+    Feature("objective_loss_last", "float", "loss", "median of the last third of this loss", NEEDS),
+    Feature("objective_loss_rise", "float", "loss", "objective_loss_last minus the lowest value", NEEDS),
+    Feature("objective_accuracy_metric", "text", "", "the accuracy of this pair", NEEDS),
+    Feature("objective_accuracy_last", "float", "share", "median of the last third of this accuracy", NEEDS),
+    Feature("objective_softmax_classes", "int", "classes", "number of classes K, from the config, from the first training loss, or the K for which a doubled softmax fits best (NULL: labels are smoothed)", NEEDS),
+    Feature("objective_softmax_basis", "text", "", "origin of K: config, first loss or fit", NEEDS),
+    Feature("objective_softmax_excess", "float", "loss", "loss minus the loss that a doubled softmax over K classes gives at this accuracy if all predictions are certain", NEEDS),
 )  # fmt: skip
 
 PAIRS = (("val_loss", "val_accuracy"), ("train_loss", "train_accuracy"))

@@ -28,21 +28,21 @@ SAME_UNIT = 20  # a curve whose steps span less than one in so many of the run's
 
 NEEDS = "two judged metrics"
 FEATURES = (
-    Feature("onset_count", "int", "metrics", "judged metrics that left their usual course for the worse (0 = looked and none)", NEEDS),
-    Feature("onset_first_metric", "text", "", "the one that moved first", NEEDS),
-    Feature("onset_first_role", "text", "", "its role", NEEDS),
-    Feature("onset_first_step", "int", "step", "where it did", NEEDS),
-    Feature("onset_first_confidence", "float", "probability", "that it was before each of the others, given how often each was logged", NEEDS),
-    Feature("train_loss_onset_step", "int", "step", "where the training loss left its usual course for the worse: the first point that is no longer usual", "train_loss"),
-    Feature("rate_first_confidence", "float", "probability", "that the learning rate jumped before the training loss moved", "learning_rate"),
-    Feature("rate_first_step", "int", "step", "where the learning rate jumped", "learning_rate"),
-    Feature("grad_first_confidence", "float", "probability", "that the gradient norm moved before the training loss", "grad_norm"),
-    Feature("grad_first_steps", "int", "steps", "how long before it (negative: after)", "grad_norm"),
-    Feature("term_first_confidence", "float", "probability", "that a term of the loss moved before the training loss, or with it and before all other terms", "loss_component"),
-    Feature("term_first_metric", "text", "", "that term", "loss_component"),
-    Feature("term_first_step", "int", "step", "where it moved", "loss_component"),
-    Feature("data_first_confidence", "float", "probability", "that the time spent on data rose before the run became slower", "data_time"),
-    Feature("data_first_step", "int", "step", "where it rose", "data_time"),
+    Feature("onset_count", "int", "metrics", "judged metrics that left their usual course for the worse (0 = none found)", NEEDS),
+    Feature("onset_first_metric", "text", "", "the metric that moved first", NEEDS),
+    Feature("onset_first_role", "text", "", "role of this metric", NEEDS),
+    Feature("onset_first_step", "int", "step", "step of its onset", NEEDS),
+    Feature("onset_first_confidence", "float", "probability", "probability that it moved before all others, given how often each was logged", NEEDS),
+    Feature("train_loss_onset_step", "int", "step", "first step at which the training loss is no longer on its usual course", "train_loss"),
+    Feature("rate_first_confidence", "float", "probability", "probability that the learning rate jumped before the training loss moved", "learning_rate"),
+    Feature("rate_first_step", "int", "step", "step at which the learning rate jumped", "learning_rate"),
+    Feature("grad_first_confidence", "float", "probability", "probability that the gradient norm moved before the training loss", "grad_norm"),
+    Feature("grad_first_steps", "int", "steps", "steps from the onset of the gradient norm to that of the training loss (negative: it came after)", "grad_norm"),
+    Feature("term_first_confidence", "float", "probability", "probability that a term of the loss moved before the training loss, or with it and before all other terms", "loss_component"),
+    Feature("term_first_metric", "text", "", "the term that moved first", "loss_component"),
+    Feature("term_first_step", "int", "step", "step at which this term moved", "loss_component"),
+    Feature("data_first_confidence", "float", "probability", "probability that the data time rose before the run became slower", "data_time"),
+    Feature("data_first_step", "int", "step", "step at which the data time rose", "data_time"),
 )  # fmt: skip
 _TERMS = ("loss_component", "recon_loss", "kl", "quantisation_loss")
 _GRADIENTS = ("grad_norm", "grad_norm_squared", "layer_grad_norm")

@@ -6,10 +6,10 @@ from loganalyst.model import Feature
 MARGIN, ACCURACY, CHOSEN = "preference_margin", "preference_accuracy", "chosen_reward"
 FEATURES = (
     Feature("preference_margin_metric", "text", "", "reward margin of chosen over rejected answers", MARGIN),
-    Feature("preference_margin_points", "int", "points", "logged values of it", MARGIN),
-    Feature("preference_margin_last", "float", "nats", "its last level", MARGIN),
+    Feature("preference_margin_points", "int", "points", "logged values of the margin", MARGIN),
+    Feature("preference_margin_last", "float", "nats", "last level of the margin", MARGIN),
     Feature("preference_accuracy_first", "float", "share", "first level of the share of pairs in which the chosen answer wins", ACCURACY),
-    Feature("preference_accuracy_last", "float", "share", "its last level", ACCURACY),
+    Feature("preference_accuracy_last", "float", "share", "last level of the share of pairs in which the chosen answer wins", ACCURACY),
     Feature("chosen_reward_last", "float", "nats", "last level of the implicit reward of chosen answers (below 0: they became less likely than under the reference)", CHOSEN),
 )  # fmt: skip
 

@@ -12,22 +12,22 @@ from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "the job logs of all ranks (SLURM output, stdout or stderr)"
 FEATURES = (
-    Feature("log_survived_count", "int", "lines", "faults that training went on after (last session)", NEEDS),
-    Feature("log_survived_message", "text", "", "the first of them", NEEDS),
-    Feature("log_survived_at", "text", "", "where it stands, file:line", NEEDS),
+    Feature("log_survived_count", "int", "lines", "faults that training survived (last session)", NEEDS),
+    Feature("log_survived_message", "text", "", "message of the first of them", NEEDS),
+    Feature("log_survived_at", "text", "", "place of the first of them, file:line", NEEDS),
     Feature("log_survived_progress", "int", "lines", "lines with metrics after the first of them", NEEDS),
-    Feature("log_ranks_waiting", "text", "", "ranks that complained of their peers: timeouts of collectives, lost connections", NEEDS),
-    Feature("log_ranks_silent", "text", "", "ranks that never complained while most others did: they did not come, or had died", NEEDS),
-    Feature("log_ranks_silent_count", "int", "ranks", "how many those are", NEEDS),
-    Feature("log_odd_node", "text", "", "the one node of several that all faults of hardware, network and storage come from", NEEDS),
-    Feature("log_odd_rank", "int", "", "the one rank of several that all those faults come from", NEEDS),
-    Feature("log_odd_count", "int", "lines", "how many such lines there are", NEEDS),
-    Feature("log_odd_message", "text", "", "the first of them", NEEDS),
-    Feature("log_odd_at", "text", "", "where it stands, file:line", NEEDS),
-    Feature("log_behind_name", "text", "", "the one job log of several, or rank in one log, whose last step stays behind all others'", NEEDS),
-    Feature("log_behind_file", "text", "", "that job log, or the one of that rank", NEEDS),
-    Feature("log_behind_rank", "int", "", "that rank, or the one that wrote that log", NEEDS),
-    Feature("log_behind_steps", "int", "steps", "by how many steps it stays behind the slowest of the others", NEEDS),
+    Feature("log_ranks_waiting", "text", "", "ranks that complained about their peers: timeouts of collectives, lost connections", NEEDS),
+    Feature("log_ranks_silent", "text", "", "ranks that did not complain while most others did: they never arrived, or had died", NEEDS),
+    Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
+    Feature("log_odd_node", "text", "", "the only node of several with faults of hardware, network and storage", NEEDS),
+    Feature("log_odd_rank", "int", "", "the only rank of several with such faults", NEEDS),
+    Feature("log_odd_count", "int", "lines", "lines that state such faults", NEEDS),
+    Feature("log_odd_message", "text", "", "message of the first of them", NEEDS),
+    Feature("log_odd_at", "text", "", "place of the first of them, file:line", NEEDS),
+    Feature("log_behind_name", "text", "", "the job log, or the rank within one log, whose last step is behind all others", NEEDS),
+    Feature("log_behind_file", "text", "", "that job log, or the job log of that rank", NEEDS),
+    Feature("log_behind_rank", "int", "", "that rank, or the rank that wrote that log", NEEDS),
+    Feature("log_behind_steps", "int", "steps", "steps it is behind the slowest of the others", NEEDS),
 )  # fmt: skip
 
 SHORT = 160  # characters of a message

@@ -14,12 +14,12 @@ SIDE = 3  # points that tell the level on a side of a jump
 FEWEST = 8  # points on both sides of it
 
 FEATURES = (
-    Feature("relearn_count", "int", "jumps", "rises of the training loss from one point to the next at least half as great as the greatest", ROLE),
-    Feature("relearn_step", "int", "step", "first step behind the greatest of them", ROLE),
-    Feature("relearn_start_share", "float", "share", "how far that one went back to where training had begun (1 = all the way)", ROLE),
-    Feature("relearn_points", "int", "points", "values behind it that can be laid over the first ones", ROLE),
-    Feature("relearn_fall_share", "float", "share", "what those first ones fell, of all that the loss had fallen before it", ROLE),
-    Feature("relearn_mismatch", "float", "share", "typical distance between both, of the same", ROLE),
+    Feature("relearn_count", "int", "jumps", "rises of the training loss between neighbouring points that are at least half as large as the largest", ROLE),
+    Feature("relearn_step", "int", "step", "first step after the largest of these rises", ROLE),
+    Feature("relearn_start_share", "float", "share", "how far this rise returned to the loss at the start of training (1 = completely)", ROLE),
+    Feature("relearn_points", "int", "points", "values after this rise that can be compared with the first values of the run", ROLE),
+    Feature("relearn_fall_share", "float", "share", "drop over these first values, as a share of the total drop before the jump", ROLE),
+    Feature("relearn_mismatch", "float", "share", "typical distance between the values after the jump and the first values, as a share of the same total drop", ROLE),
 )  # fmt: skip
 
 

@@ -11,11 +11,11 @@ NEAR = 10  # points that tell the level there
 
 FEATURES = (
     Feature("resume_count", "int", "restarts", "restarts within the training loss with enough values on both sides", ROLE),
-    Feature("resume_step", "int", "step", "first step after the one at which the loss rose most", ROLE),
-    Feature("resume_loss_ratio", "float", "ratio", "level after it against the level before it (positive losses)", ROLE),
-    Feature("resume_loss_noise", "float", "noise", "rise of the level there in units of the noise", ROLE),
-    Feature("resume_start_share", "float", "share", "how far it went back to where training had begun (0 = goes on, 1 = begins anew)", ROLE),
-    Feature("resume_lr_ratio", "float", "ratio", "learning rate after it against that before it", "learning_rate"),
+    Feature("resume_step", "int", "step", "first step after the restart at which the loss rose most", ROLE),
+    Feature("resume_loss_ratio", "float", "ratio", "level after this restart divided by the level before it (positive losses only)", ROLE),
+    Feature("resume_loss_noise", "float", "noise", "rise of the level at this restart, in units of the noise", ROLE),
+    Feature("resume_start_share", "float", "share", "how far the loss returned to its level at the start of training (0 = it continues, 1 = training starts over)", ROLE),
+    Feature("resume_lr_ratio", "float", "ratio", "learning rate after this restart divided by the rate before it", "learning_rate"),
 )  # fmt: skip
 
 

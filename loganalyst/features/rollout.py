@@ -8,13 +8,13 @@ from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("value_loss_last", "float", "loss", "last level of the value function's loss", "value_loss"),
-    Feature("value_loss_drop_relative", "float", "share", "its fall against its first level (below 0: it rose)", "value_loss"),
-    Feature("advantage_size", "float", "reward", "median size of the advantages, or of their standard deviation", "advantage"),
-    Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers against the first", "episode_length"),
-    Feature("episode_length_last", "float", "steps", "last level of it", "episode_length"),
+    Feature("value_loss_drop_relative", "float", "share", "fall of the value function's loss relative to its first level (below 0: it rose)", "value_loss"),
+    Feature("advantage_size", "float", "reward", "median absolute value of the advantages, or of their standard deviation", "advantage"),
+    Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers divided by its first level", "episode_length"),
+    Feature("episode_length_last", "float", "steps", "last level of the length of episodes or answers", "episode_length"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
-    Feature("exploration_low_share", "float", "share", "share of the run after it first fell below a twentieth of its first level", "exploration"),
-    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates whose divergence is above 0.05", "approx_kl"),
+    Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
+    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates with a divergence above 0.05", "approx_kl"),
 )  # fmt: skip
 
 

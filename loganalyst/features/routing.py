@@ -8,13 +8,13 @@ from loganalyst.thresholds import feature_limit
 
 LOAD, ENTROPY = "expert_load", "router_entropy"
 FEATURES = (
-    Feature("expert_count", "int", "experts", "experts whose load is logged each by itself", LOAD),
-    Feature("expert_top_share", "float", "share", "part of all work the busiest of them has at the end", LOAD),
-    Feature("expert_top_metric", "text", "", "the busiest", LOAD),
+    Feature("expert_count", "int", "experts", "experts with a logged load of their own", LOAD),
+    Feature("expert_top_share", "float", "share", "share of the total load that the busiest expert has at the end", LOAD),
+    Feature("expert_top_metric", "text", "", "metric of the busiest expert", LOAD),
     Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
     Feature("router_entropy_metric", "text", "", "entropy of the choice of experts that fell most", ENTROPY),
-    Feature("router_entropy_last", "float", "nats", "its last level", ENTROPY),
-    Feature("router_entropy_share", "float", "share", "last level against the first", ENTROPY),
+    Feature("router_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
+    Feature("router_entropy_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
 )  # fmt: skip
 FEWEST = 2  # experts
 NUMBER = re.compile(r"\d+")

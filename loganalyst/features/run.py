@@ -11,19 +11,19 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
-    Feature("run_stopped_early", "bool", "", "a job log says that training was stopped because a held-out value got no better", "run"),
-    Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
-    Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler tells how the run ended, or that it goes on", "run"),
+    Feature("run_stopped_early", "bool", "", "a job log says that training stopped early because a held-out value no longer improved", "run"),
+    Feature("run_status_otherwise", "text", "", "statements of a tracker, a log or the scheduler about the end of the run that contradict run_status", "run"),
+    Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler states how the run ended, or that it is still running", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
-    Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended (not known where a file was not read to its end)", "run"),
-    Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
+    Feature("run_is_running", "bool", "", "the run is still running: nothing states how it ended (NULL: a file was not read to its end)", "run"),
+    Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
-    Feature("run_planned_steps", "float", "steps", "steps planned in the config, else those the job log says there are to be", "config"),
-    Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
+    Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
+    Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
-    Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
-    Feature("run_evaluated", "bool", "", "a value of held-out data was logged: a loss, a score or an error rate", "run"),
-    Feature("run_log_expected", "bool", "", "a tracker, an event file or a log beside its config was opened, so metrics were meant to be logged", "run"),
+    Feature("run_exit_code", "int", "", "exit code that the tracker or the scheduler recorded", "run"),
+    Feature("run_evaluated", "bool", "", "a value on held-out data was logged: a loss, a score or an error rate", "run"),
+    Feature("run_log_expected", "bool", "", "a tracker, an event file, or a log together with its config was found, so the run was meant to log metrics", "run"),
 )  # fmt: skip
 
 NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}

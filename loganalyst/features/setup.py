@@ -4,25 +4,25 @@ from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.model import Feature
 
 FEATURES = (
-    Feature("config_batch", "float", "samples", "samples an update is made from: the global batch, else batch size times gradient accumulation", "config"),
-    Feature("lr_for_batch", "float", "rate", "rate that is usual for SGD with such batches: 0.1 for 256 samples", "config"),
-    Feature("config_beta2", "float", "", "decay of Adam's second moment", "config"),
-    Feature("config_epsilon", "float", "", "what Adam adds to the root of its second moment", "config"),
+    Feature("config_batch", "float", "samples", "samples per update: the global batch size, otherwise batch size times gradient accumulation", "config"),
+    Feature("lr_for_batch", "float", "rate", "usual learning rate of SGD for this batch size: 0.1 for 256 samples", "config"),
+    Feature("config_beta2", "float", "", "decay rate of Adam's second moment", "config"),
+    Feature("config_epsilon", "float", "", "epsilon that Adam adds to the root of its second moment", "config"),
     Feature("config_weight_decay", "float", "", "weight decay", "config"),
     Feature("config_dropout", "float", "share", "share of units dropped in training", "config"),
-    Feature("config_warmup", "float", "", "steps (or share of the run, below 1) of the warm-up (0 = none)", "config"),
-    Feature("config_epochs", "float", "epochs", "passes over the data that were planned", "config"),
+    Feature("config_warmup", "float", "", "warm-up in steps, or below 1 as a share of the run (0 = none)", "config"),
+    Feature("config_epochs", "float", "epochs", "planned passes over the data", "config"),
     Feature("config_shuffle", "bool", "", "the training data is shuffled", "config"),
-    Feature("config_same_data", "bool", "", "the training data and the held-out data are the same path", "config"),
+    Feature("config_same_data", "bool", "", "training data and held-out data have the same path", "config"),
     Feature("config_data", "text", "", "path or name of the training data", "config"),
-    Feature("config_lora_rank", "float", "", "rank of the adapters", "config"),
-    Feature("config_lora_alpha", "float", "", "scale of the adapters, before it is divided by the rank", "config"),
-    Feature("config_lora_scale", "float", "ratio", "scale by rank: what the output of an adapter is multiplied by", "config"),
-    Feature("config_dpo_beta", "float", "", "weight of the reference in learning from preferences", "config"),
+    Feature("config_lora_rank", "float", "", "rank of the LoRA adapters", "config"),
+    Feature("config_lora_alpha", "float", "", "scale of the LoRA adapters, before division by the rank", "config"),
+    Feature("config_lora_scale", "float", "ratio", "LoRA scale divided by rank: the factor on the output of an adapter", "config"),
+    Feature("config_dpo_beta", "float", "", "weight of the reference policy in preference learning", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
     Feature("config_parameters", "float", "parameters", "parameters of the model", "config"),
-    Feature("config_trainable_share", "float", "share", "part of the parameters that is trained; not known where adapters are, which are few on purpose", "config"),
-    Feature("embedding_parameter_share", "float", "share", "part of the parameters that lies in the token embedding: vocabulary times width", "config"),
+    Feature("config_trainable_share", "float", "share", "share of the parameters that is trained (NULL with adapters, which are few on purpose)", "config"),
+    Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
 
 _NUMBERS = {

@@ -16,20 +16,20 @@ END = "times of the logged rows, and when the job ended (SLURM accounting, or a 
 RANKS = "logs with timestamps, one a rank or node"
 FEATURES = (
     Feature("log_pause_s", "float", "s", "usual time between two logged rows", NEEDS),
-    Feature("stall_count", "int", "events", "pauses far longer than usual: evaluations, checkpoints and what recurs at equal distances left out (0 = looked and none)", NEEDS),
-    Feature("stall_step", "int", "step", "step after the longest of them", NEEDS),
-    Feature("stall_s", "float", "s", "length of the longest of them", NEEDS),
-    Feature("stall_ratio", "float", "", "length of the longest against what was to be expected there", NEEDS),
-    Feature("stall_share", "float", "share", "time spent in them, of all the time logged", NEEDS),
-    Feature("end_is_regular", "bool", "", "something says that the run finished or stopped on purpose", "run"),
-    Feature("log_ends_mid_line", "bool", "", "the job log's last line has no end, and is no progress bar", "the job log"),
-    Feature("log_cut_text", "text", "", "how that line ends", "the job log"),
-    Feature("log_cut_at_buffer", "bool", "", "it ends where a buffer of output did (a multiple of 4,096 bytes): what followed was never written", "the job log"),
+    Feature("stall_count", "int", "events", "pauses far longer than usual, without evaluations, checkpoints and pauses that recur at equal distances (0 = none found)", NEEDS),
+    Feature("stall_step", "int", "step", "step after the longest stall", NEEDS),
+    Feature("stall_s", "float", "s", "length of the longest stall", NEEDS),
+    Feature("stall_ratio", "float", "", "length of the longest stall divided by the length expected there", NEEDS),
+    Feature("stall_share", "float", "share", "share of the logged time spent in stalls", NEEDS),
+    Feature("end_is_regular", "bool", "", "a log, a tracker or the scheduler states that the run finished or stopped on purpose", "run"),
+    Feature("log_ends_mid_line", "bool", "", "the last line of the job log is incomplete and no progress bar", "the job log"),
+    Feature("log_cut_text", "text", "", "end of the incomplete line", "the job log"),
+    Feature("log_cut_at_buffer", "bool", "", "the log ends at the end of an output buffer (a multiple of 4,096 bytes), so what followed was never written", "the job log"),
     Feature("end_silence_s", "float", "s", "time from the last logged row to the last sign of the job: its accounted end, a machine reading, a line of the log", END),
-    Feature("end_silence_ratio", "float", "", "that time against the longest usual pause", END),
-    Feature("end_silence_step", "int", "step", "last step logged before it", END),
-    Feature("silent_log_s", "float", "s", "how long before the others the first log of a rank or node went silent", RANKS),
-    Feature("silent_log_file", "text", "", "that log", RANKS),
+    Feature("end_silence_ratio", "float", "", "end_silence_s divided by the longest usual pause", END),
+    Feature("end_silence_step", "int", "step", "last step logged before the silence", END),
+    Feature("silent_log_s", "float", "s", "time from the last line of the log of a rank or node that ended first to the last line of the log that ended last", RANKS),
+    Feature("silent_log_file", "text", "", "the log of a rank or node that ended first", RANKS),
 )  # fmt: skip
 SHOWN = 60  # characters
 _OF_A_RANK = r"(?i)(?:rank|node|worker|proc|gpu|task)[-_.]?\d+[^/]*$"

@@ -12,16 +12,16 @@ from loganalyst.thresholds import feature_limit
 
 NEEDS = "a throughput or step time, or times of the logged rows"
 FEATURES = (
-    Feature("throughput_metric", "text", "", "what the speed was read from (`steps per second` where from the times of rows)", NEEDS),
-    Feature("throughput_points", "int", "points", "readings of speed, after the first tenth", NEEDS),
-    Feature("throughput_best", "float", "", "highest median speed of a tenth of the run (of steps a second where read from times)", NEEDS),
-    Feature("throughput_last_share", "float", "share", "speed in the last tenth against the highest of the tenths", NEEDS),
-    Feature("throughput_low_share", "float", "share", "part of the run, after its fastest tenth, that went below three quarters of it", NEEDS),
-    Feature("throughput_drop_share", "float", "share", "speed right after the largest drop against right before (near throughput_last_share: sudden; else a drift)", NEEDS),
+    Feature("throughput_metric", "text", "", "metric from which the speed was read (`steps per second`: from the times of the rows)", NEEDS),
+    Feature("throughput_points", "int", "points", "readings of speed after the first tenth of the run", NEEDS),
+    Feature("throughput_best", "float", "", "highest median speed of any tenth of the run (in steps per second where read from times)", NEEDS),
+    Feature("throughput_last_share", "float", "share", "speed in the last tenth as a share of the fastest tenth", NEEDS),
+    Feature("throughput_low_share", "float", "share", "share of the run, from its fastest tenth on, below three quarters of that speed", NEEDS),
+    Feature("throughput_drop_share", "float", "share", "speed right after the largest drop as a share of the speed right before it (near throughput_last_share: sudden, otherwise a drift)", NEEDS),
     Feature("throughput_drop_step", "int", "step", "step of the largest drop", NEEDS),
-    Feature("throughput_noise", "float", "", "half of the spread of the middle half of the readings against their median, within tenths", NEEDS),
-    Feature("data_time_share", "float", "share", "time spent waiting for data against the time of a step, second half of the run", "a data time beside a step time"),
-    Feature("data_time_first_share", "float", "share", "the same in the first half", "a data time beside a step time"),
+    Feature("throughput_noise", "float", "", "half the interquartile range of the readings relative to their median, within tenths", NEEDS),
+    Feature("data_time_share", "float", "share", "data time as a share of the step time, in the second half of the run", "a data time beside a step time"),
+    Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "a data time beside a step time"),
 )  # fmt: skip
 FEWEST = 40  # readings from which tenths can be told
 BRIEF = timedelta(minutes=1)  # a shorter run is all start

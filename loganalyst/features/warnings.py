@@ -10,8 +10,8 @@ from loganalyst.patterntraits import having
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 FEATURES = (
-    Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was taken of too few values (0 = looked and none)", NEEDS),
-    Feature("variance_warning_operation", "text", "", "what warned: var, std or another", NEEDS),
+    Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was computed from too few values (0 = none found)", NEEDS),
+    Feature("variance_warning_operation", "text", "", "operation that warned: var, std or another", NEEDS),
 )  # fmt: skip
 
 

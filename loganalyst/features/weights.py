@@ -11,23 +11,23 @@ from loganalyst.model import Curve, Feature
 GRADIENTS, ACTIVATIONS, WEIGHTS = "histograms of gradients", "histograms of activations", "histograms of weights"
 RATIO = "update_ratio"
 FEATURES = (
-    Feature("dead_share", "float", "share", "share of exact zeros at the end in the gradient of the layer that has most (embeddings left out)", GRADIENTS),
-    Feature("dead_share_first", "float", "share", "the same share of that layer where the run began", GRADIENTS),
-    Feature("dead_metric", "text", "", "that layer", GRADIENTS),
-    Feature("dead_layers_share", "float", "share", "mean share of zeros over all layers at the end", GRADIENTS),
-    Feature("silent_share", "float", "share", "share of exact zeros at the end in the activations of the layer that has most", ACTIVATIONS),
-    Feature("silent_share_first", "float", "share", "the same share of that layer where the run began", ACTIVATIONS),
-    Feature("silent_metric", "text", "", "that layer", ACTIVATIONS),
+    Feature("dead_share", "float", "share", "share of exact zeros at the end in the gradient of the layer with most zeros (without embeddings)", GRADIENTS),
+    Feature("dead_share_first", "float", "share", "share of zeros in the gradient of the same layer at the start", GRADIENTS),
+    Feature("dead_metric", "text", "", "this layer", GRADIENTS),
+    Feature("dead_layers_share", "float", "share", "share of zeros at the end, averaged over all layers", GRADIENTS),
+    Feature("silent_share", "float", "share", "share of exact zeros at the end in the activations of the layer with most zeros", ACTIVATIONS),
+    Feature("silent_share_first", "float", "share", "share of zeros in the activations of the same layer at the start", ACTIVATIONS),
+    Feature("silent_metric", "text", "", "this layer", ACTIVATIONS),
     Feature("weight_layers", "int", "layers", "weight tensors logged at three steps or more", WEIGHTS),
-    Feature("weight_still_share", "float", "share", "share of them that never changed", WEIGHTS),
-    Feature("weight_still_metric", "text", "", "the first of those that never changed", WEIGHTS),
+    Feature("weight_still_share", "float", "share", "share of the weight tensors that never changed", WEIGHTS),
+    Feature("weight_still_metric", "text", "", "the first weight tensor that never changed", WEIGHTS),
     Feature("weight_left_out_count", "int", "layers", "weight tensors that never changed although their gradient is not 0", "histograms of weights and gradients"),
-    Feature("weight_left_out_metric", "text", "", "the first of them", "histograms of weights and gradients"),
-    Feature("weight_growth_ratio", "float", "ratio", "norm of the last tenth against the first of the weight tensor that grew most", WEIGHTS),
-    Feature("weight_growth_metric", "text", "", "that tensor", WEIGHTS),
-    Feature("update_ratio_median", "float", "ratio", "median size of an update against the weights, of the middle layer", RATIO),
-    Feature("update_ratio_high", "float", "ratio", "the same of the layer with the largest", RATIO),
-    Feature("update_ratio_high_metric", "text", "", "that layer", RATIO),
+    Feature("weight_left_out_metric", "text", "", "the first of these tensors", "histograms of weights and gradients"),
+    Feature("weight_growth_ratio", "float", "ratio", "last level of the norm divided by its first level, of the weight tensor that grew most", WEIGHTS),
+    Feature("weight_growth_metric", "text", "", "this tensor", WEIGHTS),
+    Feature("update_ratio_median", "float", "ratio", "size of an update relative to the weights (median over time, median layer)", RATIO),
+    Feature("update_ratio_high", "float", "ratio", "the same ratio of the layer with the largest", RATIO),
+    Feature("update_ratio_high_metric", "text", "", "layer with the largest ratio", RATIO),
 )  # fmt: skip
 FEWEST = 3  # logged steps that show whether a tensor moves
 NOISE = 1e-9  # reach below which what TensorBoard counts as zeros may be small values
