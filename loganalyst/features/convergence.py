@@ -1,6 +1,6 @@
-"""Features of how the training loss converges: the law it falls by, its limit, and what more steps would bring."""
+"""Features of the convergence of the training loss: the law of its fall, its limit, and the gain from more steps."""
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.model import Feature
 
 ROLE = "train_loss"
@@ -17,18 +17,18 @@ FEATURES = (
     Feature("train_loss_gain_z", "float", "standard errors", "train_loss_gain divided by its standard error", ROLE),
 )  # fmt: skip
 
-NAMES = {"power": "power law", "exponential": "exponential"}
+LAW_NAMES = {"power": "power law", "exponential": "exponential"}
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES where the training loss falls over 12 points or more."""
-    curves = context.of(ROLE)
+    """All of FEATURES, if the training loss falls over at least 12 points."""
+    curves = context.with_role(ROLE)
     if not curves or (fit := context.convergence(curves[0])) is None:
         return {}
     shape = context.shape(curves[0])
     last, fallen = shape.last, (shape.maximum or 0.0) - (shape.minimum or 0.0)
     return {
-        "train_loss_fit": (NAMES[fit.kind], seen(curves[0])),
+        "train_loss_fit": (LAW_NAMES[fit.kind], witness_at(curves[0])),
         "train_loss_fit_explained": fit.explained,
         "train_loss_fit_rate": fit.rate,
         "train_loss_fit_rate_error": fit.rate_error,

@@ -1,4 +1,6 @@
-"""How much of what a job asked for it used: processors, memory, GPUs, time; and how long the rest would have taken."""
+"""Features of efficiency: how much of its processors, memory, GPUs and time a job used, and how long the rest would
+take.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.features.job import NEEDS, accounted, first
 from loganalyst.features.run import COUNTERS, planned_steps
 from loganalyst.model import Curve, Feature, FeatureValue, Witness
@@ -35,7 +37,7 @@ FEATURES = (
 
 
 def compute(context: Context) -> Computed:
-    """The features for which there is accounting, readings of the machine, or a plan and a pace."""
+    """The features for which there is accounting, machine readings, or a plan and a pace."""
     return {**_accounted(context), **_gpus(context), **_progress(context)}
 
 
@@ -61,10 +63,10 @@ def _accounted(context: Context) -> Computed:
 
 
 def _processor_time(mains: pl.DataFrame, steps: pl.DataFrame) -> float | None:
-    """That of the job; where only its steps have it the sum of theirs, of the account that has most."""
-    own: float | None = first(mains, "cpu_s")
-    told = steps.drop_nulls("cpu_s").group_by("origin").agg(pl.col("cpu_s").sum())["cpu_s"].max()
-    return own if own is not None or not isinstance(told, float) else told
+    """Processor time of the job; where only its steps have one, their sum in the account with the largest sum."""
+    job: float | None = first(mains, "cpu_s")
+    of_steps = steps.drop_nulls("cpu_s").group_by("origin").agg(pl.col("cpu_s").sum())["cpu_s"].max()
+    return job if job is not None or not isinstance(of_steps, float) else of_steps
 
 
 def _most_memory(rows: pl.DataFrame) -> float | None:
@@ -74,9 +76,9 @@ def _most_memory(rows: pl.DataFrame) -> float | None:
 
 
 def _gpus(context: Context) -> Computed:
-    """Per cent; shares from 0 to 1 are told from per cent by their largest value, where there is more than idleness."""
-    curves = [c for c in context.of(GPU) if "mfu" not in c.metric.lower()]
-    whole = [c for c in curves if "process" not in c.metric.lower()] or curves  # of one GPU both may be logged
+    """Utilisation in per cent. Readings that never exceed 1 may be shares; they count only if all are 0."""
+    curves = [c for c in context.with_role(GPU) if "mfu" not in c.metric.lower()]
+    whole = [c for c in curves if "process" not in c.metric.lower()] or curves  # one GPU may have both
     finite = [c.values[np.isfinite(c.values)] for c in whole]
     most = max((float(v.max()) for v in finite if v.size), default=math.nan)
     if not finite or not all(v.size for v in finite) or not (most == 0 or most > 1):
@@ -86,14 +88,14 @@ def _gpus(context: Context) -> Computed:
     return {
         "gpu_util_gpus": len(finite),
         "gpu_util_points": min(v.size for v in finite),
-        "gpu_util_lowest": (min(medians), seen(idlest)),
-        "gpu_util_highest": (max(medians), seen(busiest)),
+        "gpu_util_lowest": (min(medians), witness_at(idlest)),
+        "gpu_util_highest": (max(medians), witness_at(busiest)),
         "gpu_util_mean": float(np.mean([v.mean() for v in finite])),
     }
 
 
 def _progress(context: Context) -> Computed:
-    """The plan against the pace; nothing where either is not known."""
+    """The planned steps compared with the pace; nothing where either is not known."""
     planned, pace = planned_steps(context), _pace(context.curves)
     if planned is None or pace is None:
         return {}
@@ -109,7 +111,7 @@ def _progress(context: Context) -> Computed:
 
 
 def _pace(curves: Sequence[Curve]) -> tuple[int, float] | None:
-    """The last step, and steps a second in the last start, by the curve with most points that has times there."""
+    """The last step, and steps per second in the last session, by the curve with most points whose end has a time."""
     timed = [c for c in curves if c.role.name not in COUNTERS and len(c.values) and np.isfinite(c.times[-1])]
     for curve in sorted(timed, key=lambda c: -len(c.values))[:1]:
         last = (curve.sessions == curve.sessions[-1]) & np.isfinite(curve.times)
@@ -120,7 +122,7 @@ def _pace(curves: Sequence[Curve]) -> tuple[int, float] | None:
 
 
 def clock(seconds: float | None) -> str | None:
-    """`hours:minutes:seconds`, before it days: `1-02:00:00`, as `--time` takes it; rounded up to a second."""
+    """The time as `--time` takes it, rounded up to a second: `hours:minutes:seconds`, with days `1-02:00:00`."""
     if seconds is None or not math.isfinite(seconds):
         return None
     whole = math.ceil(seconds)

@@ -50,9 +50,9 @@ def _levels(found: Sequence[Layer]) -> Computed:
     smallest = next(layer for layer in found if layer.metric == low)
     return {
         "layer_grad_count": len(known),
-        "layer_grad_ratio": (ratio(known[high], known[low]), smallest.seen()),
+        "layer_grad_ratio": (ratio(known[high], known[low]), smallest.witness_at()),
         "layer_grad_first_ratio": ratio(max(first, default=None), min(first, default=None)),
-        "layer_grad_min": (known[low], smallest.seen()),
+        "layer_grad_min": (known[low], smallest.witness_at()),
         "layer_grad_min_metric": low,
         "layer_grad_max_metric": high,
     }
@@ -85,7 +85,7 @@ def _fall(found: Sequence[Layer]) -> Computed:
     most = [some[i] for i in np.flatnonzero(relative <= np.sqrt(min(worst, 1.0)))] or [some[int(relative.argmin())]]
     places = [_crossed(layer.size, layer.first or 0.0, layer.last or 0.0) for layer in most]
     at, layer = min(zip(places, most, strict=True), key=lambda pair: int(pair[1].steps[pair[0]]))
-    witness = layer.seen(at)
+    witness = layer.witness_at(at)
     return {
         "layer_grad_fall_ratio": (worst, witness),
         "layer_grad_fall_metric": layer.metric,
@@ -108,7 +108,7 @@ def _rise(found: Sequence[Layer]) -> Computed:
         return {}
     most = [(layer, at) for layer, top, at in peaks if top >= np.sqrt(max(*rises, 1.0))]
     layer, at = min(most or [(p[0], p[2]) for p in peaks], key=lambda pair: int(pair[0].steps[pair[1]]))
-    witness = layer.seen(at)
+    witness = layer.witness_at(at)
     return {
         "layer_grad_rise_ratio": (max(rises), witness),
         "layer_grad_rise_metric": layer.metric,
@@ -139,7 +139,7 @@ def _nonfinite(found: Sequence[Layer]) -> Computed:
     if not broken:
         return {"layer_grad_nonfinite_count": 0}
     layer, at = min(broken, key=lambda pair: int(pair[0].steps[pair[1]]))
-    witness = layer.seen(at)
+    witness = layer.witness_at(at)
     return {
         "layer_grad_nonfinite_count": (len(broken), witness),
         "layer_grad_nonfinite_metric": layer.metric,

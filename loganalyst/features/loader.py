@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, event_features, seen
+from loganalyst.features.context import Computed, Context, event_features, witness_at
 from loganalyst.model import Feature, Witness
 
 NEEDS = "a data time beside a step time"
@@ -19,7 +19,7 @@ REGULAR = 0.7  # share of the distances that are one, two or three periods
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; only where both were logged at the same steps, in the same unit: no step waits longer than it takes."""
-    waits, steps = context.of("data_time"), context.of("step_time")
+    waits, steps = context.with_role("data_time"), context.with_role("step_time")
     if not waits or not steps or not np.array_equal(waits[0].steps, steps[0].steps):
         return {}
     wait, step = waits[0].values, steps[0].values
@@ -27,7 +27,7 @@ def compute(context: Context) -> Computed:
     if some.sum() < FEWEST or (wait[some] < 0).any() or (wait[some] > step[some]).any():
         return {}
     stalls = np.flatnonzero(some & (wait > step / 2))
-    first: Witness | None = seen(waits[0], int(stalls[0])) if stalls.size else None
+    first: Witness | None = witness_at(waits[0], int(stalls[0])) if stalls.size else None
     out: Computed = {
         "data_stall_count": (int(stalls.size), first) if first else 0,
         "data_stall_time_share": float(wait[stalls].sum() / step[some].sum()),

@@ -16,7 +16,7 @@ from loganalyst.features.context import (
     first_level,
     median,
     ratio,
-    seen,
+    witness_at,
 )
 from loganalyst.model import Curve, Feature
 
@@ -70,14 +70,14 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no training loss is logged."""
-    curves = context.of(ROLE)
+    curves = context.with_role(ROLE)
     if not curves:
         return {}
     curve, worst = curves[0], max(curves, key=lambda c: int((~np.isfinite(c.values)).sum()))
     out: Computed = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
-    out |= event("train_loss_nonfinite", True, context.found("nonfinite", ROLE))
+    out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
-        out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.found(name, ROLE))
+        out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.findings_on(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
     return out
 
@@ -93,19 +93,19 @@ def _nonfinite(curve: Curve) -> Computed:
         return out
     onset = int(np.argmax(bad))
     before = curve.values[:onset]
-    out["train_loss_nonfinite_metric"] = (curve.metric, seen(curve, onset))
-    out["train_loss_finite_before"] = (onset, seen(curve, onset))
+    out["train_loss_nonfinite_metric"] = (curve.metric, witness_at(curve, onset))
+    out["train_loss_finite_before"] = (onset, witness_at(curve, onset))
     if onset >= 8:
         usual = float(np.quantile(before[-63:-3], 0.9))
         run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None
-        out["train_loss_run_up_ratio"] = (run_up, seen(curve, onset - 1))
+        out["train_loss_run_up_ratio"] = (run_up, witness_at(curve, onset - 1))
         out["train_loss_nonfinite_level_ratio"] = ratio(float(np.median(before[-10:])), first_level(before) or 0.0)
     return out
 
 
 def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
-    best = seen(curve, shape.best_index)
+    best = witness_at(curve, shape.best_index)
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
@@ -150,14 +150,14 @@ def _beyond(curve: Curve) -> Computed:
     top = down + int(np.argmax(x[down:]))
     return {
         "train_loss_end_ratio": ratio(float(x[-2:].min()), float(x[0])),
-        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), seen(curve, int(finite[top]))),
+        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), witness_at(curve, int(finite[top]))),
     }
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:
     """Share of the points from the onset of the final plateau on: the earlier of the two ways to see one."""
     flat = context.shape(curve).plateau_index
-    found = context.found("plateau", ROLE).filter(pl.col("metric") == curve.metric)
+    found = context.findings_on("plateau", ROLE).filter(pl.col("metric") == curve.metric)
     onsets = [flat] if flat is not None else []
     if found.height:
         onsets.append(int(np.searchsorted(curve.steps, found["step"][-1])))
@@ -170,7 +170,7 @@ def _zeros(curve: Curve) -> Computed:
     lasting = bool(zero[onset:].any()) and len(zero) - onset >= 3
     if not lasting:
         return {"train_loss_zero_count": 0}
-    witness = seen(curve, onset)
+    witness = witness_at(curve, onset)
     return {
         "train_loss_zero_count": (1, witness),
         "train_loss_zero_step": (witness.step, witness),
@@ -204,7 +204,7 @@ def _levels(curve: Curve) -> Computed:
     last = median(x[int(0.8 * n) :])
     fifth = np.searchsorted(finite, len(curve.values) // 5)  # of the run: where most is NaN, not of what is left
     early = int(np.argmax(x[: max(3, fifth)]))
-    witness = seen(curve, int(finite[early]))
+    witness = witness_at(curve, int(finite[early]))
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
@@ -224,4 +224,4 @@ def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value
     local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
     ratios = x[after + 10 : -10] / np.maximum(local, 0.01 * first)
     top = int(np.argmax(ratios))
-    return float(ratios[top]), seen(curve, int(finite[after + top + 10]))
+    return float(ratios[top]), witness_at(curve, int(finite[after + top + 10]))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, seen
+from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.model import Curve, Feature
 
 NEEDS = "step time, data time or throughput by rank or node"
@@ -36,7 +36,7 @@ def _groups(context: Context) -> Iterator[Group]:
     """Members by the name without their number, logged at the same steps; names in order of number."""
     groups: dict[tuple[str, int], Group] = {}
     for role, power in ROLES.items():
-        for curve in context.of(role):
+        for curve in context.with_role(role):
             hit = MEMBER.search(curve.metric)
             if hit and len(curve.values) >= FEWEST and (curve.values > 0).all() and np.isfinite(curve.values).all():
                 key = curve.metric[: hit.start()] + curve.metric[hit.end() :], len(curve.values)
@@ -57,12 +57,12 @@ def _slowest(group: Group) -> tuple[float, Computed] | None:
         float(medians[worst] / np.median(np.delete(medians, worst)))
         for medians in (late, np.median(times[:, :half], axis=1))
     )
-    witness = seen(curve, len(curve.values) - 1)
+    witness = witness_at(curve, len(curve.values) - 1)
     return behind, {
         "member_count": len(group),
         "member_slow_ratio": (behind, witness),
         "member_slow_share": float((times.argmax(axis=0)[half:] == worst).mean()),
         "member_slow_name": name,
-        "member_slow_metric": (curve.metric, seen(curve)),
+        "member_slow_metric": (curve.metric, witness_at(curve)),
         "member_slow_first_ratio": before,
     }

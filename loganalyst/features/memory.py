@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 HOST, DEVICE = "host_memory", "gpu_memory"
@@ -37,9 +37,9 @@ _PROCESS = re.compile(r"rss|proc(ess)?[^a-z]")
 
 def compute(context: Context) -> Computed:
     """All of FEATURES for which there are readings."""
-    host = context.of(HOST)
+    host = context.with_role(HOST)
     own = [c for c in host if _PROCESS.search(c.metric.lower())]
-    device = [c for c in context.of(DEVICE) if not _ACCESS.search(c.metric)]
+    device = [c for c in context.with_role(DEVICE) if not _ACCESS.search(c.metric)]
     return _growth("host_memory", own or host) | _growth("device_memory", device) | _idle(device)
 
 
@@ -50,9 +50,9 @@ def _growth(name: str, curves: Sequence[Curve]) -> Computed:
     metric = max(levels, key=lambda m: levels[m][1][-1] / levels[m][1][0])
     curve, level = levels[metric]
     grew = level[-1] - level[0]
-    last = seen(curve, len(curve.values) - 1)
+    last = witness_at(curve, len(curve.values) - 1)
     return {
-        f"{name}_metric": (metric, seen(curve)),
+        f"{name}_metric": (metric, witness_at(curve)),
         f"{name}_points": int(np.isfinite(curve.values).sum()),
         f"{name}_growth_ratio": (float(level[-1] / level[0]), last),
         f"{name}_rising_share": float((np.diff(level) > 0).mean()),
@@ -81,7 +81,7 @@ def _idle(curves: Sequence[Curve]) -> Computed:
     if not shares:
         return {}
     (first, last), allocated = max(shares, key=lambda pair: pair[0][1])
-    witness = seen(allocated, len(allocated.values) - 1)
+    witness = witness_at(allocated, len(allocated.values) - 1)
     return {"device_memory_idle_share": (last, witness), "device_memory_idle_first": first}
 
 

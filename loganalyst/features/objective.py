@@ -7,8 +7,8 @@ ln K for K classes, as it should be; sure and right it is no less than ln(e + K 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.chance import ANY, COMMON, told_classes
-from loganalyst.features.context import Computed, Context, median, seen
+from loganalyst.features.chance import DATASET_CLASS_COUNTS, SMALL_CLASS_COUNTS, configured_classes
+from loganalyst.features.context import Computed, Context, median, witness_at
 from loganalyst.features.validation import share
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
@@ -40,18 +40,18 @@ def compute(context: Context) -> Computed:
     loss, accuracy, x, right = max(pairs, key=lambda pair: median(_late(pair[3])))
     last = median(_late(x))
     return {
-        "objective_loss_metric": (loss.metric, seen(loss, len(loss.values) - 1)),
+        "objective_loss_metric": (loss.metric, witness_at(loss, len(loss.values) - 1)),
         "objective_loss_last": last,
         "objective_loss_rise": last - float(x.min()),
         "objective_accuracy_metric": accuracy.metric,
-        "objective_accuracy_last": (median(_late(right)), seen(accuracy, len(accuracy.values) - 1)),
+        "objective_accuracy_last": (median(_late(right)), witness_at(accuracy, len(accuracy.values) - 1)),
         **(_softmax(context, median(_late(x + right)) - 1) if x.size >= ENOUGH else {}),
     }
 
 
 def _pair(context: Context, loss_role: str, accuracy_role: str) -> Pair | None:
-    for loss in context.of(loss_role)[:1]:
-        for accuracy in context.of(accuracy_role)[:1]:
+    for loss in context.with_role(loss_role)[:1]:
+        for accuracy in context.with_role(accuracy_role)[:1]:
             _, at, beside = np.intersect1d(loss.steps, accuracy.steps, return_indices=True)
             x, right = loss.values[at], share(accuracy)[beside]
             known = np.isfinite(x) & np.isfinite(right)
@@ -77,17 +77,17 @@ def _softmax(context: Context, of_right: float) -> Computed:
 
 
 def _classes(context: Context, of_right: float) -> tuple[int, str]:
-    if told := told_classes(context):
-        return max(told), "config"
-    first = next((float(curve.values[0]) for curve in context.of("train_loss")), 0.0)
-    begun = round(np.exp(first)) if 0 < first < np.log(2 * max(COMMON)) else 0
+    if configured := configured_classes(context):
+        return max(configured), "config"
+    first = next((float(curve.values[0]) for curve in context.with_role("train_loss")), 0.0)
+    begun = round(np.exp(first)) if 0 < first < np.log(2 * max(DATASET_CLASS_COUNTS)) else 0
     if (
         begun >= 2
         and abs(first / np.log(begun) - 1) < feature_limit("first_loss_at_chance")
         and abs(of_right - _floor(begun)) < feature_limit("loss_of_right_at_floor")
     ):
         return begun, "first loss"
-    return min((*ANY, *COMMON), key=lambda k: abs(of_right - _floor(k))), "fit"
+    return min((*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS), key=lambda k: abs(of_right - _floor(k))), "fit"
 
 
 def _floor(classes: int) -> float:

@@ -1,6 +1,6 @@
 """Features of learning from preferences: do chosen answers win, and what becomes of their likelihood?"""
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, witness_at
 from loganalyst.model import Feature
 
 MARGIN, ACCURACY, CHOSEN = "preference_margin", "preference_accuracy", "chosen_reward"
@@ -17,13 +17,13 @@ FEATURES = (
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     out: Computed = {}
-    for curve in context.of(MARGIN)[:1]:
+    for curve in context.with_role(MARGIN)[:1]:
         out["preference_margin_metric"] = curve.metric
         out["preference_margin_points"] = len(curve.values)
-        out["preference_margin_last"] = (last_level(curve.values), seen(curve))
-    for curve in context.of(ACCURACY)[:1]:
+        out["preference_margin_last"] = (last_level(curve.values), witness_at(curve))
+    for curve in context.with_role(ACCURACY)[:1]:
         out["preference_accuracy_first"] = first_level(curve.values)
-        out["preference_accuracy_last"] = (last_level(curve.values), seen(curve))
-    for curve in context.of(CHOSEN)[:1]:
-        out["chosen_reward_last"] = (last_level(curve.values), seen(curve))
+        out["preference_accuracy_last"] = (last_level(curve.values), witness_at(curve))
+    for curve in context.with_role(CHOSEN)[:1]:
+        out["chosen_reward_last"] = (last_level(curve.values), witness_at(curve))
     return out

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen, tau
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
 from loganalyst.thresholds import feature_limit
@@ -52,22 +52,22 @@ def compute(context: Context) -> Computed:
         ("explained_variance_last", "explained_variance"),
         ("reward_tie_last", "reward_tie"),
     ):
-        if curves := context.of(role):
-            out[feature] = (last_level(curves[0].values), seen(curves[0]))
+        if curves := context.with_role(role):
+            out[feature] = (last_level(curves[0].values), witness_at(curves[0]))
     return out
 
 
 def _updates(context: Context) -> Computed:
     """How far updates move the policy, or the policy has moved from its reference."""
-    curves = [c for c in context.of("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
+    curves = [c for c in context.with_role("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
     if not curves:
         return {}
     finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
     last = last_level(curves[0].values)
     return {
-        "approx_kl_max": (float(finite.max()), seen(curves[0], int(np.argmax(finite)))),
+        "approx_kl_max": (float(finite.max()), witness_at(curves[0], int(np.argmax(finite)))),
         "approx_kl_typical": float(np.median(finite[np.isfinite(finite)])),
-        "approx_kl_last": (last, seen(curves[0])),
+        "approx_kl_last": (last, witness_at(curves[0])),
         "approx_kl_growth": ratio(last, first_level(curves[0].values)),
     }
 
@@ -75,28 +75,28 @@ def _updates(context: Context) -> Computed:
 def _values(context: Context) -> Computed:
     """The value function, the advantages, and what was solved."""
     out: Computed = {}
-    for curve in context.of("value_loss")[:1]:
-        out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, seen(curve))
-    spreads = sorted(context.of("advantage"), key=lambda c: "std" not in c.metric.lower())
+    for curve in context.with_role("value_loss")[:1]:
+        out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, witness_at(curve))
+    spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         half = curve.values[len(curve.values) // 2 :]
-        out["advantage_zero_share"] = (float(np.mean(half == 0)), seen(curve))
-    for curve in context.of("success_rate")[:1]:
+        out["advantage_zero_share"] = (float(np.mean(half == 0)), witness_at(curve))
+    for curve in context.with_role("success_rate")[:1]:
         shape = context.shape(curve)
         if shape.best is not None and shape.last is not None:
             fall = ratio(shape.last - shape.best, -shape.best)  # of negated values
-            out["success_loss_from_best"] = (fall, seen(curve, shape.best_index))
-            out["success_rate_last"] = (-shape.last, seen(curve))
+            out["success_loss_from_best"] = (fall, witness_at(curve, shape.best_index))
+            out["success_rate_last"] = (-shape.last, witness_at(curve))
     return out
 
 
 def _reward(context: Context) -> Computed:
-    curves = context.of("reward") or context.of("success_rate")
+    curves = context.with_role("reward") or context.with_role("success_rate")
     if not curves:
         return {}
     curve = max(curves, key=_mean_like)
     shape = context.shape(curve)
-    best = seen(curve, shape.best_index)
+    best = witness_at(curve, shape.best_index)
     out: Computed = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
     if shape.first is None or shape.last is None or shape.best is None:
         return out
@@ -187,13 +187,13 @@ def _entropy(context: Context) -> Computed:
     first, last = first_level(size), last_level(size)
     out: Computed = {
         "entropy_first": first,
-        "entropy_last": (last, seen(curve)),
+        "entropy_last": (last, witness_at(curve)),
         "entropy_last_share": ratio(last, first),
         "entropy_low_share": 0.0,
     }
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
-        witness = seen(curve, int(low[0]))
+        witness = witness_at(curve, int(low[0]))
         out["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)
         out["entropy_low_step"] = (witness.step, witness)
     return out

@@ -6,7 +6,7 @@ A program that goes on under the old step number with fresh weights shows no res
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, seen
+from loganalyst.features.context import Computed, Context, first_level, witness_at
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
@@ -27,7 +27,7 @@ def compute(context: Context) -> Computed:
     """All of FEATURES for a curve without a restart of its own (those are told by `resume_…`) whose steps only grow.
     Nothing where the first pass over the data ends at the jump: each may fall so, as over batches sorted by length.
     """
-    curves = context.of(ROLE)
+    curves = context.with_role(ROLE)
     if not curves or np.diff(curves[0].sessions).any() or (np.diff(curves[0].steps) <= 0).any():
         return {}
     curve = curves[0]
@@ -44,7 +44,7 @@ def compute(context: Context) -> Computed:
         return {"relearn_count": 0}
     if _second_pass(curve, int(whole[at])):
         return {}
-    witness = seen(curve, int(whole[at]))
+    witness = witness_at(curve, int(whole[at]))
     told = {
         "relearn_count": (_separate(rises > rise / 2), witness),
         "relearn_step": (witness.step, witness),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
@@ -21,7 +21,7 @@ FEATURES = (
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; without a restart only their number."""
-    curves = context.of(ROLE)
+    curves = context.with_role(ROLE)
     if not curves:
         return {}
     curve = curves[0]
@@ -30,7 +30,7 @@ def compute(context: Context) -> Computed:
     if not known:
         return {"resume_count": 0}
     at, before, after = max(known, key=lambda k: k[2] - k[1])
-    witness = seen(curve, int(at))
+    witness = witness_at(curve, int(at))
     first, noise = first_level(curve.values), context.shape(curve).noise
     return {
         "resume_count": (len(known), witness),
@@ -53,7 +53,7 @@ def _levels(curve: Curve, at: int) -> tuple[float | None, float | None]:
 
 def _rate(context: Context, step: int) -> float | None:
     """The first rate at or after `step` against the last one before it."""
-    for curve in context.of("learning_rate"):
+    for curve in context.with_role("learning_rate"):
         after = int(np.searchsorted(curve.steps, step))
         if 0 < after < len(curve.values):
             return ratio(float(curve.values[after]), float(curve.values[after - 1]))

@@ -2,7 +2,7 @@
 
 import re
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
@@ -28,7 +28,7 @@ def compute(context: Context) -> Computed:
 def _load(context: Context) -> Computed:
     """Of the experts of one layer: names that are the same but for one number."""
     groups: dict[str, dict[str, float]] = {}
-    for curve in context.of(LOAD):
+    for curve in context.with_role(LOAD):
         level = last_level(curve.values)
         if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
             last = hits[-1]
@@ -47,13 +47,13 @@ def _load(context: Context) -> Computed:
 
 
 def _entropy(context: Context) -> Computed:
-    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.of(ENTROPY)]
+    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.with_role(ENTROPY)]
     known = [(share, c) for share, c in shares if share is not None]
     if not known:
         return {}
     share, curve = min(known, key=lambda pair: pair[0])
     return {
         "router_entropy_metric": curve.metric,
-        "router_entropy_last": (last_level(curve.values), seen(curve)),
+        "router_entropy_last": (last_level(curve.values), witness_at(curve)),
         "router_entropy_share": share,
     }

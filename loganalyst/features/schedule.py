@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
@@ -48,7 +48,7 @@ _PRECISION = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype
 
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
-    curves = [c for c in context.of(ROLE) if np.isfinite(c.values).any()]
+    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).any()]
     curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
     told = context.number(*_RATE)
     out: Computed = {"lr_peak": told, **_settings(context)}
@@ -95,7 +95,7 @@ def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:
 
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
     """How much of the fall of the training loss came only after the first sudden cut of the rate."""
-    losses = context.of("train_loss")
+    losses = context.with_role("train_loss")
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
         return {}
     out: Computed = {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
@@ -108,12 +108,12 @@ def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
 
 
 def _at_trouble(context: Context, curve: Curve, peak: float | None) -> Value:
-    onsets = [context.found(kind, "train_loss")["step"].min() for kind in ("divergence", "nonfinite")]
+    onsets = [context.findings_on(kind, "train_loss")["step"].min() for kind in ("divergence", "nonfinite")]
     onset = min((int(s) for s in onsets if isinstance(s, int)), default=None)
     if onset is None or not peak:
         return None
     at = max(int(np.searchsorted(curve.steps, onset, side="right")) - 1, 0)
-    return ratio(float(curve.values[at]), peak), seen(curve, at)
+    return ratio(float(curve.values[at]), peak), witness_at(curve, at)
 
 
 def _settings(context: Context) -> Computed:

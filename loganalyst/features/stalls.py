@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.curves.logtimes import LONG, Pauses, pauses
-from loganalyst.features.context import Computed, Context, seen
+from loganalyst.features.context import Computed, Context, witness_at
 from loganalyst.model import Feature, Run, Witness
 from loganalyst.patterntraits import having
 
@@ -85,7 +85,7 @@ def _stalls(found: Pauses) -> Computed:
         return {"stall_count": 0}
     worst = odd[np.argmax(found.seconds[odd])]
     at = int(found.ends[worst])
-    witness = seen(found.curve, at)
+    witness = witness_at(found.curve, at)
     return {
         "stall_count": (int(odd.size), witness),
         "stall_step": (int(found.curve.steps[at]), witness),
@@ -109,7 +109,7 @@ def _silence(context: Context, found: Pauses) -> Computed:
     silent = max(known) - max(logged)
     usual = float(np.max(np.where(found.ratio > LONG, 0.0, found.seconds)))
     last = len(found.curve.steps) - 1
-    witness = seen(found.curve, last)
+    witness = witness_at(found.curve, last)
     return {
         "end_silence_s": (silent, witness),
         "end_silence_ratio": (silent / usual, witness),

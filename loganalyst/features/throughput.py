@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves.logtimes import pauses
-from loganalyst.features.context import Computed, Context, median, ratio, seen
+from loganalyst.features.context import Computed, Context, median, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
@@ -50,9 +50,9 @@ def _speed(context: Context) -> Computed:
     spread = [
         float(np.subtract(*np.quantile(p, (0.75, 0.25)))) / 2 / m for p, m in zip(parts, levels, strict=True) if m > 0
     ]
-    witness = seen(curve, int(at[-1]))
+    witness = witness_at(curve, int(at[-1]))
     out: Computed = {
-        "throughput_metric": (name, seen(curve)),
+        "throughput_metric": (name, witness_at(curve)),
         "throughput_points": int(speed.size),
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
@@ -76,7 +76,7 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
     after, before = (np.array([median(speed[p + a : p + b]) for p in places]) for a, b in ((0, width), (-width, 0)))
     fell = np.divide(after, before, out=np.ones(places.size), where=before > 0)
     worst = int(np.argmin(fell))
-    witness = seen(curve, int(at[places[worst]]))
+    witness = witness_at(curve, int(at[places[worst]]))
     return {
         "throughput_drop_share": (float(fell[worst]), witness),
         "throughput_drop_step": (int(curve.steps[at[places[worst]]]), witness),
@@ -86,7 +86,7 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
 def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64]] | None:
     """Curve, name, positions and speeds; higher is faster. The run's own readings before what its clock tells."""
     for role, power in (("throughput", 1.0), ("step_time", -1.0)):
-        for curve in context.of(role):
+        for curve in context.with_role(role):
             at = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
             if at.size >= FEWEST:
                 return curve, curve.metric, at, curve.values[at] ** power
@@ -100,7 +100,7 @@ def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[
 
 def _data(context: Context) -> Computed:
     """Only where both were logged at the same steps, in the same unit: no step waits longer than it takes."""
-    waits, steps = context.of("data_time"), context.of("step_time")
+    waits, steps = context.with_role("data_time"), context.with_role("step_time")
     if not waits or not steps or not np.array_equal(waits[0].steps, steps[0].steps) or len(waits[0].steps) < FEWEST:
         return {}
     half = len(waits[0].values) // 2
@@ -113,5 +113,5 @@ def _data(context: Context) -> Computed:
     )
     if late is None or early is None or not 0 <= min(late, early) <= max(late, early) <= 1:
         return {}
-    witness = seen(waits[0], len(waits[0].values) - 1)
+    witness = witness_at(waits[0], len(waits[0].values) - 1)
     return {"data_time_share": (late, witness), "data_time_first_share": early}

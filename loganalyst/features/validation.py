@@ -17,8 +17,8 @@ from loganalyst.features.context import (
     first_level,
     last_level,
     ratio,
-    seen,
     tau,
+    witness_at,
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
@@ -79,13 +79,13 @@ def compute(context: Context) -> Computed:
 
 
 def _losses(context: Context) -> Computed:
-    held_out = context.of("val_loss") or context.of("val_loss_component")
+    held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
     if not held_out:
         return {}
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
     curve, gap = max(gaps, key=_badness)
     shape = context.shape(curve)
-    best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
     finite = curve.values[np.isfinite(curve.values)]
     span = float(curve.steps[-1] - curve.steps[0])
     return {
@@ -101,7 +101,7 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
         "val_loss_trend": tau(finite[finite.size // 2 :], FEWEST),
-        "val_loss_alone": not context.of("train_loss", "loss_component", "recon_loss", "rl_loss"),
+        "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
         "val_score_at_best": _at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
@@ -110,7 +110,7 @@ def _losses(context: Context) -> Computed:
         else gap.final_ratio - gap.best_ratio,
         "train_val_gap_widening": gap.widening,
         **_onset(curve, gap.onset_index),
-        **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
+        **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
 
@@ -126,7 +126,7 @@ def _at_best(held_out: Sequence[Curve]) -> bool:
 def _onset(curve: Curve, index: int | None) -> Computed:
     if index is None:
         return {}
-    witness = seen(curve, index)
+    witness = witness_at(curve, index)
     return {"train_val_gap_onset_step": (witness.step, witness)}
 
 
@@ -152,9 +152,9 @@ def _badness(pair: "tuple[Curve, Gap]") -> float:
 def _partner(context: Context, held_out: Curve) -> Curve | None:
     """The training curve of the same name but for the word that says held-out, else the training loss."""
     wanted = _bare(held_out.metric)
-    train = [*context.of("train_loss"), *context.of("loss_component", "recon_loss", "quantisation_loss")]
+    train = [*context.with_role("train_loss"), *context.with_role("loss_component", "recon_loss", "quantisation_loss")]
     same = [c for c in train if _bare(c.metric) == wanted]
-    return next(iter(same or (context.of("train_loss") if held_out.role.name == "val_loss" else [])), None)
+    return next(iter(same or (context.with_role("train_loss") if held_out.role.name == "val_loss" else [])), None)
 
 
 def _bare(metric: str) -> str:
@@ -162,7 +162,7 @@ def _bare(metric: str) -> str:
 
 
 def _scores(context: Context) -> Computed:
-    train = next(iter(context.of("train_accuracy")), None)
+    train = next(iter(context.with_role("train_accuracy")), None)
     known = last_level(share(train)) if train else None
     held_out = scores(context)
     of_training = {"train_accuracy_last": known, "accuracy_errors_left": _errors_left(context)}
@@ -180,9 +180,9 @@ def _scores(context: Context) -> Computed:
 
 
 def _errors_left(context: Context) -> Value:
-    for curve in (context.of("train_accuracy") or context.of("val_accuracy"))[:1]:
+    for curve in (context.with_role("train_accuracy") or context.with_role("val_accuracy"))[:1]:
         first, last = first_level(1 - share(curve)), last_level(1 - share(curve))
-        return ratio(last, first), seen(curve)
+        return ratio(last, first), witness_at(curve)
     return None
 
 
@@ -192,7 +192,7 @@ def scores(context: Context) -> list[Curve]:
     Precision and recall are had for each other: they count only where no score stands beside them that weighs both.
     """
     roles = ("val_accuracy", "val_score", "val_error_rate")
-    curves = next(filter(None, map(context.of, roles)), [])
+    curves = next(filter(None, map(context.with_role, roles)), [])
     whole = [c for c in curves if not _SIDED.search(normalise(c.metric))]
     return [c for c in whole or curves if np.isfinite(c.values).any()]
 
@@ -201,7 +201,7 @@ def _score(curve: Curve) -> Computed:
     """A held-out accuracy or score with at least one finite value, by itself."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = share(curve)[finite]
-    best = seen(curve, int(finite[np.argmax(x)]))
+    best = witness_at(curve, int(finite[np.argmax(x)]))
     gain = float(x[-1] - x[0])
     return {
         "val_score_metric": curve.metric,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.features.tensors import Layer, dense, layers, main
 from loganalyst.model import Curve, Feature
 
@@ -57,7 +57,7 @@ def _zeros(name: str, found: Sequence[Layer]) -> Computed:
     metric = max(shares, key=lambda m: shares[m][0])
     share, first, layer = shares[metric]
     out: Computed = {
-        f"{name}_share": (share, layer.seen(layer.size.size - 1)),
+        f"{name}_share": (share, layer.witness_at(layer.size.size - 1)),
         f"{name}_share_first": first,
         f"{name}_metric": metric,
     }
@@ -71,13 +71,13 @@ def _still(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
     still = [w for w in weights if (w.moments == w.moments[0]).all()]
     out: Computed = {"weight_layers": len(weights), "weight_still_share": len(still) / len(weights)}
     if still:
-        out["weight_still_metric"] = (still[0].metric, still[0].seen())
+        out["weight_still_metric"] = (still[0].metric, still[0].witness_at())
     pushed = {g.tensor for g in gradients if np.nanmedian(g.size, keepdims=True)[0] > 0}
     if known := {g.tensor for g in gradients} & {w.tensor for w in weights}:
         left_out = [w for w in still if w.tensor in pushed & known]
         out["weight_left_out_count"] = len(left_out)
         if left_out:
-            out["weight_left_out_metric"] = (left_out[0].metric, left_out[0].seen())
+            out["weight_left_out_metric"] = (left_out[0].metric, left_out[0].witness_at())
     return out
 
 
@@ -87,7 +87,7 @@ def _growth(weights: Sequence[Layer]) -> Computed:
         return {}
     grew = max(some, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
     return {
-        "weight_growth_ratio": (ratio(grew.last, grew.first), grew.seen(grew.size.size - 1)),
+        "weight_growth_ratio": (ratio(grew.last, grew.first), grew.witness_at(grew.size.size - 1)),
         "weight_growth_metric": grew.metric,
     }
 
@@ -95,11 +95,11 @@ def _growth(weights: Sequence[Layer]) -> Computed:
 def _updates(context: Context) -> Computed:
     """Logged ratios, as such or as their log10 (which is below 0); a norm of updates against that of the weights."""
     medians = {}
-    for curve in context.of(RATIO):
+    for curve in context.with_role(RATIO):
         values = _ratios(curve, context)
         finite = values[np.isfinite(values)]
         if finite.size >= FEWEST:
-            medians[curve.metric] = (float(np.median(finite)), seen(curve))
+            medians[curve.metric] = (float(np.median(finite)), witness_at(curve))
     if not medians:
         return {}
     high = max(medians, key=lambda m: medians[m][0])
@@ -113,6 +113,6 @@ def _updates(context: Context) -> Computed:
 def _ratios(curve: Curve, context: Context) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     values = curve.values
     if "norm" in curve.metric.lower() and "ratio" not in curve.metric.lower():
-        weights = [c for c in context.of("param_norm") if np.array_equal(c.steps, curve.steps)]
+        weights = [c for c in context.with_role("param_norm") if np.array_equal(c.steps, curve.steps)]
         return values / np.where(weights[0].values > 0, weights[0].values, np.nan) if weights else np.full(0, np.nan)
     return 10.0**values if np.nanmedian(values) < 0 else values
