@@ -20,10 +20,10 @@ A run is one row of these {count} values. Rules use nothing else ([their format]
 programs). The store's table `features` holds the rows of many runs ([store](store.md)).
 
 An unknown value is NULL, never 0 and never NaN. An event has two features: `<event>_count`, which is 0 if the run was
-searched and has none, and `<event>_step`, the step of the first one. Where several metrics have the role, faults are those
-of the worst metric, and the shape is that of the metric with most values. The *first level* of a curve is about the
-median of its first three values, the *last level* about that of its last tenth. `needs` says what a run must have for
-the value to be known: a metric with this [role](../rules/roles.yaml), or a table of the run.
+searched and has none, and `<event>_step`, the step of the first one. Where several metrics have the role, faults are
+those of the worst metric, and the shape is that of the metric with most values. The *first level* of a curve is about
+the median of its first three values, the *last level* about that of its last tenth. `needs` says what a run must have
+for the value to be known: a metric with this [role](../rules/roles.yaml), or a table of the run.
 """
 
 

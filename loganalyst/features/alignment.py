@@ -116,7 +116,7 @@ def _events(context: Context, curve: Curve) -> dict[str, Steps]:
         "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
         "epoch": axes.epoch_ends([curve], counters),
         "checkpoint": saved,
-        "evaluation": axes.common(curve, held_out[0], counters)[1] if held_out else np.empty(0),
+        "evaluation": axes.common_axis(curve, held_out[0], counters)[1] if held_out else np.empty(0),
         "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
         "line": _lines(context, curve),
     }

@@ -45,7 +45,7 @@ class Context:
         """The gap between validation and training curve; without a training curve, the validation curve alone."""
         if train is None:
             return signals.gap([], [], val.steps, val.values)
-        train_steps, val_steps = axes.common(train, val, self.with_role("epoch"))
+        train_steps, val_steps = axes.common_axis(train, val, self.with_role("epoch"))
         found = signals.gap(train_steps, train.values, val_steps, val.values)
         if not self.comparable(train, val):
             return replace(found, final_ratio=None, best_ratio=None, widening=None, onset_index=None)
@@ -55,7 +55,7 @@ class Context:
         """Whether both losses may have the same scale. A training loss that is far above the held-out loss at every
         evaluation is a sum where the other is a mean: neither dropout nor augmentation costs as much.
         """
-        train_steps, val_steps = axes.common(train, val, self.with_role("epoch"))
+        train_steps, val_steps = axes.common_axis(train, val, self.with_role("epoch"))
         if not train_steps.size or val_steps.size < feature_limit("losses_of_other_scale_evaluations"):
             return True
         latest = train.values[np.maximum(np.searchsorted(train_steps, val_steps, side="right") - 1, 0)]

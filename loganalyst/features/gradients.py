@@ -16,7 +16,7 @@ from loganalyst.features.context import (
     ratio,
     witness_at,
 )
-from loganalyst.features.schedule import CLIP
+from loganalyst.features.schedule import CLIP_KEYS
 from loganalyst.model import Curve, Feature
 
 ROLE = "grad_norm"
@@ -120,7 +120,7 @@ def _clipped(curve: Curve, context: Context) -> Computed:
     x = curve.values[np.isfinite(curve.values)]
     if x.size < MIN_NORMS or not x.max() > 0:
         return {}
-    threshold = context.number(*CLIP)
+    threshold = context.number(*CLIP_KEYS)
     at = (threshold or float(x.max())) * (1 - CLIP_TOLERANCE)
     return {
         "grad_clipped_share": float((x >= at).mean()),

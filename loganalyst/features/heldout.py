@@ -61,7 +61,7 @@ def _error_fall(context: Context, held_out: Curve) -> Value:
     """The relative fall of the error rate from the lowest held-out loss to the end."""
     best = context.gap(next(iter(context.with_role("train_loss")), None), held_out).best_index
     for curve in context.with_role("val_error_rate")[:1]:
-        steps, held_out_steps = axes.common(curve, held_out, context.with_role("epoch"))
+        steps, held_out_steps = axes.common_axis(curve, held_out, context.with_role("epoch"))
         if best is not None and (curve.values >= 0).all():
             before, after = (
                 curve.values[there] for there in (steps <= held_out_steps[best], steps > held_out_steps[best])
@@ -99,7 +99,7 @@ def _accuracy(context: Context) -> Computed:
 
 def _paired(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Training and held-out values, one pair per evaluation: of training the median since the previous evaluation."""
-    train_steps, held_out_steps = axes.common(train, held_out, context.with_role("epoch"))
+    train_steps, held_out_steps = axes.common_axis(train, held_out, context.with_role("epoch"))
     ends = np.searchsorted(train_steps, held_out_steps, side="right")
     starts = np.minimum(np.append(0, ends[:-1]), np.maximum(ends - 1, 0))
     levels = _stretch_medians(train.values, starts, ends)

@@ -41,7 +41,7 @@ def compute(context: Context) -> Computed:
 def _val_change(context: Context, curve: Curve, step: int) -> float | None:
     """The relative change of the held-out loss after `step`, by medians of three evaluations on both sides."""
     for held_out in context.with_role("val_loss")[:1]:
-        ours, theirs = axes.common(curve, held_out, context.with_role("epoch"))
+        ours, theirs = axes.common_axis(curve, held_out, context.with_role("epoch"))
         place = float(np.interp(step, curve.steps, ours))
         before, after = held_out.values[theirs < place], held_out.values[theirs >= place]
         if min(before.size, after.size) >= MIN_EVALUATIONS:

@@ -29,11 +29,11 @@ FEATURES = (
     Feature("layer_grad_nonfinite_metric", "text", "", "layer that became non-finite first", ROLE),
     Feature("layer_grad_nonfinite_step", "int", "step", "first step with a non-finite gradient in this layer", ROLE),
 )  # fmt: skip
-FEWEST = 4  # logged steps in which a layer can rise or fall, and layers through which a line says something
+MIN_POINTS = 4  # logged steps for a rise or fall of a layer, and layers for a straight line
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES, where at least two layers were logged."""
+    """All of FEATURES, if at least two layers were logged."""
     found = main([layer for layer in layers(context, "gradient") if layer.size.size])
     if len(found) < 2:
         return {}
@@ -59,10 +59,10 @@ def _levels(found: Sequence[Layer]) -> Computed:
 
 
 def _depth(found: Sequence[Layer]) -> Computed:
-    """A straight line through log10 of the levels; layers without any gradient have no place on it."""
+    """A straight line through log10 of the levels; layers with a zero gradient are left out."""
     levels = np.array([layer.last or np.nan for layer in found])
     at = np.flatnonzero(levels > 0)
-    if at.size < FEWEST:
+    if at.size < MIN_POINTS:
         return {}
     y = np.log10(levels[at])
     slope, offset = np.polyfit(at, y, 1)
@@ -75,16 +75,18 @@ def _depth(found: Sequence[Layer]) -> Computed:
 
 
 def _fall(found: Sequence[Layer]) -> Computed:
-    """Against the middle layer: that all fall together is what learning does."""
-    some = [layer for layer in found if layer.size.size >= FEWEST and (layer.first or 0) > 0]
-    if len(some) < 2:
+    """The layer that fell most relative to the median, because a common fall of all layers is what learning does."""
+    long_enough = [layer for layer in found if layer.size.size >= MIN_POINTS and (layer.first or 0) > 0]
+    if len(long_enough) < 2:
         return {}
-    fell = np.array([(layer.last or 0.0) / (layer.first or np.inf) for layer in some])
+    fell = np.array([(layer.last or 0.0) / (layer.first or np.inf) for layer in long_enough])
     relative = fell / np.median(fell) if np.median(fell) > 0 else np.where(fell > 0, np.inf, 0.0)
     worst = float(relative.min())
-    most = [some[i] for i in np.flatnonzero(relative <= np.sqrt(min(worst, 1.0)))] or [some[int(relative.argmin())]]
-    places = [_crossed(layer.size, layer.first or 0.0, layer.last or 0.0) for layer in most]
-    at, layer = min(zip(places, most, strict=True), key=lambda pair: int(pair[1].steps[pair[0]]))
+    candidates = [long_enough[i] for i in np.flatnonzero(relative <= np.sqrt(min(worst, 1.0)))] or [
+        long_enough[int(relative.argmin())]
+    ]
+    places = [_crossed(layer.size, layer.first or 0.0, layer.last or 0.0) for layer in candidates]
+    at, layer = min(zip(places, candidates, strict=True), key=lambda pair: int(pair[1].steps[pair[0]]))
     witness = layer.witness_at(at)
     return {
         "layer_grad_fall_ratio": (worst, witness),
@@ -94,20 +96,20 @@ def _fall(found: Sequence[Layer]) -> Computed:
 
 
 def _crossed(size: NDArray[np.float64], start: float, end: float) -> int:
-    """The first point behind the last one above the middle (geometric) of start and end."""
+    """The point after the last one above the geometric mean of start and end."""
     middle = np.sqrt(start * max(end, 1e-12 * start))
     above = np.flatnonzero(size > middle)
     return min(int(above[-1]) + 1, size.size - 1) if above.size else 0
 
 
 def _rise(found: Sequence[Layer]) -> Computed:
-    some = [layer for layer in found if np.isfinite(layer.size).sum() >= FEWEST]
-    peaks = [(layer, *_peak(layer.size)) for layer in some]
+    long_enough = [layer for layer in found if np.isfinite(layer.size).sum() >= MIN_POINTS]
+    peaks = [(layer, *_peak(layer.size)) for layer in long_enough]
     rises = [top for _, top, _ in peaks]
     if not rises or not max(rises) > 0:
         return {}
-    most = [(layer, at) for layer, top, at in peaks if top >= np.sqrt(max(*rises, 1.0))]
-    layer, at = min(most or [(p[0], p[2]) for p in peaks], key=lambda pair: int(pair[0].steps[pair[1]]))
+    candidates = [(layer, at) for layer, top, at in peaks if top >= np.sqrt(max(*rises, 1.0))]
+    layer, at = min(candidates or [(p[0], p[2]) for p in peaks], key=lambda pair: int(pair[0].steps[pair[1]]))
     witness = layer.witness_at(at)
     return {
         "layer_grad_rise_ratio": (max(rises), witness),
@@ -117,8 +119,8 @@ def _rise(found: Sequence[Layer]) -> Computed:
 
 
 def _peak(size: NDArray[np.float64]) -> tuple[float, int]:
-    """The largest value against the median of what came before (the first values, where it came early); and the first
-    point that is beyond the middle (geometric) of both.
+    """The largest value relative to the median of the values before it (at least three), and the first point above the
+    geometric mean of both.
     """
     at = np.flatnonzero(np.isfinite(size))
     x = size[at]

@@ -1,4 +1,4 @@
-"""Features of the training loss: events on any of its curves, the shape of the one with most points."""
+"""Features of the training loss: events on any of its curves, and the shape of the longest one."""
 
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ from loganalyst.features.context import (
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
-FEWEST = 4  # points that have a shape
+MIN_SHAPE_POINTS = 4
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
@@ -77,7 +77,7 @@ def compute(context: Context) -> Computed:
     out: Computed = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
     out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
-        out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.findings_on(name, ROLE))
+        out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
     return out
 
@@ -123,27 +123,27 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
-        **_beyond(curve),
+        **_ends_and_bursts(curve),
         "train_loss_begins_late": begins_late(curve),
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
             "train_loss_drop_noise": shape.drop,
-            "train_loss_drop_error": _fall_error(shape.noise, first, finite.size),
+            "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip
 
 
-def _fall_error(noise: float | None, first: float | None, points: int) -> float | None:
-    """Of the difference between the ends of a line fitted to `points` values at equal distances: sqrt(12 / n) of noise."""
+def _drop_error(noise: float | None, first: float | None, points: int) -> float | None:
+    """Standard error of the drop of a line fitted to `points` equidistant values: sqrt(12 / n) times the noise."""
     return None if noise is None or not first else noise * float(np.sqrt(12 / points)) / abs(first)
 
 
-def _beyond(curve: Curve) -> Computed:
-    """Told of few losses too (of 0 and more), where nothing else is."""
+def _ends_and_bursts(curve: Curve) -> Computed:
+    """Features that are known for short losses too, if they are never negative."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = curve.values[finite]
-    if x.size < FEWEST or x.min() < 0:
+    if x.size < MIN_SHAPE_POINTS or x.min() < 0:
         return {}
     usual = median(x)
     down = int(np.argmax(x <= usual))
@@ -155,7 +155,9 @@ def _beyond(curve: Curve) -> Computed:
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:
-    """Share of the points from the onset of the final plateau on: the earlier of the two ways to see one."""
+    """Share of the points after the onset of the final plateau, by the shape or by the finding,
+    whichever is earlier.
+    """
     flat = context.shape(curve).plateau_index
     found = context.findings_on("plateau", ROLE).filter(pl.col("metric") == curve.metric)
     onsets = [flat] if flat is not None else []
@@ -179,7 +181,9 @@ def _zeros(curve: Curve) -> Computed:
 
 
 def _before_zero(before: NDArray[np.float64]) -> float:
-    """Level before a lasting zero against the first; 0 where it is no more than a few units of the last digit logged."""
+    """Level before a lasting zero relative to the first level; 0 if it is at most a few units of
+    the last digit logged.
+    """
     x = np.abs(before[np.isfinite(before) & (before != 0)])
     if not x.size:
         return 1.0
@@ -188,7 +192,7 @@ def _before_zero(before: NDArray[np.float64]) -> float:
 
 
 def _last_digit(distinct: NDArray[np.float64]) -> float:
-    """Unit of the last digit logged: the least step between values; of one value alone, its last decimal."""
+    """Unit of the last digit logged: the smallest distance of two values, or of a single value its last decimal."""
     if distinct.size == 1:
         return 10.0 ** int(Decimal(repr(float(distinct[0]))).as_tuple().exponent)
     return float(np.min(np.diff(distinct, prepend=0.0)))
@@ -202,7 +206,7 @@ def _levels(curve: Curve) -> Computed:
     n = x.size
     first, middle = median(x[: max(3, n // 20)]), median(x[int(0.4 * n) : int(0.6 * n)])
     last = median(x[int(0.8 * n) :])
-    fifth = np.searchsorted(finite, len(curve.values) // 5)  # of the run: where most is NaN, not of what is left
+    fifth = np.searchsorted(finite, len(curve.values) // 5)  # a fifth of the run, not of the finite values
     early = int(np.argmax(x[: max(3, fifth)]))
     witness = witness_at(curve, int(finite[early]))
     return {
@@ -213,9 +217,10 @@ def _levels(curve: Curve) -> Computed:
 
 
 def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value:
-    """Largest value after the first fifth against the median of the 10 values on each side.
+    """Largest value after the first fifth relative to the median of the 10 values on each side.
 
-    Losses of 0 and more; a level below a hundredth of the `first` counts as that much: next to nothing all is large.
+    Only for losses that are never negative. Levels below a hundredth of the `first` count as that much, because
+    relative to almost nothing every value is large.
     """
     x = curve.values[finite]
     if x.min() < 0 or x.size < 30 or first <= 0:

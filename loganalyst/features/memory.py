@@ -1,4 +1,4 @@
-"""Features of memory over a run: whether it grows steadily, and how much of what is reserved is used."""
+"""Features of memory over a run: does it grow steadily, and how much of the reserved memory is used?"""
 
 import re
 from collections.abc import Sequence
@@ -28,10 +28,11 @@ FEATURES = (
     Feature("device_memory_idle_share", "float", "share", "share of the reserved accelerator memory that is not allocated at the end, of the device with the largest share", "allocated and reserved memory"),
     Feature("device_memory_idle_first", "float", "share", "the same share at the start of the run", "allocated and reserved memory"),
 )  # fmt: skip
-FEWEST = 32  # readings from which a trend can be told
-PARTS = 8
-# W&B's gpu.0.memory is the share of time in which memory was accessed
+MIN_READINGS = 32  # readings for a trend
+TREND_PARTS = 8  # medians that show the trend
+# W&B's "gpu.0.memory" and "gpu.process.0.memory" are shares of time with memory access
 _ACCESS = re.compile(r"gpu(\.process)?[._/]?\d*[._/]memory$")
+# memory of the process itself: "rss_gb", "proc.memory.rssMB"
 _PROCESS = re.compile(r"rss|proc(ess)?[^a-z]")
 
 
@@ -56,21 +57,23 @@ def _growth(name: str, curves: Sequence[Curve]) -> Computed:
         f"{name}_points": int(np.isfinite(curve.values).sum()),
         f"{name}_growth_ratio": (float(level[-1] / level[0]), last),
         f"{name}_rising_share": float((np.diff(level) > 0).mean()),
-        f"{name}_late_share": ratio(float(level[-1] - np.mean(level[PARTS // 2 - 1 : PARTS // 2 + 1])), float(grew)),
+        f"{name}_late_share": ratio(
+            float(level[-1] - np.mean(level[TREND_PARTS // 2 - 1 : TREND_PARTS // 2 + 1])), float(grew)
+        ),
     }
 
 
 def _levels(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Medians of the eighths of what follows the first quarter."""
+    """Medians of the eighths of the run after its first quarter."""
     x = values[np.isfinite(values)]
-    if x.size < FEWEST:
+    if x.size < MIN_READINGS:
         return None
-    level = np.array([np.median(part) for part in np.array_split(x[x.size // 4 :], PARTS)])
+    level = np.array([np.median(part) for part in np.array_split(x[x.size // 4 :], TREND_PARTS)])
     return level if level[0] > 0 else None
 
 
 def _idle(curves: Sequence[Curve]) -> Computed:
-    """Pairs of readings whose names differ in that word alone."""
+    """Readings that form pairs: their names differ only in "reserved" and "allocated"."""
     by_name = {c.metric.lower(): c for c in curves}
     pairs = [
         (by_name[name], by_name[name.replace("reserved", "allocated")])
@@ -86,11 +89,11 @@ def _idle(curves: Sequence[Curve]) -> Computed:
 
 
 def _unused(reserved: Curve, allocated: Curve) -> tuple[float, float] | None:
-    """Share not allocated in the first and the last quarter; None where the two were not logged together."""
+    """Share not allocated in the first and in the last quarter; None if the two were not logged together."""
     if not np.array_equal(reserved.steps, allocated.steps):
         return None
     some = np.isfinite(allocated.values) & (reserved.values > 0)
     share = 1 - allocated.values[some] / reserved.values[some]
-    if share.size < FEWEST or share.min() < 0:
+    if share.size < MIN_READINGS or share.min() < 0:
         return None
     return float(np.median(share[: share.size // 4])), float(np.median(share[-(share.size // 4) :]))

@@ -1,4 +1,4 @@
-"""Features of number ranges: non-finite losses of any kind, the loss scale, skipped steps."""
+"""Features of numeric range: non-finite losses of any kind, the loss scale, skipped steps."""
 
 import numpy as np
 
@@ -69,7 +69,9 @@ def compute(context: Context) -> Computed:
 
 
 def _losses(context: Context) -> Computed:
-    """Only losses that end non-finite: a term may be undefined for single batches (no object of a class in it)."""
+    """Losses that end non-finite. Single non-finite values do not count: a term may be undefined for a batch without
+    objects.
+    """
     curves = context.with_role(*LOSSES)
     if not curves:
         return {}

@@ -1,4 +1,4 @@
-"""Features of learning from preferences: do chosen answers win, and what becomes of their likelihood?"""
+"""Features of preference learning: do chosen answers win, and does their likelihood fall?"""
 
 from loganalyst.features.context import Computed, Context, first_level, last_level, witness_at
 from loganalyst.model import Feature

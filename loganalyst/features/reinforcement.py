@@ -41,7 +41,7 @@ FEATURES = (
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
-TREND = 5  # values whose order tells a trend
+MIN_TREND_POINTS = 5
 
 
 def compute(context: Context) -> Computed:
@@ -58,7 +58,7 @@ def compute(context: Context) -> Computed:
 
 
 def _updates(context: Context) -> Computed:
-    """How far updates move the policy, or the policy has moved from its reference."""
+    """The divergence of the policy per update, or from its reference."""
     curves = [c for c in context.with_role("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
     if not curves:
         return {}
@@ -73,7 +73,7 @@ def _updates(context: Context) -> Computed:
 
 
 def _values(context: Context) -> Computed:
-    """The value function, the advantages, and what was solved."""
+    """The features of the value function, the advantages and the success rate."""
     out: Computed = {}
     for curve in context.with_role("value_loss")[:1]:
         out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, witness_at(curve))
@@ -84,7 +84,7 @@ def _values(context: Context) -> Computed:
     for curve in context.with_role("success_rate")[:1]:
         shape = context.shape(curve)
         if shape.best is not None and shape.last is not None:
-            fall = ratio(shape.last - shape.best, -shape.best)  # of negated values
+            fall = ratio(shape.last - shape.best, -shape.best)  # the shape is that of the negated values
             out["success_loss_from_best"] = (fall, witness_at(curve, shape.best_index))
             out["success_rate_last"] = (-shape.last, witness_at(curve))
     return out
@@ -105,17 +105,17 @@ def _reward(context: Context) -> Computed:
         "reward_last": -shape.last,
         "reward_best": (-shape.best, best),
         "reward_best_step": (best.step, best),
-        "reward_lost_share": _lost(curve, shape),
+        "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,
-        "reward_trend": tau(curve.values, TREND),
+        "reward_trend": tau(curve.values, MIN_TREND_POINTS),
         "reward_begins_late": begins_late(curve),
-        **_learned(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
+        **_known_gains(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
     }
 
 
-def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
-    """What the reward gained; not known where its beginning was not logged, nor while most actions are random: what they
-    earn tells of chance.
+def _known_gains(context: Context, curve: Curve, gains: Computed) -> Computed:
+    """The gains; None where the log lacks the beginning or most actions are random, because chance determines such
+    rewards.
     """
     random = context.random_actions()
     last = None if random is None else last_level(random.values)
@@ -126,15 +126,15 @@ def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
     )
 
 
-def _lost(curve: Curve, shape: Shape) -> float | None:
-    end = _end(curve, shape)
+def _lost_share(curve: Curve, shape: Shape) -> float | None:
+    end = _last_level(curve, shape)
     if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
         return None
     return ratio(end - shape.best, shape.first - shape.best)
 
 
-def _end(curve: Curve, shape: Shape) -> float | None:
-    """The last level (negated); of a reward whose best lies within it, that of what came after."""
+def _last_level(curve: Curve, shape: Shape) -> float | None:
+    """The last level (negated). If the best value lies within it, only the values after the best count."""
     after = curve.values[(shape.best_index or 0) + 1 :]
     after = after[np.isfinite(after)]
     if after.size >= len(curve.values) // 10:
@@ -143,7 +143,7 @@ def _end(curve: Curve, shape: Shape) -> float | None:
 
 
 def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Computed:
-    """Gains in units of the robust spread of the second half: a moving average has no noise, but it has spread."""
+    """Gains in units of the robust spread of the second half, because a moving average has spread but no noise."""
     x = values[np.isfinite(values)]
     n = x.size
     if n < 10:
@@ -159,8 +159,8 @@ def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Compute
 
 
 def _spread(x: NDArray[np.float64]) -> float:
-    """Of the second half; where that hardly changes any more, as at the highest reward there is, of the steps between
-    values: the whole run's spread would be the gain itself.
+    """Spread of the second half. If that hardly changes, as at the highest possible reward, spread of the differences
+    between values: the spread of the whole run would be the gain itself.
     """
     half = x[x.size // 2 :]
     quarter, three = np.quantile(half, (0.25, 0.75))
@@ -170,7 +170,7 @@ def _spread(x: NDArray[np.float64]) -> float:
 
 
 def _in_units(gain: float, spread: float) -> float:
-    """A gain in spreads; none at all is none, whatever the spread (a reward that never changes has no spread)."""
+    """A gain in units of the spread; 0 if a constant reward has no spread."""
     return gain / spread if spread > 0 else 0.0
 
 

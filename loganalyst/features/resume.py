@@ -1,4 +1,4 @@
-"""Features of what a restart did to training: does the loss go on where it stood, and does the rate?"""
+"""Features of restarts: do the loss and the learning rate continue where they stopped?"""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from loganalyst.features.context import Computed, Context, first_level, ratio, w
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
-FEWEST = 5  # finite points on both sides of a restart
-NEAR = 10  # points that tell the level there
+MIN_SIDE_POINTS = 5  # finite points on each side of a restart
+MAX_LEVEL_POINTS = 10  # points of a level next to a restart
 
 FEATURES = (
     Feature("resume_count", "int", "restarts", "restarts within the training loss with enough values on both sides", ROLE),
@@ -38,21 +38,21 @@ def compute(context: Context) -> Computed:
         "resume_loss_ratio": after / before if before > 0 and after > 0 else None,
         "resume_loss_noise": ratio(after - before, noise),
         "resume_start_share": (after - before) / (first - before) if first is not None and first > before else None,
-        "resume_lr_ratio": _rate(context, int(curve.steps[at])),
+        "resume_lr_ratio": _rate_ratio(context, int(curve.steps[at])),
     }
 
 
 def _levels(curve: Curve, at: int) -> tuple[float | None, float | None]:
-    """The levels right before and right after position `at`; None where too few points are finite."""
+    """The levels right before and right after position `at`; None if a side has too few finite points."""
     sides = curve.values[:at], curve.values[at:]
     finite = [side[np.isfinite(side)] for side in sides]
-    if min(f.size for f in finite) < FEWEST:
+    if min(f.size for f in finite) < MIN_SIDE_POINTS:
         return None, None
-    return float(np.median(finite[0][-NEAR:])), float(np.median(finite[1][:NEAR]))
+    return float(np.median(finite[0][-MAX_LEVEL_POINTS:])), float(np.median(finite[1][:MAX_LEVEL_POINTS]))
 
 
-def _rate(context: Context, step: int) -> float | None:
-    """The first rate at or after `step` against the last one before it."""
+def _rate_ratio(context: Context, step: int) -> float | None:
+    """The first rate at or after `step` divided by the last rate before it."""
     for curve in context.with_role("learning_rate"):
         after = int(np.searchsorted(curve.steps, step))
         if 0 < after < len(curve.values):

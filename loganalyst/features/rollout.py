@@ -1,4 +1,4 @@
-"""Features of what a policy learns from: values, advantages, the length of episodes, exploration."""
+"""Features of the data a policy learns from: values, advantages, the length of episodes, exploration."""
 
 import numpy as np
 

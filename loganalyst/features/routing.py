@@ -1,4 +1,4 @@
-"""Features of a mixture of experts: is the work spread over them?"""
+"""Features of a mixture of experts: is the work spread over all of them?"""
 
 import re
 
@@ -16,7 +16,7 @@ FEATURES = (
     Feature("router_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
     Feature("router_entropy_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
 )  # fmt: skip
-FEWEST = 2  # experts
+MIN_EXPERTS = 2
 NUMBER = re.compile(r"\d+")
 
 
@@ -26,17 +26,17 @@ def compute(context: Context) -> Computed:
 
 
 def _load(context: Context) -> Computed:
-    """Of the experts of one layer: names that are the same but for one number."""
+    """The load of the experts of one layer: metrics whose names differ only in the last number."""
     groups: dict[str, dict[str, float]] = {}
     for curve in context.with_role(LOAD):
         level = last_level(curve.values)
         if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
             last = hits[-1]
             groups.setdefault(curve.metric[: last.start()] + "#" + curve.metric[last.end() :], {})[curve.metric] = level
-    some = [g for g in groups.values() if len(g) >= FEWEST and sum(g.values()) > 0]
-    if not some:
+    comparable = [g for g in groups.values() if len(g) >= MIN_EXPERTS and sum(g.values()) > 0]
+    if not comparable:
         return {}
-    worst = max(some, key=lambda g: max(g.values()) * len(g) / sum(g.values()))
+    worst = max(comparable, key=lambda g: max(g.values()) * len(g) / sum(g.values()))
     top, total = max(worst, key=lambda m: worst[m]), sum(worst.values())
     return {
         "expert_count": len(worst),

@@ -1,4 +1,4 @@
-"""Features of the learning rate and of the settings that shape the optimisation."""
+"""Features of the learning rate and of the settings of the optimisation."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from loganalyst.features.context import Computed, Context, Value, first_level, l
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
-FEWEST = 5  # points before a cut that tell where the loss stood
+MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
 
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
@@ -32,8 +32,8 @@ FEATURES = (
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
 )  # fmt: skip
 
-_RATE = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
-CLIP = (
+_RATE_KEYS = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
+CLIP_KEYS = (
     "max_grad_norm",
     "gradient_clip_val",
     "grad_clip",
@@ -43,15 +43,15 @@ CLIP = (
     "gradient_clipping",
     "clip_norm",
 )
-_PRECISION = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
+_PRECISION_KEYS = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
     curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).any()]
     curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
-    told = context.number(*_RATE)
-    out: Computed = {"lr_peak": told, **_settings(context)}
+    configured = context.number(*_RATE_KEYS)
+    out: Computed = {"lr_peak": configured, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
     peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
@@ -94,14 +94,14 @@ def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:
 
 
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
-    """How much of the fall of the training loss came only after the first sudden cut of the rate."""
+    """The share of the fall of the training loss that came after the first sudden cut of the rate."""
     losses = context.with_role("train_loss")
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
         return {}
     out: Computed = {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
     before = losses[0].values[losses[0].steps < drops[0]]
     first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
-    if before.size >= FEWEST and first is not None and cut is not None and last is not None:
+    if before.size >= MIN_POINTS_BEFORE_CUT and first is not None and cut is not None and last is not None:
         share = ratio(cut - last, first - last) if first > last else None
         out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
     return out
@@ -118,13 +118,13 @@ def _at_trouble(context: Context, curve: Curve, peak: float | None) -> Value:
 
 def _settings(context: Context) -> Computed:
     def lower(*keys: str) -> str | None:
-        told = context.text(*keys)
-        return None if told is None else told.lower()[:40]
+        value = context.text(*keys)
+        return None if value is None else value.lower()[:40]
 
     return {
         "optimizer": lower(
             "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
         ),
-        "config_clip": context.number(*CLIP),
-        "config_precision": lower(*_PRECISION),
+        "config_clip": context.number(*CLIP_KEYS),
+        "config_precision": lower(*_PRECISION_KEYS),
     }

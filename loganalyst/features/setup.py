@@ -1,4 +1,4 @@
-"""What the config says of the optimiser, the batches, the model and its data."""
+"""Features of the config: optimiser, batches, model and data."""
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.model import Feature
@@ -38,7 +38,7 @@ _NUMBERS = {
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
-_TRAINED = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
+_TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
 _ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
@@ -46,7 +46,7 @@ _WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb
 _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
 _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
-RATE_OF_256 = 0.1
+RATE_OF_256 = 0.1  # usual SGD learning rate for 256 samples (Goyal et al. 2017, arXiv:1706.02677)
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -61,8 +61,8 @@ def compute(context: Context) -> Computed:
         | {
             "config_lora_scale": ratio(alpha, rank),
             "config_batch": _batch(context),
-            "lr_for_batch": _usual(_batch(context)),
-            "config_trainable_share": _share(context.number(*_TRAINED), size) if rank is None else None,
+            "lr_for_batch": _usual_rate(_batch(context)),
+            "config_trainable_share": _share(context.number(*_TRAINABLE), size) if rank is None else None,
         }
         | _data(context)
         | _embedding(context, size)
@@ -74,8 +74,8 @@ def _batch(context: Context) -> float | None:
     return whole if whole is not None or part is None else part * (context.number(*_ACCUMULATION) or 1.0)
 
 
-def _usual(batch: float | None) -> float | None:
-    """Goyal et al. 2017, arXiv:1706.02677."""
+def _usual_rate(batch: float | None) -> float | None:
+    """The learning rate for a batch by the linear scaling rule (Goyal et al. 2017, arXiv:1706.02677)."""
     return None if batch is None else RATE_OF_256 * batch / 256
 
 
@@ -96,6 +96,6 @@ def _embedding(context: Context, size: float | None) -> Computed:
 
 
 def _share(part: float | None, size: float | None) -> float | None:
-    """A part of the parameters; above 1 the numbers do not belong together."""
+    """A share of the parameters; None above 1, where the numbers do not belong together."""
     share = ratio(part, size)
     return share if share is not None and share <= 1 else None

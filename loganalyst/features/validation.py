@@ -1,4 +1,4 @@
-"""Features of held-out losses, accuracies and scores, beside training."""
+"""Features of held-out losses, accuracies and scores, compared with training."""
 
 import re
 from collections.abc import Sequence
@@ -25,8 +25,10 @@ from loganalyst.signals import Gap
 from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
-FEWEST = 6  # values whose order tells a trend
-_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
+MIN_TREND_POINTS = 6
+# precision or recall, but not "average_precision" (area under the curve)
+_ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
+# words for held-out data: "val", "validation", "eval", "test"
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
@@ -100,9 +102,9 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_trend": tau(finite[finite.size // 2 :], FEWEST),
+        "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
         "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
-        "val_score_at_best": _at_best(scores(context)),
+        "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
         "train_val_gap_growth": None
@@ -115,7 +117,7 @@ def _losses(context: Context) -> Computed:
     }
 
 
-def _at_best(held_out: Sequence[Curve]) -> bool:
+def _ends_at_best(held_out: Sequence[Curve]) -> bool:
     if not held_out:
         return False
     x = share(held_out[0])
@@ -131,7 +133,7 @@ def _onset(curve: Curve, index: int | None) -> Computed:
 
 
 def _broken(held_out: list[Curve]) -> Computed:
-    """Losses that were finite and whose last two values are not."""
+    """Losses that were finite and whose last two values are not, and losses that were never finite."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
     never = [
         c for c in held_out if not np.isfinite(c.values).any() and (len(c.values) >= 3 or np.isinf(c.values).any())
@@ -150,29 +152,29 @@ def _badness(pair: "tuple[Curve, Gap]") -> float:
 
 
 def _partner(context: Context, held_out: Curve) -> Curve | None:
-    """The training curve of the same name but for the word that says held-out, else the training loss."""
-    wanted = _bare(held_out.metric)
+    """The training curve of the same name apart from the word for held-out data, otherwise the training loss."""
+    wanted = _bare_name(held_out.metric)
     train = [*context.with_role("train_loss"), *context.with_role("loss_component", "recon_loss", "quantisation_loss")]
-    same = [c for c in train if _bare(c.metric) == wanted]
+    same = [c for c in train if _bare_name(c.metric) == wanted]
     return next(iter(same or (context.with_role("train_loss") if held_out.role.name == "val_loss" else [])), None)
 
 
-def _bare(metric: str) -> str:
+def _bare_name(metric: str) -> str:
     return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
 
 
 def _scores(context: Context) -> Computed:
     train = next(iter(context.with_role("train_accuracy")), None)
-    known = last_level(share(train)) if train else None
+    train_accuracy = last_level(share(train)) if train else None
     held_out = scores(context)
-    of_training = {"train_accuracy_last": known, "accuracy_errors_left": _errors_left(context)}
+    of_training = {"train_accuracy_last": train_accuracy, "accuracy_errors_left": _errors_left(context)}
     if not held_out:
         return of_training
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
         **of_training,
-        "accuracy_gap": known - last if accuracy and known is not None else None,
+        "accuracy_gap": train_accuracy - last if accuracy and train_accuracy is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
         "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
@@ -187,18 +189,18 @@ def _errors_left(context: Context) -> Value:
 
 
 def scores(context: Context) -> list[Curve]:
-    """Held-out accuracies, else scores, else error rates.
+    """Held-out accuracies, otherwise scores, otherwise error rates.
 
-    Precision and recall are had for each other: they count only where no score stands beside them that weighs both.
+    Precision and recall can be traded for each other, so they count only without a score that weighs both.
     """
     roles = ("val_accuracy", "val_score", "val_error_rate")
     curves = next(filter(None, map(context.with_role, roles)), [])
-    whole = [c for c in curves if not _SIDED.search(normalise(c.metric))]
+    whole = [c for c in curves if not _ONE_SIDED.search(normalise(c.metric))]
     return [c for c in whole or curves if np.isfinite(c.values).any()]
 
 
 def _score(curve: Curve) -> Computed:
-    """A held-out accuracy or score with at least one finite value, by itself."""
+    """The features of a held-out accuracy or score with at least one finite value."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = share(curve)[finite]
     best = witness_at(curve, int(finite[np.argmax(x)]))
@@ -220,7 +222,9 @@ def _score(curve: Curve) -> Computed:
 
 
 def share(curve: Curve) -> NDArray[np.float64]:
-    """An accuracy as shares of 1 where it is in per cent, an error rate as what it leaves of 1; any other score as it is."""
+    """The values as shares of 1: accuracies in per cent are divided by 100, error rates subtracted from 1, other scores
+    unchanged.
+    """
     if curve.role.name == "val_score":
         return curve.values
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)

@@ -1,4 +1,4 @@
-"""Features of warnings in the job log that name a cause by themselves."""
+"""Features of warnings in the job log that name a cause on their own."""
 
 import json
 
@@ -16,7 +16,7 @@ FEATURES = (
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; not known where no job log was read."""
+    """All of FEATURES; not known if no job log was read."""
     if not any(s.format == "text" for s in context.run.sources):
         return {}
     found = context.run.lines.filter(pl.col("pattern").is_in(having("too_few_values")))

@@ -1,4 +1,4 @@
-"""Features of the tensors themselves: dead units, weights that do not move or grow, updates against weights."""
+"""Features of the tensors: dead units, weights that stand still or grow, updates relative to weights."""
 
 from collections.abc import Sequence
 
@@ -29,29 +29,29 @@ FEATURES = (
     Feature("update_ratio_high", "float", "ratio", "the same ratio of the layer with the largest", RATIO),
     Feature("update_ratio_high_metric", "text", "", "layer with the largest ratio", RATIO),
 )  # fmt: skip
-FEWEST = 3  # logged steps that show whether a tensor moves
-NOISE = 1e-9  # reach below which what TensorBoard counts as zeros may be small values
+MIN_STEPS = 3  # logged steps to see whether a tensor moves
+MIN_REACH = 1e-9  # largest value below which TensorBoard's zeros may be small values
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group whose tensors were not logged is left out."""
     gradients, weights = layers(context, "gradient"), layers(context, "weight")
     return {
-        **_zeros("dead", main(dense(gradients))),
-        **_zeros("silent", layers(context, "activation")),
-        **_still([w for w in weights if w.size.size >= FEWEST], gradients),
+        **_zero_shares("dead", main(dense(gradients))),
+        **_zero_shares("silent", layers(context, "activation")),
+        **_unmoved([w for w in weights if w.size.size >= MIN_STEPS], gradients),
         **_growth(main(weights)),
         **_updates(context),
     }
 
 
-def _zeros(name: str, found: Sequence[Layer]) -> Computed:
+def _zero_shares(name: str, found: Sequence[Layer]) -> Computed:
     shares = {}
     for layer in found:
-        told = np.where((layer.reach > NOISE) | (layer.reach == 0), layer.zeros, np.nan)
-        share = last_level(told)
+        zeros = np.where((layer.reach > MIN_REACH) | (layer.reach == 0), layer.zeros, np.nan)
+        share = last_level(zeros)
         if share is not None:
-            shares[layer.metric] = (share, float(told[np.isfinite(told)][0]), layer)
+            shares[layer.metric] = (share, float(zeros[np.isfinite(zeros)][0]), layer)
     if not shares:
         return {}
     metric = max(shares, key=lambda m: shares[m][0])
@@ -64,8 +64,8 @@ def _zeros(name: str, found: Sequence[Layer]) -> Computed:
     return out | ({"dead_layers_share": float(np.mean([s for s, *_ in shares.values()]))} if name == "dead" else {})
 
 
-def _still(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
-    """A tensor moved where mean, spread or extremes are not the same at all steps (to the last bit)."""
+def _unmoved(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
+    """Weights that never changed: mean, spread and extremes are equal at all steps, to the last bit."""
     if not weights:
         return {}
     still = [w for w in weights if (w.moments == w.moments[0]).all()]
@@ -82,10 +82,10 @@ def _still(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
 
 
 def _growth(weights: Sequence[Layer]) -> Computed:
-    some = [w for w in weights if w.size.size >= FEWEST and (w.first or 0) > 0 and w.last is not None]
-    if not some:
+    measured = [w for w in weights if w.size.size >= MIN_STEPS and (w.first or 0) > 0 and w.last is not None]
+    if not measured:
         return {}
-    grew = max(some, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
+    grew = max(measured, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
     return {
         "weight_growth_ratio": (ratio(grew.last, grew.first), grew.witness_at(grew.size.size - 1)),
         "weight_growth_metric": grew.metric,
@@ -93,12 +93,12 @@ def _growth(weights: Sequence[Layer]) -> Computed:
 
 
 def _updates(context: Context) -> Computed:
-    """Logged ratios, as such or as their log10 (which is below 0); a norm of updates against that of the weights."""
+    """Logged ratios, or their log10 (below 0), or norms of updates divided by norms of weights."""
     medians = {}
     for curve in context.with_role(RATIO):
         values = _ratios(curve, context)
         finite = values[np.isfinite(values)]
-        if finite.size >= FEWEST:
+        if finite.size >= MIN_STEPS:
             medians[curve.metric] = (float(np.median(finite)), witness_at(curve))
     if not medians:
         return {}

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from loganalyst.curves.roles import all_roles, assign
-from loganalyst.curves.valuemeanings import meant
+from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve
 from loganalyst.pipeline import diagnose
 
@@ -17,7 +17,7 @@ from loganalyst.pipeline import diagnose
 def of(**metrics: Sequence[float]) -> list[Curve]:
     """What the curves are taken for."""
     roles = assign(metrics)
-    return meant([curve(name, values, roles[name][0].name) for name, values in metrics.items()], all_roles())
+    return with_meanings([curve(name, values, roles[name][0].name) for name, values in metrics.items()], all_roles())
 
 
 def curve(name: str, values: Sequence[float], role: str) -> Curve:

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as arrays
 
 from loganalyst.signals import change_points
 from loganalyst.signals.seasonalpart import season
-from loganalyst.signals.segments import learning, segments
+from loganalyst.signals.segments import segments, slows_down
 
 N = 240
 T = np.arange(N)
@@ -49,10 +49,10 @@ def test_a_learning_curve_is_told_from_a_line():
     """What falls fast and slows down is taken for a learning curve; a line, a rise and a constant are not."""
     curve = np.exp(-T / 30) + 0.02 * NOISE
 
-    assert learning(curve)
-    assert not learning(-curve)
-    assert not learning(-0.01 * T + 0.1 * NOISE)
-    assert not learning(np.ones(N))
+    assert slows_down(curve)
+    assert not slows_down(-curve)
+    assert not slows_down(-0.01 * T + 0.1 * NOISE)
+    assert not slows_down(np.ones(N))
 
 
 def test_season_has_the_period_and_no_mean():
