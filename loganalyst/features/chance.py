@@ -113,7 +113,7 @@ def _score(context: Context, configured: list[int]) -> Computed:
 
 
 def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
-    """K if all `shares` lie within 0.03 of 1/K and most within 0.01. For a configured K above 20 the limits are 1/K and
+    """K if all `shares` lie near 1/K and most very near. For a configured K above 20 the limits are 1/K and
     half of it.
     """
     level = float(np.median(shares))
@@ -122,4 +122,5 @@ def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
             return k
     k = int(np.clip(np.round(1 / max(level, 1e-9)), min(SMALL_CLASS_COUNTS), max(SMALL_CLASS_COUNTS)))
     off = np.abs(shares - 1 / k)
-    return k if off.max() < 0.03 and np.median(off) < 0.01 else 0
+    near, usual = feature_limit("chance_accuracy_near"), feature_limit("chance_accuracy_usual")
+    return k if off.max() < near and np.median(off) < usual else 0

@@ -18,10 +18,10 @@ from loganalyst.features.context import (
 )
 from loganalyst.features.schedule import CLIP_KEYS
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 ROLE = "grad_norm"
 ROLES = ("grad_norm", "grad_norm_squared")
-HIGH_RATIO = 10.0  # medians: a norm above is high, and a higher first level would hide late excursions
 MIN_NORMS = 20  # norms to recognise clipping or a straight line
 START_POINTS = 3  # first norms, which pretrained weights or a high first loss make large
 CLIP_TOLERANCE = 1e-3  # relative rounding error of a clipped norm
@@ -80,7 +80,7 @@ def _levels(curve: Curve) -> Computed:
     if not finite.size:
         return {}
     x = curve.values[finite]
-    usual, top = median(x), int(np.argmax(x))
+    usual, top, high_ratio = median(x), int(np.argmax(x)), feature_limit("grad_norm_high")
     late = x[x.size // 10 :]
     most = witness_at(curve, int(finite[top]))
     latest = witness_at(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
@@ -92,12 +92,12 @@ def _levels(curve: Curve) -> Computed:
         "grad_norm_max_ratio": (ratio(float(x[top]), usual), most),
         "grad_norm_start_share": ratio(float(x[:START_POINTS].max()), float(x[top])),
         "grad_norm_late_max_ratio": (
-            ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, HIGH_RATIO * usual))),
+            ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, high_ratio * usual))),
             latest,
         ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
         "grad_norm_straight": _straight(curve.steps[finite].astype(np.float64), x),
-        **_stretches(late > HIGH_RATIO * usual),
+        **_stretches(late > high_ratio * usual),
     }
 
 

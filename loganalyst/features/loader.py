@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, event_features, witness_at
 from loganalyst.model import Feature, Witness
+from loganalyst.thresholds import feature_limit
 
 NEEDS = "data time and step time"
 FEATURES = (
@@ -28,7 +29,7 @@ def compute(context: Context) -> Computed:
     known = np.isfinite(wait) & np.isfinite(step) & (step > 0)
     if known.sum() < MIN_STEPS or (wait[known] < 0).any() or (wait[known] > step[known]).any():
         return {}
-    stalls = np.flatnonzero(known & (wait > step / 2))
+    stalls = np.flatnonzero(known & (wait > feature_limit("data_stall") * step))
     first: Witness | None = witness_at(waits[0], int(stalls[0])) if stalls.size else None
     out: Computed = {
         "data_stall_count": (int(stalls.size), first) if first else 0,

@@ -46,9 +46,7 @@ def _exploration(context: Context) -> Computed:
     if curve is None:
         return {}
     first = first_level(curve.values)
-    low = (
-        np.flatnonzero(curve.values < feature_limit("episode_length_low") * first) if first else np.empty(0, dtype=int)
-    )
+    low = np.flatnonzero(curve.values < feature_limit("exploration_low") * first) if first else np.empty(0, dtype=int)
     return {
         "exploration_last": (last_level(curve.values), witness_at(curve)),
         "exploration_low_share": float(1 - low[0] / len(curve.values)) if low.size else 0.0,
