@@ -1,15 +1,14 @@
-"""Curves that count different things stand on one axis."""
+"""A common step axis for curves with different counters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from loganalyst.curves import axes
 from loganalyst.curves.roles import all_roles
-from loganalyst.model import Curve, Features
+from loganalyst.model import Curve
 
-FeaturesOf = Callable[..., Features]
 NONE = float("nan")
 
 
@@ -79,16 +78,3 @@ def test_ends_of_epochs() -> None:
 
     assert axes.epoch_ends([by_epoch], []).tolist() == [250, 500, 750]
     assert axes.epoch_ends([], [curve(TRAIN, values=np.arange(100))]).size == 0
-
-
-def test_overfitting_is_seen_across_axes(features_of: FeaturesOf) -> None:
-    """A held-out loss by epoch turns in the middle; training by step went on falling from there."""
-    t = np.arange(2000) / 2000
-    row = features_of({
-        "train_loss": (2 * np.exp(-2 * t)).tolist(),
-        "val_loss": [*np.linspace(2, 1, 10), *np.linspace(1.1, 2, 10)],
-    })  # fmt: skip
-
-    assert row.values["val_loss_best_step"] == 9
-    assert row.values["train_fall_since_val_best"] == pytest.approx(1 - np.exp(-1), abs=0.02)
-    assert 9 <= row.values["train_val_gap_onset_step"] <= 12  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Losses and accuracies of guessing."""
+"""Features of guessing."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,8 @@ import pytest
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
+
+
 NOISE = np.random.default_rng(0).normal(0, 0.005, 300)
 
 
@@ -58,3 +60,23 @@ def test_the_first_loss_beside_that_of_guessing(features_of: FeaturesOf) -> None
     assert features_of({"loss": loss}).values["train_loss_first_chance_ratio"] is None
     terms = features_of({"loss": loss, "loss_box": loss, "loss_cls": loss}, {"num_classes": 100})
     assert terms.values["train_loss_first_chance_ratio"] is None
+
+
+def test_smoothed_labels_leave_a_floor(features_of: FeaturesOf) -> None:
+    """With 0.1 among 10 classes the least is the entropy of (0.91, 9 times 0.01)."""
+    floor = -0.91 * np.log(0.91) - 0.09 * np.log(0.01)
+    row = features_of({"loss": [0.55] * 10}, {"label_smoothing": 0.1, "num_classes": 10}).values
+
+    assert row["train_loss_floor"] == pytest.approx(floor)
+    assert row["train_loss_floor_ratio"] == pytest.approx(0.55 / floor)
+    assert features_of({"loss": [0.55] * 10}, {"num_classes": 10}).values["train_loss_floor"] is None
+
+
+def test_guessing_is_where_an_untrained_model_begins(features_of: FeaturesOf) -> None:
+    """A language model that comes down to 2.485 is not guessing among 12 classes; one thrown there at once is."""
+    noise = np.random.default_rng(1).normal(0, 0.01, 300)
+    falling = np.log(12) + 4 * np.exp(-np.arange(300) / 40) + noise
+    thrown = np.log(12) + 30 * np.exp(-np.arange(300) / 5) + noise
+
+    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
+    assert features_of({"loss": thrown.tolist()}).values["train_loss_chance_classes"] == 12

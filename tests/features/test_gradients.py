@@ -1,4 +1,4 @@
-"""A gradient norm that rises in a straight line, or is largest at its start."""
+"""Features of the global gradient norm."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,12 @@ import pytest
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
+
+
+NAN = float("nan")
+
+
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 
 def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) -> None:
@@ -34,3 +40,46 @@ def test_a_constant_or_a_few_values_are_no_line(features_of: FeaturesOf, values:
 def test_the_first_norms_against_the_largest(features_of: FeaturesOf, norms: list[float], share: float | None) -> None:
     """Of norms that are all 0 no share is known."""
     assert features_of({"grad_norm": norms}).values["grad_norm_start_share"] == share
+
+
+def test_masked_nan(features_of: FeaturesOf) -> None:
+    """The gradient norm may be NaN while the loss is clean."""
+    row = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 150, *[NAN] * 50]})
+
+    assert row.values["train_loss_nonfinite_count"] == 0
+    assert row.values["grad_norm_nonfinite_step"] == 150
+
+
+def test_squared_norms_are_rooted(features_of: FeaturesOf) -> None:
+    """A squared gradient norm is judged by its root."""
+    assert features_of({"grad_norm_square": [4.0] * 20}).values["grad_norm_median"] == 2.0
+
+
+def test_single_nonfinite_gradients_of_a_loss_scale(features_of: FeaturesOf) -> None:
+    """Skipped steps of mixed precision are few and do not last; a NaN for good does."""
+    skipped = features_of({"loss": DECAY, "grad_norm": [float("inf"), *[1.0] * 99, NAN, *[1.0] * 99]}).values
+    lost = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 100, *[NAN] * 100]}).values
+
+    assert (skipped["grad_norm_nonfinite_share"], skipped["grad_norm_ends_nonfinite"]) == (0.01, False)
+    assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
+
+
+def test_clipping(features_of: FeaturesOf) -> None:
+    """The share at or above the threshold of the config; else of norms that stand at the largest one."""
+    norms = [0.5] * 60 + [1.0] * 20 + [7.0] * 20
+    after = [0.5] * 60 + [1.0] * 20 + [0.9999] * 20
+
+    assert features_of({"grad_norm": norms}, config={"max_grad_norm": 1.0}).values["grad_clipped_share"] == 0.4
+    assert features_of({"grad_norm": norms}).values["grad_clipped_share"] == 0.2
+    assert features_of({"grad_norm": after}).values["grad_clipped_late_share"] == 0.8
+    assert features_of({"grad_norm": after[:10]}).values["grad_clipped_share"] is None
+
+
+def test_single_high_norms_are_told_from_an_explosion(features_of: Callable[..., Features]) -> None:
+    """Three single points of 100 times the median are three stretches of one; a stretch of 20 is one of 20."""
+    single, stretch = np.ones(200), np.ones(200)
+    single[[50, 100, 150]], stretch[100:120] = 100.0, 100.0
+    rows = [features_of({"grad_norm": x.tolist()}).values for x in (single, stretch, np.ones(200))]
+
+    assert [r["grad_norm_high_runs"] for r in rows] == [3, 1, 0]
+    assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]

@@ -1,4 +1,4 @@
-"""Pauses, silence and slow-downs: what is unusual is found with its place, what recurs is not."""
+"""Features of pauses and of silence before the end."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,11 @@ import loganalyst
 from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
 STEPS = 400
+
+
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs"
 
 
@@ -159,73 +163,6 @@ class TestSilence:
         machine = logged(10.0 * np.arange(1, 800), "system/cpu")
 
         assert causes(diagnosed(logged(clock({})), machine)) == ["hung"]
-
-
-class TestThroughput:
-    @pytest.mark.parametrize("metric", ["tokens_per_sec", "step_time"])
-    def test_a_sudden_drop(self, metric):
-        """Half the speed from step 600 of 1,000 on, by the run's own readings."""
-        steps = np.arange(1000)
-        speed = np.where(steps < 600, 1000.0, 500.0) * (1 + 0.02 * np.sin(steps))
-        values = speed if metric == "tokens_per_sec" else 1 / speed
-        found = diagnosed(logged(10.0 * steps), logged(10.0 * steps, metric, values))
-        seen = told(found, "throughput_")
-
-        assert seen["throughput_metric"] == metric
-        assert seen["throughput_last_share"] == pytest.approx(0.5, abs=0.01)
-        assert seen["throughput_drop_share"] == pytest.approx(0.5, abs=0.01)
-        assert abs(seen["throughput_drop_step"] - 600) <= 10
-        assert causes(found) == ["throughput-drop"]
-
-    def test_a_slow_drift_by_the_clock_alone(self):
-        """Steps take three times as long at the end; no single drop."""
-        found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
-        seen = told(found, "throughput_")
-
-        assert seen["throughput_metric"] == "steps per second"
-        assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
-        assert seen["throughput_drop_share"] > 0.8
-        assert causes(found) == ["throughput-drop"]
-
-    @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
-    def test_a_run_of_less_than_a_minute(self, seconds, known):
-        """Is all start: how fast it went on nobody can tell."""
-        rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
-        found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
-
-        assert ("throughput_last_share" in told(found, "throughput_")) is known
-
-    @pytest.mark.parametrize("noise", [0.02, 0.1])
-    def test_a_steady_run(self, noise):
-        """Noise of a few percent, and a slow start."""
-        seconds = 10 * np.random.default_rng(0).lognormal(0, noise, 1000)
-        seconds[:50] *= 4
-        found = diagnosed(logged(np.cumsum(seconds)))
-
-        assert told(found, "throughput_last_share")["throughput_last_share"] > 0.9
-        assert causes(found) == []
-
-    def test_pauses_for_evaluation_are_no_drop(self):
-        """Every fiftieth step waits for one."""
-        found = diagnosed(logged(clock(dict.fromkeys(range(50, 1001, 50), 300.0), n=1000)))
-
-        assert told(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
-
-    @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
-    def test_waiting_for_data(self, share, cause):
-        """The data time beside the step time."""
-        times = 10.0 * np.arange(200)
-        found = diagnosed(
-            logged(times),
-            logged(times, "step_time", np.full(200, 2.0)),
-            logged(times, "data_time", np.full(200, 2.0 * share)),
-        )
-
-        assert told(found, "data_time") == {
-            "data_time_share": pytest.approx(share),
-            "data_time_first_share": pytest.approx(share),
-        }
-        assert causes(found) == cause
 
 
 @pytest.mark.parametrize("run", sorted(path.name for path in RUNS.glob("healthy-*/")))

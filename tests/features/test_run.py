@@ -1,17 +1,42 @@
-"""The exit a run really had, and who says otherwise."""
+"""Features of the whole run: its end, contradictions, and its kind."""
+
+from collections.abc import Callable
 
 # ruff: noqa: E501 -- lines of logs stay whole
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from loganalyst.features import run as run_features
 from loganalyst.features.context import Context
-from loganalyst.model import Run, RunStatus, Source, table
+from loganalyst.model import Features, Run, RunStatus, Source, table
 from loganalyst.sources.ingest import ingest
 from tests.blame.blame_cases import DONE, OOM, steps, trace
 
+FeaturesOf = Callable[..., Features]
+
+
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+
+
 STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
+
+
+@pytest.mark.parametrize(
+    ("logged", "kind"),
+    [
+        ({"loss": DECAY}, "training"),
+        ({"loss": DECAY[:3]}, None),
+        ({"val_acc": DECAY}, "evaluation"),
+        ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
+        ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
+        ({"system/gpu.0.temp": DECAY}, None),
+    ],
+)
+def test_kind_of_run(features_of: FeaturesOf, logged: dict[str, list[float]], kind: str | None) -> None:
+    """Told by what was logged four times at least."""
+    assert features_of(logged).values["run_kind"] == kind
 
 
 @pytest.mark.parametrize(

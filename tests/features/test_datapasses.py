@@ -1,0 +1,58 @@
+"""Features of passes over the data."""
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.model import Features, table
+
+FeaturesOf = Callable[..., Features]
+
+
+def passes(course: list[float]) -> pl.DataFrame:
+    """A training loss with 20 points in each pass."""
+    epochs = [i / 20 for i in range(len(course))]
+    return table(
+        "points",
+        {
+            "session": 0,
+            "metric": "loss",
+            "step": list(range(len(course))),
+            "epoch": epochs,
+            "value": course,
+            "source": "m.csv",
+        },
+    )
+
+
+def test_a_staircase_falls_at_the_ends_of_passes(features_of: FeaturesOf) -> None:
+    """A loss that falls only there has a share of 1; one that falls evenly has a tenth or so."""
+    stairs = features_of({}, points=passes([4.0] * 20 + [3.0] * 20 + [2.0] * 20 + [1.0] * 20)).values
+    even = features_of({}, points=passes(np.linspace(4, 1, 80).tolist())).values
+
+    assert (stairs["epoch_points"], stairs["run_epochs"]) == (20, pytest.approx(3.95))
+    assert stairs["epoch_drop_share"] == 1.0
+    assert stairs["epoch_drop_relative"] == pytest.approx(1 / 3)
+    assert even["epoch_drop_share"] < 0.2
+
+
+def test_the_same_order_in_each_pass_repeats_its_course(features_of: FeaturesOf) -> None:
+    """Samples in one order give the same ups and downs, shuffled ones do not; without epochs nothing is known."""
+    draw = np.random.default_rng(0)
+    order = draw.normal(0, 0.1, 20)
+    same = features_of({}, points=passes(np.concatenate([3 - 0.3 * k + order for k in range(5)]).tolist())).values
+    shuffled = features_of({}, points=passes((3 + draw.normal(0, 0.1, 100)).tolist())).values
+
+    assert same["epoch_repeat"] == pytest.approx(1.0)
+    assert abs(shuffled["epoch_repeat"]) < 0.4
+    assert features_of({"loss": [1.0] * 100}).values["epoch_repeat"] is None
+
+
+def test_passes_of_nothing_but_nan_say_nothing(features_of: FeaturesOf) -> None:
+    """A loss without a finite value has no passes to compare."""
+    row = features_of({}, points=passes([float("nan")] * 80)).values
+
+    assert row["run_epochs"] == pytest.approx(3.95)
+    assert row["epoch_points"] is None
