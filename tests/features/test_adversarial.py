@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import adversarial
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -52,3 +54,8 @@ def test_a_discriminator_that_had_won_for_long_is_seen(features_of: FeaturesOf) 
 
     assert features_of({"d_loss": loss, "g_loss": loss}).values["discriminator_win_share"] == 0.5
     assert features_of({"d_loss": [-1.0, *loss], "g_loss": loss}).values["discriminator_win_share"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert adversarial.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

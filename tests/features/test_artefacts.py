@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from loganalyst.features import artefacts
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 
@@ -41,3 +43,8 @@ def test_the_first_missing_one_is_named(features_of: Callable[..., Features], tm
 
     assert (values["artefact_missing_key"], values["artefact_missing_path"]) == ("weights", "w.safetensors")
     assert features_of({"loss": [1.0] * 9}, path=tmp_path).values["artefact_named_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A run without a config names no files."""
+    assert artefacts.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

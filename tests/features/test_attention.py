@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import attention
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -27,3 +29,8 @@ def test_attention_logits_that_grow_are_seen(features_of: FeaturesOf) -> None:
 
     assert (row["attention_logit_last"], row["attention_logit_growth"]) == (200.0, 40.0)
     assert row["entropy_first"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert attention.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import chance
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -80,3 +82,8 @@ def test_guessing_is_where_an_untrained_model_begins(features_of: FeaturesOf) ->
 
     assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
     assert features_of({"loss": thrown.tolist()}).values["train_loss_chance_classes"] == 12
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert chance.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"config_classes": None}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import convergence
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -45,3 +47,8 @@ def test_a_straight_fall_has_no_limit(features_of: FeaturesOf) -> None:
 def test_a_rising_loss_has_no_law(features_of: FeaturesOf) -> None:
     """Nothing is known of it."""
     assert features_of({"loss": (1 + T).tolist()}).values["train_loss_fit"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert convergence.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import curriculum
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 LOSS = np.concatenate([np.geomspace(2.0, 0.5, 300), np.full(100, 3.0)]) + 0.01 * np.sin(np.arange(400) * 2.4)
@@ -43,3 +45,8 @@ def test_a_stage_that_never_changes_is_no_event(features_of: Callable[..., Featu
 
     assert (still["curriculum_change_count"], still["curriculum_change_step"]) == (0, None)
     assert none["curriculum_change_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert curriculum.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features import datapasses
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -56,3 +58,8 @@ def test_passes_of_nothing_but_nan_say_nothing(features_of: FeaturesOf) -> None:
 
     assert row["run_epochs"] == pytest.approx(3.95)
     assert row["epoch_points"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert datapasses.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"run_epochs": None}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import embedding
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -28,3 +30,8 @@ def test_representations_that_shrink_to_a_point_are_seen(features_of: FeaturesOf
     assert row["representation_spread_share"] == pytest.approx(0.01)
     assert row["representation_spread_low_step"] == 12
     assert features_of({"embedding_std": [1.0] * 40}).values["representation_spread_low_step"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert embedding.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

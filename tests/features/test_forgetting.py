@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import forgetting
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -28,3 +30,8 @@ def test_one_accuracy_forgets_nothing(features_of: FeaturesOf) -> None:
     """With a single accuracy it is not known; where all rise the share is 0."""
     assert features_of({"val/acc": [*UP, *UP[::-1]]}).values["forgotten_share"] is None
     assert features_of({"val/acc_a": [*UP], "val/acc_b": [*UP]}).values["forgotten_share"] == pytest.approx(0, abs=0.01)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert forgetting.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import generative
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -59,3 +61,13 @@ def test_quality_of_samples(features_of: FeaturesOf) -> None:
 
     assert row["sample_distance_rise_ratio"] == pytest.approx(60 / 20, rel=0.1)
     assert (row["repetition_last"], row["diversity_last"]) == (0.7, 0.1)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    values = generative.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == {
+        "discriminator_accuracy_last": None,
+        "discriminator_margin_last": None,
+    }

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import gradients
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -83,3 +85,8 @@ def test_single_high_norms_are_told_from_an_explosion(features_of: Callable[...,
 
     assert [r["grad_norm_high_runs"] for r in rows] == [3, 1, 0]
     assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert gradients.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

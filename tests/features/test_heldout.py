@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import heldout
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -72,3 +74,8 @@ def test_held_out_accuracy_that_leads_is_seen(features_of: FeaturesOf) -> None:
         row = features_of(logged).values
         assert row["val_accuracy_lead"] == pytest.approx(0.05)
         assert row["val_accuracy_first"] == pytest.approx(0.95)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert heldout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

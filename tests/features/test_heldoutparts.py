@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import heldoutparts
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -35,3 +37,8 @@ def test_lengths_are_compared_with_the_longest(features_of: FeaturesOf) -> None:
     assert (losses["length_count"], losses["length_longest"], losses["length_loss_ratio"]) == (2, 4096, 3.0)
     assert losses["length_longest_metric"] == "eval/loss_len_4k"
     assert (scores["length_longest"], scores["length_accuracy_fall"]) == (40, pytest.approx(0.8))
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert heldoutparts.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import jumps
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -37,3 +39,8 @@ def test_what_held_out_values_did_since_the_jump(features_of: FeaturesOf) -> Non
 
     assert features_of({"loss": course, "val_loss": held_out}).values["val_change_since_jump"] == -0.5
     assert features_of({"loss": course}).values["val_change_since_jump"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert jumps.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features import layers
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -124,3 +126,8 @@ def test_layers(features_of: FeaturesOf) -> None:
 
     assert row.values["layer_grad_ratio"] == pytest.approx(1e8)
     assert row.values["layer_grad_min_metric"] == "grad_norm/layer0.weight"
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert layers.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import loader
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -36,3 +38,8 @@ class TestLoader:
     def test_times_in_different_units_are_not_compared(self, features_of: FeaturesOf) -> None:
         """A wait longer than its step is in another unit."""
         assert features_of({"data_time": [20.0] * 60, "step_time": [1.0] * 60}).values["data_stall_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert loader.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

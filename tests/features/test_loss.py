@@ -6,6 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import loss
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -108,3 +110,8 @@ def test_loss_that_comes_down_to_zero(features_of: FeaturesOf) -> None:
 def test_the_first_value_against_the_first_level(features_of: FeaturesOf) -> None:
     """The first level is a median of three: a first epoch that fell far is not in it."""
     assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert loss.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import members
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -43,3 +45,8 @@ class TestMembers:
         """There is nothing to compare; a number in another name is no rank."""
         assert features_of({"rank0/step_time": [1.0] * 40}).values["member_count"] is None
         assert features_of({"step_time": [1.0] * 40, "iter_time": [2.0] * 40}).values["member_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert members.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import memory
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -76,3 +78,8 @@ class TestMemory:
         assert {
             k for k, v in row.values.items() if k.startswith(("host_memory", "device_memory")) and v is not None
         } == set()
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert memory.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

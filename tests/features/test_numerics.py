@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from loganalyst.features import numerics
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -24,3 +26,8 @@ def test_loss_scale(features_of: FeaturesOf) -> None:
 
     assert row.values["loss_scale_halvings"] == 3
     assert row.values["loss_scale_min_step"] == 4
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert numerics.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

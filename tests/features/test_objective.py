@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import objective
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -59,3 +61,8 @@ def test_the_data_with_the_higher_accuracy_tell(features_of: FeaturesOf) -> None
     assert features_of({"val_loss": [2.0, 1.0, 1.7], "val_acc": [0.3, 0.4, 0.4]}).values[
         "objective_loss_rise"
     ] == pytest.approx(0.7)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert objective.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from loganalyst.features import preference
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -21,3 +23,8 @@ def test_preferences_have_features_of_their_own(features_of: FeaturesOf) -> None
     assert (row["preference_accuracy_first"], row["preference_accuracy_last"]) == (0.5, 0.9)
     assert row["chosen_reward_last"] == -12.0
     assert row["run_kind"] == "training"
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert preference.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

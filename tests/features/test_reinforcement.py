@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import reinforcement
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -125,3 +127,8 @@ def test_solved_tasks_lost_again(features_of: FeaturesOf) -> None:
     assert row["success_loss_from_best"] == pytest.approx(0.25, abs=0.03)
     assert row["success_rate_last"] == pytest.approx(0.6)
     assert row["value_loss_rise_ratio"] == pytest.approx(10, rel=0.1)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert reinforcement.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

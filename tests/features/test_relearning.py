@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import relearning
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -70,3 +72,8 @@ def test_values_that_are_no_numbers_are_stepped_over(features_of: FeaturesOf) ->
 
     assert (values["relearn_step"], values["relearn_points"]) == (100, 59)
     assert values["relearn_mismatch"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert relearning.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features import resume
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -49,3 +51,8 @@ def test_too_few_points_on_one_side_tell_nothing(features_of: FeaturesOf, restar
     row = features_of({}, points=logged(FALL, restart=restart)).values
 
     assert (row["resume_count"], row["resume_step"]) == (0, None)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert resume.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

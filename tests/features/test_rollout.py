@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from loganalyst.features import rollout
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -25,3 +27,8 @@ def test_what_a_policy_learns_from(features_of: FeaturesOf) -> None:
     assert row["policy_kl_over_limit_share"] == 0.25
     alone = features_of({"ep_rew_mean": [1.0] * 20}).values
     assert {alone[name] for name in ("value_loss_last", "advantage_size", "exploration_last")} == {None}
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert rollout.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

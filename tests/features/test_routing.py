@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import routing
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -28,3 +30,8 @@ def test_the_entropy_of_a_router_is_no_policy_entropy(features_of: FeaturesOf) -
 
     assert (row["router_entropy_last"], row["router_entropy_share"]) == (0.1, 0.05)
     assert row["entropy_first"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert routing.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

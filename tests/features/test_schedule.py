@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import schedule
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -30,3 +32,15 @@ def test_what_a_cut_of_the_rate_brought(features_of: FeaturesOf) -> None:
     assert row.values["lr_cut_at_share"] == pytest.approx(60 / 99)
     assert row.values["lr_cut_gain_share"] == pytest.approx(1.0)
     assert features_of({"loss": DECAY, "lr": [0.1] * 200}).values["lr_cut_gain_share"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A rate or setting that is missing is None."""
+    values = schedule.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == {
+        "lr_peak": None,
+        "optimizer": None,
+        "config_clip": None,
+        "config_precision": None,
+    }

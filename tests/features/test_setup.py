@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import setup
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -68,3 +70,10 @@ def test_the_usual_rate_of_sgd_grows_with_the_batch(features_of: FeaturesOf) -> 
     """0.1 for 256 samples, so 0.4 for 1,024."""
     assert features_of({"loss": [1.0]}, {"batch_size": 1024}).values["lr_for_batch"] == 0.4
     assert features_of({"loss": [1.0]}).values["lr_for_batch"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A setting that the config lacks is None."""
+    values = setup.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == dict.fromkeys(feature.name for feature in setup.FEATURES)

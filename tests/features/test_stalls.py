@@ -1,5 +1,6 @@
 """Features of pauses and of silence before the end."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import polars as pl
 import pytest
 
 import loganalyst
+from loganalyst.features import stalls
+from loganalyst.features.context import Context
 from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -237,3 +240,8 @@ class TestRankLogs:
     def test_logs_that_are_not_of_ranks_are_not_compared(self, tmp_path):
         """Standard error may say nothing for hours."""
         assert self.logs(tmp_path, {"slurm-5.out": 400, "slurm-5.err": 100}) == {}
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Rows without times have no pauses."""
+    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"end_is_regular": False}

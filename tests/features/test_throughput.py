@@ -1,5 +1,6 @@
 """Features of speed."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,8 @@ import polars as pl
 import pytest
 
 import loganalyst
+from loganalyst.features import throughput
+from loganalyst.features.context import Context
 from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -120,3 +123,8 @@ class TestThroughput:
             "data_time_first_share": pytest.approx(share),
         }
         assert causes(found) == cause
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert throughput.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from loganalyst.features import validation
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -115,3 +117,13 @@ def test_overfitting_is_seen_across_axes(features_of: FeaturesOf) -> None:
     assert row.values["val_loss_best_step"] == 9
     assert row.values["train_fall_since_val_best"] == pytest.approx(1 - np.exp(-1), abs=0.02)
     assert 9 <= row.values["train_val_gap_onset_step"] <= 12  # type: ignore[operator]
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    values = validation.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == {
+        "train_accuracy_last": None,
+        "accuracy_errors_left": None,
+    }

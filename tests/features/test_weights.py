@@ -6,6 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from loganalyst.features import weights
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -92,3 +94,8 @@ def test_updates_against_weights(features_of: FeaturesOf) -> None:
 
     assert row["update_ratio_median"] == pytest.approx(1e-3)
     assert (row["update_ratio_high"], row["update_ratio_high_metric"]) == (pytest.approx(1e-2), "updates_norm")
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert weights.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
