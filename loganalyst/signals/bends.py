@@ -150,8 +150,8 @@ def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[
     return start + best, float(steps[best]) - (slope if slope * sign > 0 else 0.0)
 
 
-def hinge(x: Array) -> tuple[int, float]:
-    """The point where one upward bend, added to a straight line, explains `x` best, and the change of slope there."""
+def hinge(x: Array) -> int:
+    """The point where one upward bend, added to a straight line, explains `x` best."""
     n = x.size
     t = np.linspace(-1.0, 1.0, n)
     base = np.stack((np.full(n, n**-0.5), t / np.sqrt(np.dot(t, t))))
@@ -160,5 +160,4 @@ def hinge(x: Array) -> tuple[int, float]:
     power = np.sum(bends**2, axis=1)
     power[power < 1e-9] = np.inf
     fit = bends @ x
-    best = int(np.argmax(np.maximum(fit, 0) ** 2 / power))
-    return best + 1, float(fit[best] / power[best] * (n - 1) / 2)
+    return int(np.argmax(np.maximum(fit, 0) ** 2 / power)) + 1

@@ -52,10 +52,10 @@ def _onset(p: Prepared, calm: int, half: float) -> int:
     if high - low < 5:
         return calm
     x = level[low:high]
-    bend = hinge(x)[0]
+    bend = hinge(x)
     if p.logged:
         plain = np.exp(x - x.max())
-        other = hinge(plain)[0]
+        other = hinge(plain)
         bend = other if _misfit(plain, other) < MAX_MISFIT_RATIO * _misfit(x, bend) else bend
     return low + bend
 

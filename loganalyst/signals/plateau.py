@@ -45,7 +45,7 @@ def plateau(p: Prepared) -> list[ChangePoint]:
 def _bend(x: Array, flat: int) -> int | None:
     """The point where the fall stops; None if the curve only slows down, or may still be falling."""
     before = max(0, flat - (x.size - flat) // 2)
-    knee = before + hinge(x[before:])[0]
+    knee = before + hinge(x[before:])
     fall = -trend(x[max(0, knee - max(5, (x.size - knee) // 2)) : knee])
     first = _settled(x, knee)
     flat_part = x[first:]

@@ -32,7 +32,7 @@ def slope(p: Prepared) -> list[ChangePoint]:
         error = float(p.level_noise[block]) * drift * float(np.sqrt(12.0 / wide**3))
         if effect >= MIN_RISE and before <= MAX_SLOPE_BEFORE * after and after >= MIN_CLIMB * error:
             low = block - wide
-            at = p.index(low + hinge(p.level[low : block + wide])[0])
+            at = p.index(low + hinge(p.level[low : block + wide]))
             found.append(ChangePoint(at, None, "slope", effect, 1 - 0.5 * MIN_SCORE / float(score[block])))
         score[max(0, block - wide) : block + wide] = -np.inf
     return sorted(found, key=lambda c: c.index)

@@ -10,8 +10,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 NOISE = np.random.default_rng(0)
 
 

@@ -9,11 +9,7 @@ from loganalyst import features
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 NAN = float("nan")
-
-
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 

@@ -10,8 +10,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 UP = np.linspace(0.1, 0.9, 10)
 
 

@@ -10,14 +10,8 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 TRAIN = [1.0, 0.8, 0.6, 0.4, 0.3, 0.2]
-
-
 TURNED = [1.0, 0.5, 0.6, 0.7, 0.8, 0.9]  # lowest at the second evaluation
-
-
 FALL = "val_error_fall_since_loss_best"
 
 

@@ -12,8 +12,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
-
-
 STEPS = 10
 
 

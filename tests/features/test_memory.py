@@ -9,8 +9,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 RSS = "system/proc.memory.rssMB"
 
 

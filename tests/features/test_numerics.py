@@ -7,8 +7,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 NAN = float("nan")
 
 

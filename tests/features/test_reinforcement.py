@@ -10,11 +10,7 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 NAN = float("nan")
-
-
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 

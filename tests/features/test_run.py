@@ -15,11 +15,7 @@ from loganalyst.sources.ingest import ingest
 from tests.blame.blame_cases import DONE, OOM, steps, trace
 
 FeaturesOf = Callable[..., Features]
-
-
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
-
-
 STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
 
 

@@ -10,8 +10,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 

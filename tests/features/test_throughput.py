@@ -14,8 +14,6 @@ from loganalyst.features.context import Context
 from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-
-
 STEPS = 400
 
 

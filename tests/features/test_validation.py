@@ -10,14 +10,8 @@ from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
-
-
 NAN = float("nan")
-
-
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
-
-
 TRAIN = [1.0, 0.8, 0.6, 0.4, 0.3, 0.2]
 
 

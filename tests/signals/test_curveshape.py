@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import shape
+from loganalyst.signals.curveshape import shape
 
 T = np.arange(2000)
 RNG = np.random.default_rng(11)

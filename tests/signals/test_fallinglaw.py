@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 
-from loganalyst.signals import convergence
+from loganalyst.signals.fallinglaw import convergence
 from loganalyst.signals.robuststatistics import lag1
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import Gap, gap
+from loganalyst.signals.gap import Gap, gap
 
 STEPS = np.arange(2000)
 TRAIN = 2 * np.exp(-STEPS / 700) + 0.02 * np.random.default_rng(0).standard_normal(2000)

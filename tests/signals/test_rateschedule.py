@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import Schedule, schedule
+from loganalyst.signals.rateschedule import Schedule, schedule
 
 T = np.arange(1001)
 COSINE = (1 + np.cos(np.pi * T / 1000)) / 2

@@ -5,8 +5,6 @@ import numpy as np
 from loganalyst.signals.seasonalpart import season
 
 N = 240
-
-
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 

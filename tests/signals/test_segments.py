@@ -8,11 +8,7 @@ from hypothesis.extra import numpy as arrays
 from loganalyst.signals.segments import segments, slows_down
 
 N = 240
-
-
 T = np.arange(N)
-
-
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 

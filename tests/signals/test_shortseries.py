@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
+from loganalyst.model import ChangePoint
 from loganalyst.signals import change_points
+from loganalyst.signals.preparedcurve import prepare
 from loganalyst.signals.segments import segments
+from loganalyst.signals.shortseries import plain
 
 N = 240
-
-
 T = np.arange(N)
-
-
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 
@@ -45,3 +44,14 @@ def test_autocorrelated_noise_is_no_change():
     walks = [np.cumsum(np.random.default_rng(seed).standard_normal(N)) for seed in range(20)]
 
     assert sum(bool(segments(walk)) for walk in walks) <= 2
+
+
+def test_spikes_stay_and_unconfirmed_shifts_go():
+    """The series has a level shift at 150; the detector that put it at 152 names it, one at 40 is dropped."""
+    series = np.where(np.arange(300) >= 150, 5.0, 0.0) + np.random.default_rng(4).normal(0, 0.5, 300)
+    spike = ChangePoint(20, 20, "spike", 9.0, 0.9)
+    near, far = (ChangePoint(at, None, "level_up", 10.0, 0.9) for at in (152, 40))
+
+    found = plain(prepare(series), [spike, near, far])
+
+    assert [(c.index, c.kind) for c in found] == [(20, "spike"), (150, "level_up")]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from loganalyst.signals import parting
+from loganalyst.signals.splitpoint import parting
 
 STEPS = np.arange(1000)
 
