@@ -25,8 +25,8 @@ def curve(steps: Sequence[int], epochs: object = NONE, times: object = NONE, val
 TRAIN = list(range(10, 1010, 10))
 
 
-def test_the_same_axis_stays() -> None:
-    """Evaluations every 100 steps are where they were logged."""
+def test_a_common_axis_is_kept() -> None:
+    """Evaluations every 100 steps stay where they were logged."""
     ours, theirs = axes.common_axis(curve(TRAIN), curve(range(100, 1100, 100)), [])
 
     assert ours.tolist() == TRAIN
@@ -34,30 +34,30 @@ def test_the_same_axis_stays() -> None:
 
 
 def test_evaluations_by_epoch_are_spread_over_the_run() -> None:
-    """Where nothing tells where an epoch ends, ten evaluations are a tenth of the run apart, the last at its end."""
+    """Without known epoch ends, ten evaluations are a tenth of the run apart, the last at its end."""
     _, theirs = axes.common_axis(curve(TRAIN), curve(range(10)), [])
 
     assert theirs.tolist() == pytest.approx(list(range(100, 1100, 100)))
 
 
-def test_epochs_of_both_place_them() -> None:
-    """Points that carry their epoch stand where training was in it."""
+def test_epochs_of_both_curves_place_evaluations() -> None:
+    """Points with an epoch go where training was in that epoch."""
     train = curve(TRAIN, epochs=np.asarray(TRAIN) / 250)
     _, theirs = axes.common_axis(train, curve([1, 2, 3, 4], epochs=[1, 2, 3, 4]), [])
 
     assert theirs.tolist() == pytest.approx([250, 500, 750, 1000])
 
 
-def test_times_place_them() -> None:
-    """Points that carry a time stand where training was then."""
+def test_times_place_evaluations() -> None:
+    """Points with a time go where training was then."""
     train = curve(TRAIN, times=2.0 * np.asarray(TRAIN) + 5e8)
     _, theirs = axes.common_axis(train, curve([0, 1, 2], times=5e8 + np.array([400.0, 1000.0, 2000.0])), [])
 
     assert theirs.tolist() == pytest.approx([200, 500, 1000])
 
 
-def test_a_counter_of_epochs_places_them() -> None:
-    """Epochs of different length, told by a logged counter, end where it grows."""
+def test_a_counter_of_epochs_places_evaluations() -> None:
+    """Epochs of different length end where the logged counter grows."""
     counter = curve(TRAIN, values=np.select([np.asarray(TRAIN) <= 200, np.asarray(TRAIN) <= 700], [0, 1], 2))
     _, theirs = axes.common_axis(curve(TRAIN), curve([0, 1, 2]), [counter])
 
@@ -65,7 +65,7 @@ def test_a_counter_of_epochs_places_them() -> None:
 
 
 def test_a_training_loss_by_epoch_is_placed_too() -> None:
-    """It does not matter which of the two counts epochs."""
+    """Either of the two may count epochs."""
     ours, theirs = axes.common_axis(curve(range(10)), curve(TRAIN), [])
 
     assert ours.tolist() == pytest.approx(list(range(100, 1100, 100)))
@@ -73,7 +73,7 @@ def test_a_training_loss_by_epoch_is_placed_too() -> None:
 
 
 def test_ends_of_epochs() -> None:
-    """An epoch ends with the last step before the count grows; a count that grows with every point tells nothing."""
+    """An epoch ends with the last step before the count grows; a count that grows with every point has no epochs."""
     by_epoch = curve(TRAIN, epochs=np.asarray(TRAIN) // 251)
 
     assert axes.epoch_ends([by_epoch], []).tolist() == [250, 500, 750]

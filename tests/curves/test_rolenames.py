@@ -1,4 +1,4 @@
-"""The roles of thousands of names at once are those of each name by itself."""
+"""Roles of thousands of names at once, compared with the role of each name alone."""
 
 from pathlib import Path
 

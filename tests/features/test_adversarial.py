@@ -13,8 +13,8 @@ FeaturesOf = Callable[..., Features]
 NOISE = np.random.default_rng(0)
 
 
-def test_a_contest_that_swings_is_seen(features_of: FeaturesOf) -> None:
-    """Losses that swing against each other have a correlation near -1; independent ones near 0."""
+def test_losses_that_swing_against_each_other(features_of: FeaturesOf) -> None:
+    """Their correlation is near -1; that of independent losses near 0."""
     wave = np.sin(np.arange(400) / 15)
     swings = {"g_loss": (2 + wave).tolist(), "d_loss": (2 - wave).tolist()}
     row = features_of(swings).values
@@ -27,8 +27,8 @@ def test_a_contest_that_swings_is_seen(features_of: FeaturesOf) -> None:
     assert features_of(calm).values["generator_swing_count"] == 0
 
 
-def test_whether_samples_are_judged(features_of: FeaturesOf) -> None:
-    """A distance of the samples beside the losses, none, and no contest at all."""
+def test_whether_sample_quality_is_logged(features_of: FeaturesOf) -> None:
+    """A distance of the samples with the losses, none, and no adversarial training at all."""
     losses = {"g_loss": [0.7] * 50, "d_loss": [1.4] * 50}
 
     assert features_of(losses).values["adversarial_samples_judged"] is False
@@ -36,7 +36,7 @@ def test_whether_samples_are_judged(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [0.7] * 50}).values["adversarial_samples_judged"] is None
 
 
-def test_swings_that_grow_are_seen(features_of: FeaturesOf) -> None:
+def test_growing_swings(features_of: FeaturesOf) -> None:
     """The last third has three times the spread of the middle third."""
     unit = np.tile([-1.0, 1.0], 50)
     loss = 5 + np.concatenate([unit, unit, 3 * unit])
@@ -46,8 +46,8 @@ def test_swings_that_grow_are_seen(features_of: FeaturesOf) -> None:
     ] == pytest.approx(3.0)
 
 
-def test_a_discriminator_that_had_won_for_long_is_seen(features_of: FeaturesOf) -> None:
-    """Half of the run after its first tenth below 0.05; a critic's loss, which goes below 0, says nothing of it."""
+def test_share_of_the_run_that_the_discriminator_won(features_of: FeaturesOf) -> None:
+    """Half of the run after its first tenth is below 0.05; a critic's loss below 0 has no such limit."""
     loss = [0.7] * 55 + [0.01] * 45
 
     assert features_of({"d_loss": loss, "g_loss": loss}).values["discriminator_win_share"] == 0.5

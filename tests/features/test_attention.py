@@ -11,8 +11,8 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_attention_that_narrows_is_seen_with_its_place(features_of: FeaturesOf) -> None:
-    """The entropy that fell most counts; its place is where it fell below half for good."""
+def test_attention_that_narrows(features_of: FeaturesOf) -> None:
+    """The entropy that fell most counts, from where it stays below half."""
     steady, falling = [4.0] * 40, [4.0] * 20 + [0.4] * 20
     row = features_of({"attn_entropy/layer0": steady, "attn_entropy/layer1": falling}).values
 
@@ -23,8 +23,8 @@ def test_attention_that_narrows_is_seen_with_its_place(features_of: FeaturesOf) 
     assert features_of({"attn_entropy": steady}).values["attention_entropy_low_step"] is None
 
 
-def test_attention_logits_that_grow_are_seen(features_of: FeaturesOf) -> None:
-    """From 5 to 200 is 40 times; an attention entropy is no policy entropy and no logit."""
+def test_growing_attention_logits(features_of: FeaturesOf) -> None:
+    """From 5 to 200 is 40 times; an attention entropy is neither a policy entropy nor a logit."""
     row = features_of({"max_attn_logit": [5.0] * 10 + [200.0] * 10, "attn_entropy": [1.0] * 20}).values
 
     assert (row["attention_logit_last"], row["attention_logit_growth"]) == (200.0, 40.0)

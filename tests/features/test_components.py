@@ -11,7 +11,7 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_stuck_term(features_of: FeaturesOf) -> None:
+def test_a_stuck_term(features_of: FeaturesOf) -> None:
     """A term that stays while another falls far is named, with its share of the total."""
     fall = (np.exp(-np.arange(200) / 20) + 1e-4).tolist()
     row = features_of({"loss": [a + 0.3 for a in fall], "residual_loss": fall, "boundary_loss": [0.3] * 200})
@@ -21,16 +21,16 @@ def test_stuck_term(features_of: FeaturesOf) -> None:
     assert row.values["component_stuck_ratio"] == 1.0
 
 
-def test_beside_a_term_below_zero_none_has_a_share(features_of: FeaturesOf) -> None:
-    """What a critic says falls without an end: neither is it stuck, nor does its size tell the shares."""
+def test_with_a_negative_term_no_term_has_a_share(features_of: FeaturesOf) -> None:
+    """A critic's loss falls without limit: it is not stuck, and its size gives no shares."""
     critic, recon = -np.geomspace(0.01, 100, 40), np.linspace(0.02, 0.01, 40)
 
     row = features_of({"loss_encoder": critic, "loss_decoder": recon, "loss_pixels": recon}).values
     assert (row["component_count"], row["component_stuck_metric"], row["component_zero_count"]) == (None, None, 0)
 
 
-def test_a_term_far_above_the_total_is_only_watched(features_of: FeaturesOf) -> None:
-    """A divergence of 220 beside a total of 0.1 is logged without its weight: it is no share of the total."""
+def test_a_term_far_above_the_total_is_not_part_of_it(features_of: FeaturesOf) -> None:
+    """A divergence of 220 with a total of 0.1 was logged without its weight."""
     recon = np.geomspace(3.5, 0.03, 40)
     watched = {"loss_recon": recon, "loss_mmd": np.full(40, 0.02), "loss_kl": np.full(40, 220.0)}
 
@@ -39,8 +39,8 @@ def test_a_term_far_above_the_total_is_only_watched(features_of: FeaturesOf) -> 
     assert features_of(watched).values["component_top_metric"] == "loss_kl"
 
 
-def test_terms_that_stand_still(features_of: FeaturesOf) -> None:
-    """One term is 0, one has a single value, one falls."""
+def test_constant_terms(features_of: FeaturesOf) -> None:
+    """One term is 0, one is constant, one falls."""
     falling = np.linspace(1, 0.1, 40)
     row = features_of({"loss_a": falling, "loss_b": [0.0] * 40, "loss_c": [*falling[:15], *[0.3] * 25]}).values
 
@@ -50,8 +50,8 @@ def test_terms_that_stand_still(features_of: FeaturesOf) -> None:
     assert features_of({"loss_a": [0.0] * 5}).values["component_zero_count"] is None
 
 
-def test_a_term_that_fell_and_came_back_is_not_stuck(features_of: FeaturesOf) -> None:
-    """It was learned once; one that never fell was not."""
+def test_a_term_that_fell_and_returned_is_not_stuck(features_of: FeaturesOf) -> None:
+    """It was learned once; a term that never fell was not."""
     falling = np.geomspace(2.0, 0.02, 100)
     lost = np.concatenate([np.geomspace(2.0, 0.1, 80), np.full(20, 1.8)])
     row = features_of({"loss_a": falling, "loss_b": lost}).values
@@ -61,16 +61,16 @@ def test_a_term_that_fell_and_came_back_is_not_stuck(features_of: FeaturesOf) ->
     assert (never["component_stuck_metric"], never["component_stuck_ratio"]) == ("loss_b", 1.0)
 
 
-def test_a_term_without_a_finite_value_has_no_lowest_level() -> None:
-    """As where its weight is infinite; the other terms have theirs."""
+def test_a_term_without_finite_values_has_no_lowest_level() -> None:
+    """As with an infinite weight; the other terms have one."""
     lowest = components._lowest(np.array([[np.inf] * 4, [3.0, 2.0, 1.0, 2.0]]))
 
     assert np.isnan(lowest[0])
     assert lowest[1] == 1.0
 
 
-def test_a_term_is_drowned_by_what_it_was_for_most_of_the_run(features_of: FeaturesOf) -> None:
-    """Though it is more of the sum at the end, when the other has fallen."""
+def test_a_term_is_drowned_by_its_usual_share(features_of: FeaturesOf) -> None:
+    """Although its share is larger at the end, after the other term has fallen."""
     large = np.concatenate([np.full(90, 1000.0), np.full(10, 30.0)])
     row = features_of({"loss_a": large, "loss_b": np.full(100, 2.0)}).values
 

@@ -30,7 +30,7 @@ def passes(course: list[float]) -> pl.DataFrame:
 
 
 def test_a_staircase_falls_at_the_ends_of_passes(features_of: FeaturesOf) -> None:
-    """A loss that falls only there has a share of 1; one that falls evenly has a tenth or so."""
+    """A loss that falls only there has a share of 1; an even fall has about a tenth."""
     stairs = features_of({}, points=passes([4.0] * 20 + [3.0] * 20 + [2.0] * 20 + [1.0] * 20)).values
     even = features_of({}, points=passes(np.linspace(4, 1, 80).tolist())).values
 
@@ -40,8 +40,8 @@ def test_a_staircase_falls_at_the_ends_of_passes(features_of: FeaturesOf) -> Non
     assert even["epoch_drop_share"] < 0.2
 
 
-def test_the_same_order_in_each_pass_repeats_its_course(features_of: FeaturesOf) -> None:
-    """Samples in one order give the same ups and downs, shuffled ones do not; without epochs nothing is known."""
+def test_samples_in_the_same_order_repeat_the_course(features_of: FeaturesOf) -> None:
+    """A fixed order repeats the ups and downs, a shuffled one does not; without epochs nothing is known."""
     draw = np.random.default_rng(0)
     order = draw.normal(0, 0.1, 20)
     same = features_of({}, points=passes(np.concatenate([3 - 0.3 * k + order for k in range(5)]).tolist())).values
@@ -52,8 +52,8 @@ def test_the_same_order_in_each_pass_repeats_its_course(features_of: FeaturesOf)
     assert features_of({"loss": [1.0] * 100}).values["epoch_repeat"] is None
 
 
-def test_passes_of_nothing_but_nan_say_nothing(features_of: FeaturesOf) -> None:
-    """A loss without a finite value has no passes to compare."""
+def test_passes_without_finite_values_are_not_compared(features_of: FeaturesOf) -> None:
+    """A loss of NaN only has no passes."""
     row = features_of({}, points=passes([float("nan")] * 80)).values
 
     assert row["run_epochs"] == pytest.approx(3.95)

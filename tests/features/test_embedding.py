@@ -12,8 +12,8 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_a_spike_of_the_embedding_gradient_is_set_beside_the_others(features_of: FeaturesOf) -> None:
-    """The embedding rose to 50 times its median at step 30, the other layer to twice."""
+def test_a_spike_of_the_embedding_gradient(features_of: FeaturesOf) -> None:
+    """The embedding rises to 50 medians at step 30, the other layer to two."""
     embedding, other = np.ones(60), np.ones(60)
     embedding[30], other[30] = 50.0, 2.0
     row = features_of({"grad_norm/embed_tokens": embedding.tolist(), "grad_norm/layer1": other.tolist()}).values
@@ -23,8 +23,8 @@ def test_a_spike_of_the_embedding_gradient_is_set_beside_the_others(features_of:
     assert features_of({"grad_norm/layer1": other.tolist()}).values["embedding_grad_rise_ratio"] is None
 
 
-def test_representations_that_shrink_to_a_point_are_seen(features_of: FeaturesOf) -> None:
-    """The spread fell from 1 to 0.01 and stayed below a tenth from step 12 on."""
+def test_representations_that_collapse(features_of: FeaturesOf) -> None:
+    """The spread falls from 1 to 0.01 and stays below a tenth from step 12 on."""
     row = features_of({"embedding_std": [1.0] * 12 + [0.01] * 28}).values
 
     assert row["representation_spread_share"] == pytest.approx(0.01)

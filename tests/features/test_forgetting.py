@@ -14,7 +14,7 @@ UP = np.linspace(0.1, 0.9, 10)
 
 
 def test_an_accuracy_lost_for_another(features_of: FeaturesOf) -> None:
-    """Task a is learned and lost while task b is learned."""
+    """Task a is learned and then lost while task b is learned."""
     a, b = [*UP, *UP[::-1]], [*[0.1] * 10, *UP]
     row = features_of({"val/acc_a": a, "val/acc_b": b}).values
 
@@ -24,8 +24,8 @@ def test_an_accuracy_lost_for_another(features_of: FeaturesOf) -> None:
     assert row["forgotten_for_gain"] == pytest.approx(0.75, abs=0.1)
 
 
-def test_one_accuracy_forgets_nothing(features_of: FeaturesOf) -> None:
-    """With a single accuracy it is not known; where all rise the share is 0."""
+def test_a_single_accuracy_has_no_rival(features_of: FeaturesOf) -> None:
+    """With one accuracy the share is not known; if all rise it is 0."""
     assert features_of({"val/acc": [*UP, *UP[::-1]]}).values["forgotten_share"] is None
     assert features_of({"val/acc_a": [*UP], "val/acc_b": [*UP]}).values["forgotten_share"] == pytest.approx(0, abs=0.01)
 

@@ -12,8 +12,8 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_the_largest_latent_divergence_has_its_place(features_of: FeaturesOf) -> None:
-    """It went from 2 to 600 at step 7."""
+def test_largest_latent_divergence(features_of: FeaturesOf) -> None:
+    """It rises from 2 to 600 at step 7."""
     kl = [2.0] * 7 + [600.0] + [5.0] * 12
     row = features_of({"kl": kl, "recon": [1.0] * 20}).values
 
@@ -21,7 +21,7 @@ def test_the_largest_latent_divergence_has_its_place(features_of: FeaturesOf) ->
     assert features_of({"recon": [1.0] * 20}).values["kl_max"] is None
 
 
-def test_discriminator(features_of: FeaturesOf) -> None:
+def test_discriminator_and_generator_levels(features_of: FeaturesOf) -> None:
     """Levels of both losses."""
     row = features_of({"D_loss": [1.0] * 50 + [0.001] * 50, "G_loss": [1.0] * 50 + [9.0] * 50})
 
@@ -29,16 +29,16 @@ def test_discriminator(features_of: FeaturesOf) -> None:
     assert row.values["generator_loss_ratio"] == pytest.approx(9.0)
 
 
-def test_codebook(features_of: FeaturesOf) -> None:
-    """Use of the codebook against its size in the config."""
+def test_codebook_usage(features_of: FeaturesOf) -> None:
+    """Relative to the size in the config."""
     row = features_of({"codebook_perplexity": [100.0] * 10 + [2.0] * 10}, {"num_embeddings": 512})
 
     assert row.values["codebook_share"] == pytest.approx(2 / 512)
     assert row.values["codebook_last_ratio"] == pytest.approx(0.02)
 
 
-def test_codes_are_counted_by_a_perplexity(features_of: FeaturesOf) -> None:
-    """A perplexity of 1 is one code of 512, a usage of 1 is the whole codebook."""
+def test_a_perplexity_counts_codes(features_of: FeaturesOf) -> None:
+    """A perplexity of 1 is one code of 512, a usage of 1 the whole codebook."""
     one = features_of({"codebook_perplexity": [1.0] * 50}, config={"num_embeddings": 512}).values
     whole = features_of({"codebook_usage": [1.0] * 50}).values
 
@@ -46,7 +46,7 @@ def test_codes_are_counted_by_a_perplexity(features_of: FeaturesOf) -> None:
     assert (whole["codebook_codes"], whole["codebook_share"]) == (None, 1.0)
 
 
-def test_what_the_discriminator_says(features_of: FeaturesOf) -> None:
+def test_discriminator_scores(features_of: FeaturesOf) -> None:
     """Its accuracy as a share, or the distance of its scores."""
     assert features_of({"d_acc": [50.0, 99.0]}).values["discriminator_accuracy_last"] == 0.99
     row = features_of({"D(x)": [0.5] * 9 + [0.99], "D(G(z))": [0.5] * 9 + [0.01]}).values
@@ -55,7 +55,7 @@ def test_what_the_discriminator_says(features_of: FeaturesOf) -> None:
 
 
 def test_quality_of_samples(features_of: FeaturesOf) -> None:
-    """A distance that rises again, text that repeats itself."""
+    """A distance that rises again, and repetitive text."""
     fid = [*np.linspace(100, 20, 20), *[20.0] * 10, *np.linspace(20, 60, 20)]
     row = features_of({"fid": fid, "rep_4": [0.7] * 10, "distinct_2": [0.1] * 10}).values
 

@@ -14,8 +14,8 @@ NAN = float("nan")
 DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 
-def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) -> None:
-    """The correlation is 1 of a line upwards, -1 of one downwards, and far below 1 of what levels off or shoots up."""
+def test_the_correlation_of_the_norm_with_the_step(features_of: FeaturesOf) -> None:
+    """1 for a rising line, -1 for a falling one, far below 1 for curves."""
     steps = np.arange(200.0)
     level, shot = 1 - np.exp(-steps / 20), np.exp(steps / 20)
     curves = {"up": 1 + steps, "down": 300 - steps, "levels off": level, "shoots up": shot}
@@ -27,16 +27,18 @@ def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) ->
 
 
 @pytest.mark.parametrize("values", [[2.0] * 200, np.arange(19.0).tolist(), [float("nan")] * 200])
-def test_a_constant_or_a_few_values_are_no_line(features_of: FeaturesOf, values: list[float]) -> None:
-    """Nothing is told of a norm that never changes, of fewer than twenty values, or of none that is finite."""
+def test_a_constant_or_few_values_have_no_correlation(features_of: FeaturesOf, values: list[float]) -> None:
+    """Nor has a norm without finite values."""
     assert features_of({"grad_norm": values}).values["grad_norm_straight"] is None
 
 
 @pytest.mark.parametrize(
     ("norms", "share"), [([50.0, 100.0, 20.0, 2.0], 1.0), ([5.0, 4.0, 2.0, 20.0], 0.25), ([0.0, 0.0], None)]
 )
-def test_the_first_norms_against_the_largest(features_of: FeaturesOf, norms: list[float], share: float | None) -> None:
-    """Of norms that are all 0 no share is known."""
+def test_the_first_norms_relative_to_the_largest(
+    features_of: FeaturesOf, norms: list[float], share: float | None
+) -> None:
+    """Norms that are all 0 have no share."""
     assert features_of({"grad_norm": norms}).values["grad_norm_start_share"] == share
 
 
@@ -48,13 +50,13 @@ def test_masked_nan(features_of: FeaturesOf) -> None:
     assert row.values["grad_norm_nonfinite_step"] == 150
 
 
-def test_squared_norms_are_rooted(features_of: FeaturesOf) -> None:
+def test_squared_norms_are_converted(features_of: FeaturesOf) -> None:
     """A squared gradient norm is judged by its root."""
     assert features_of({"grad_norm_square": [4.0] * 20}).values["grad_norm_median"] == 2.0
 
 
-def test_single_nonfinite_gradients_of_a_loss_scale(features_of: FeaturesOf) -> None:
-    """Skipped steps of mixed precision are few and do not last; a NaN for good does."""
+def test_single_nonfinite_gradients_of_mixed_precision(features_of: FeaturesOf) -> None:
+    """Skipped steps are few and do not last; a lasting NaN is an event."""
     skipped = features_of({"loss": DECAY, "grad_norm": [float("inf"), *[1.0] * 99, NAN, *[1.0] * 99]}).values
     lost = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 100, *[NAN] * 100]}).values
 
@@ -62,8 +64,8 @@ def test_single_nonfinite_gradients_of_a_loss_scale(features_of: FeaturesOf) -> 
     assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
 
 
-def test_clipping(features_of: FeaturesOf) -> None:
-    """The share at or above the threshold of the config; else of norms that stand at the largest one."""
+def test_clipped_share(features_of: FeaturesOf) -> None:
+    """Norms at or above the configured threshold, otherwise norms at the largest value."""
     norms = [0.5] * 60 + [1.0] * 20 + [7.0] * 20
     after = [0.5] * 60 + [1.0] * 20 + [0.9999] * 20
 
@@ -73,8 +75,8 @@ def test_clipping(features_of: FeaturesOf) -> None:
     assert features_of({"grad_norm": after[:10]}).values["grad_clipped_share"] is None
 
 
-def test_single_high_norms_are_told_from_an_explosion(features_of: Callable[..., Features]) -> None:
-    """Three single points of 100 times the median are three stretches of one; a stretch of 20 is one of 20."""
+def test_single_high_norms_differ_from_an_explosion(features_of: Callable[..., Features]) -> None:
+    """Three single points of 100 medians are three stretches of one; 20 in a row are one of 20."""
     single, stretch = np.ones(200), np.ones(200)
     single[[50, 100, 150]], stretch[100:120] = 100.0, 100.0
     rows = [features_of({"grad_norm": x.tolist()}).values for x in (single, stretch, np.ones(200))]

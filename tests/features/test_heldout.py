@@ -24,22 +24,22 @@ FALL = "val_error_fall_since_loss_best"
         ("val_acc", [0.6, 0.8, 0.82, 0.84, 0.85, 0.86], 0.0),  # a rising accuracy excuses no rising loss
     ],
 )
-def test_words_that_became_right(features_of: FeaturesOf, name: str, values: list[float], fall: float) -> None:
-    """The fall of an error rate from the lowest held-out loss to the end, medians of three."""
+def test_the_fall_of_an_error_rate(features_of: FeaturesOf, name: str, values: list[float], fall: float) -> None:
+    """From the lowest held-out loss to the end, by medians of three."""
     row = features_of({"loss": TRAIN, "val_loss": TURNED, name: values})
 
     assert row.values[FALL] == pytest.approx(fall)
 
 
-def test_no_error_rate_is_no_fall(features_of: FeaturesOf) -> None:
-    """Known wherever there is a held-out loss, so that questions can be answered; not known without one."""
+def test_without_an_error_rate_the_fall_is_zero(features_of: FeaturesOf) -> None:
+    """Known with any held-out loss, so that rules can use it; unknown without one."""
     assert features_of({"loss": TRAIN, "val_loss": TURNED}).values[FALL] == 0.0
     assert features_of({"loss_box": TRAIN, "val_loss_box": TURNED}).values[FALL] == 0.0
     assert features_of({"loss": TRAIN, "val_acc": [0.5] * 6}).values[FALL] is None
 
 
-def test_held_out_values_beside_training_from_the_first_evaluation_on(features_of: FeaturesOf) -> None:
-    """Twice the training loss from the start; never below it. The other way round at a half, always below."""
+def test_held_out_loss_relative_to_training(features_of: FeaturesOf) -> None:
+    """Twice the training loss from the start and never below it; or half of it and always below."""
     train = np.linspace(2, 1, 40)
     above = features_of({"train_loss": train.tolist(), "val_loss": (2 * train).tolist()}).values
     below = features_of({"train_loss": train.tolist(), "val_loss": (train / 2).tolist()}).values
@@ -49,8 +49,8 @@ def test_held_out_values_beside_training_from_the_first_evaluation_on(features_o
     assert below["val_below_train_share"] == 1.0
 
 
-def test_held_out_values_that_stop_are_seen(features_of: FeaturesOf) -> None:
-    """The last six of ten evaluations are the same to the last digit; with three decimals that may be chance."""
+def test_held_out_losses_that_stop_changing(features_of: FeaturesOf) -> None:
+    """The last six of ten evaluations are equal to the last digit; with three decimals that may be chance."""
     still = [1.91234, 1.71234, 1.61234, 1.51234] + [1.41234] * 6
     row = features_of({"loss": [2.0] * 10, "val_loss": still}).values
 
@@ -61,8 +61,8 @@ def test_held_out_values_that_stop_are_seen(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [2.0] * 10, "val_loss": moving}).values["val_still_count"] == 1
 
 
-def test_held_out_accuracy_that_leads_is_seen(features_of: FeaturesOf) -> None:
-    """Five points above training throughout, in per cent as in shares."""
+def test_held_out_accuracy_above_training(features_of: FeaturesOf) -> None:
+    """Five points above training throughout, in per cent and as shares."""
     for unit in (1, 100):
         logged = {"train_acc": [0.9 * unit] * 6, "val_acc": [0.95 * unit] * 6}
         row = features_of(logged).values

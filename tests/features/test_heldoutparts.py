@@ -12,7 +12,7 @@ FeaturesOf = Callable[..., Features]
 
 
 def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
-    """Classes with a score of their own: lowest and highest; they are no held-out accuracy of the whole."""
+    """Lowest and highest score of single classes; they are no held-out accuracy of the whole."""
     logged = {f"val/recall_class_{k}": [v] * 5 for k, v in ((0, 0.98), (1, 0.05), (2, 0.9))}
     row = features_of(logged).values
 
@@ -21,8 +21,8 @@ def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
     assert row["val_score_metric"] is None
 
 
-def test_accuracy_above_a_macro_score_is_seen(features_of: FeaturesOf) -> None:
-    """0.95 of accuracy with 0.25 of macro F1 are 0.7 apart."""
+def test_accuracy_above_a_macro_score(features_of: FeaturesOf) -> None:
+    """Accuracy 0.95 and macro F1 0.25 differ by 0.7."""
     row = features_of({"val_acc": [0.95] * 5, "val_macro_f1": [0.25] * 5}).values
 
     assert (row["macro_score_last"], row["accuracy_over_macro"]) == (0.25, pytest.approx(0.7))

@@ -31,7 +31,7 @@ def tensor(norm: float, *, count: float = 100.0, zeros: float = 0.0, **more: flo
 
 
 def test_gradients_by_depth(features_of: FeaturesOf) -> None:
-    """Ten times smaller with every layer towards the input; the layers stand in order of their numbers."""
+    """Ten times smaller with every layer towards the input; the layers are in order of their numbers."""
     row = features_of({f"grad_norm/layer{i}": [10.0 ** (i - 11)] * STEPS for i in (10, 9, 11, 8)}).values
 
     assert row["layer_grad_count"] == 4
@@ -42,7 +42,7 @@ def test_gradients_by_depth(features_of: FeaturesOf) -> None:
 
 
 def test_histograms_of_gradients_are_layers(features_of: FeaturesOf) -> None:
-    """Their norm is that of all values; biases are left out where weights are logged."""
+    """Their norm is that of all values; biases are left out if there are weights."""
     logged = {f"gradients/{n}": [tensor(v)] * 3 for n, v in (("a.weight", 1e-3), ("b.weight", 2.0), ("a.bias", 1e-12))}
     row = features_of({}, distributions=histograms(logged)).values
 
@@ -53,7 +53,7 @@ def test_histograms_of_gradients_are_layers(features_of: FeaturesOf) -> None:
 
 
 def test_the_first_layer_to_vanish(features_of: FeaturesOf) -> None:
-    """Two layers fall a millionfold beside two that stay; the one that fell first is named, and where."""
+    """Two of four layers fall a millionfold; the one that fell first is named, with its step."""
     early, late = [1.0] * 3 + [1e-6] * 17, [1.0] * 8 + [1e-6] * 12
     row = features_of(
         {
@@ -71,8 +71,8 @@ def test_the_first_layer_to_vanish(features_of: FeaturesOf) -> None:
     assert row.witnesses["layer_grad_fall_step"].metric == "grad_norm/layer2"
 
 
-def test_all_layers_fall_together_when_the_run_converges(features_of: FeaturesOf) -> None:
-    """Then none has fallen against the others."""
+def test_layers_that_fall_together_are_converging(features_of: FeaturesOf) -> None:
+    """No layer has fallen relative to the others."""
     fall = np.geomspace(1, 1e-6, 20).tolist()
     row = features_of({f"grad_norm/layer{i}": fall for i in range(3)}).values
 
@@ -80,7 +80,7 @@ def test_all_layers_fall_together_when_the_run_converges(features_of: FeaturesOf
 
 
 def test_the_first_layer_to_explode(features_of: FeaturesOf) -> None:
-    """The last layer explodes at step 12, the others follow at 14; one that stays calm is not named."""
+    """The last layer explodes at step 12, others at 14; a calm layer is not named."""
     first, then = [1.0] * 12 + [1e3, 1e4, 1e5, 1e6], [1.0] * 14 + [1e5, 1e6]
     row = features_of({"grad_norm/layer0": then, "grad_norm/layer1": [1.0] * 16, "grad_norm/layer2": first}).values
 
@@ -100,8 +100,8 @@ def test_the_first_layer_with_nan(features_of: FeaturesOf) -> None:
     assert (calm["layer_grad_nonfinite_count"], calm["layer_grad_nonfinite_step"]) == (0, None)
 
 
-def test_nothing_of_layers_is_unknown(features_of: FeaturesOf) -> None:
-    """Without layers, and with histograms of something else, no feature of layers is known."""
+def test_without_layers_nothing_is_known(features_of: FeaturesOf) -> None:
+    """Neither without histograms nor with histograms of something else."""
     row = features_of({"loss": [1.0] * 9}, distributions=histograms({"latent": [tensor(1.0)] * 3})).values
 
     assert {
@@ -109,8 +109,8 @@ def test_nothing_of_layers_is_unknown(features_of: FeaturesOf) -> None:
     } == set()
 
 
-def test_a_gradient_norm_is_no_layer_of_normalisation(features_of: FeaturesOf) -> None:
-    """Of `grad_norm/0.weight` and its bias the bias is left out, although both names speak of a norm."""
+def test_a_gradient_norm_is_no_normalisation_layer(features_of: FeaturesOf) -> None:
+    """Of `grad_norm/0.weight` and its bias, the bias is left out, although both names contain "norm"."""
     sizes = {"0.weight": 1.0, "0.bias": 1e-9, "1.weight": 0.5, "1.bias": 1e-9}
     row = features_of({f"grad_norm/{name}": [size] * 10 for name, size in sizes.items()}).values
 
@@ -118,8 +118,8 @@ def test_a_gradient_norm_is_no_layer_of_normalisation(features_of: FeaturesOf) -
     assert row["layer_grad_min_metric"] == "grad_norm/1.weight"
 
 
-def test_layers(features_of: FeaturesOf) -> None:
-    """Largest against smallest layer, with their names."""
+def test_largest_and_smallest_layer(features_of: FeaturesOf) -> None:
+    """Their ratio and names."""
     row = features_of({"grad_norm/layer0.weight": [1e-9] * 20, "grad_norm/layer1.weight": [1e-1] * 20})
 
     assert row.values["layer_grad_ratio"] == pytest.approx(1e8)

@@ -13,7 +13,7 @@ FeaturesOf = Callable[..., Features]
 
 class TestLoader:
     def test_every_eighth_step_waits(self, features_of: FeaturesOf) -> None:
-        """Eight workers deliver at once, then none is ready: 4 s of wait in every eighth step of else 1 s."""
+        """Eight workers deliver together, then none is ready: every eighth step waits 4 s, the others take 1 s."""
         wait = [4.0 if i % 8 == 7 else 0.01 for i in range(160)]
         row = features_of({"data_time": wait, "step_time": [w + 1 for w in wait]})
 
@@ -23,7 +23,7 @@ class TestLoader:
         assert row.witnesses["data_stall_step"].metric == "data_time"
 
     def test_a_loader_that_keeps_up(self, features_of: FeaturesOf) -> None:
-        """Looked and none is 0."""
+        """0 means searched and none found."""
         row = features_of({"data_time": [0.01] * 60, "step_time": [1.0] * 60}).values
 
         assert (row["data_stall_count"], row["data_stall_time_share"], row["data_stall_period"]) == (0, 0.0, None)

@@ -16,7 +16,7 @@ DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 
 def test_nan_in_the_training_loss(features_of: FeaturesOf) -> None:
-    """Where it began, how much there is, and the rise before it."""
+    """Its start, its extent, and the rise before it."""
     row = features_of({"loss": [*DECAY[:100], 0.5, 1.0, 2.0, NAN, NAN, NAN]})
 
     assert row.values["train_loss_nonfinite_count"] == 1
@@ -27,8 +27,8 @@ def test_nan_in_the_training_loss(features_of: FeaturesOf) -> None:
     assert row.values["train_loss_run_up_ratio"] == pytest.approx(1.0 / np.quantile(DECAY[40:100], 0.9))
 
 
-def test_clean_loss_has_zero_events_not_null(features_of: FeaturesOf) -> None:
-    """0 = looked and none."""
+def test_a_clean_loss_has_zero_events(features_of: FeaturesOf) -> None:
+    """0 means searched and none found."""
     row = features_of({"loss": DECAY})
 
     assert row.values["train_loss_nonfinite_count"] == 0
@@ -37,10 +37,10 @@ def test_clean_loss_has_zero_events_not_null(features_of: FeaturesOf) -> None:
 
 
 @pytest.mark.parametrize(("end", "ratio"), [(math.nan, 4000.0), (6.0, 1.0)])
-def test_the_highest_loss_of_the_first_fifth_is_that_of_the_runs_first_fifth(
+def test_the_first_fifth_is_one_of_the_run_not_of_the_finite_values(
     features_of: FeaturesOf, end: float, ratio: float
 ) -> None:
-    """The 9th point is thrown up: one of the first 12 of 60, although all after it are NaN; late among 30."""
+    """The 9th point is high: among the first 12 of 60 although all later ones are NaN, but late among 30."""
     loss = [40.0, 8.0, 7.0, 6.0, 5.0, 7.0, 9.0, 9.0, 160000.0]
 
     row = features_of({"loss": [*loss, *[end] * (51 if math.isnan(end) else 21)]})
@@ -61,18 +61,18 @@ def test_the_highest_loss_of_the_first_fifth_is_that_of_the_runs_first_fifth(
         ([1.0, 2.0, 9.0], None, None),
     ],
 )
-def test_how_a_loss_of_few_values_ends_and_bursts(
+def test_ends_and_bursts_of_short_losses(
     features_of: FeaturesOf, loss: list[float], end: float | None, burst: float | None
 ) -> None:
-    """The lower of the last two against the first, and the largest against the median once it was there."""
+    """The lower of the last two relative to the first, and the largest relative to the median once reached."""
     row = features_of({"loss": loss}).values
 
     assert row["train_loss_end_ratio"] == (None if end is None else pytest.approx(end))
     assert row["train_loss_burst_ratio"] == (None if burst is None else pytest.approx(burst))
 
 
-def test_lasting_zero(features_of: FeaturesOf) -> None:
-    """A loss of exactly 0 to the end is an event with its step; one zero in passing is not."""
+def test_a_lasting_zero(features_of: FeaturesOf) -> None:
+    """Exactly 0 to the end is an event with its step; a single 0 is not."""
     row = features_of({"loss": [*DECAY[:50], *[0.0] * 20]})
 
     assert (row.values["train_loss_zero_count"], row.values["train_loss_zero_step"]) == (1, 50)
@@ -80,8 +80,8 @@ def test_lasting_zero(features_of: FeaturesOf) -> None:
 
 
 @pytest.mark.parametrize("points", [12, 1200])
-def test_the_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
-    """That of the ends of a line: as large as the noise of twelve values, a tenth of it for a hundred times as many."""
+def test_the_standard_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
+    """That of a fitted line: equal to the noise for twelve values, a tenth of it for a hundred times as many."""
     values = 2 + 0.1 * np.random.default_rng(3).standard_normal(points)
     row = features_of({"loss": values.tolist()}).values
 
@@ -89,8 +89,8 @@ def test_the_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
     assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
 
 
-def test_loss_that_comes_down_to_zero(features_of: FeaturesOf) -> None:
-    """A hinge loss, or one rounded to three digits, comes down to 0; a loss that is cut off does not."""
+def test_a_loss_that_reaches_zero_gradually(features_of: FeaturesOf) -> None:
+    """A hinge loss, or one rounded to three digits, reaches 0; a loss that is cut off does not."""
     name = "train_loss_before_zero_share"
     rounded = np.round(0.01 * np.exp(-np.arange(60) / 5), 3).tolist()
 
@@ -103,8 +103,8 @@ def test_loss_that_comes_down_to_zero(features_of: FeaturesOf) -> None:
     assert features_of({"loss": [0.01, *[0.0] * 9]}).values[name] == 0.0
 
 
-def test_the_first_value_against_the_first_level(features_of: FeaturesOf) -> None:
-    """The first level is a median of three: a first epoch that fell far is not in it."""
+def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) -> None:
+    """The first level is a median of three, so a steep first epoch is not in it."""
     assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
 
 

@@ -14,7 +14,7 @@ RSS = "system/proc.memory.rssMB"
 
 class TestMemory:
     def test_a_leak_grows_all_the_time(self, features_of: FeaturesOf) -> None:
-        """From 1,000 MB by 10 MB a reading; what the first quarter loads does not count."""
+        """From 1,000 MB by 10 MB per reading, without the first quarter, which loads."""
         row = features_of({RSS: [10.0 * i + (1000 if i else 0) for i in range(401)]})
 
         assert row.values["host_memory_metric"] == RSS
@@ -23,15 +23,15 @@ class TestMemory:
         assert row.values["host_memory_late_share"] == pytest.approx(0.5, abs=0.08)
         assert row.witnesses["host_memory_growth_ratio"].step == 400
 
-    def test_memory_that_settles_is_told_from_a_leak(self, features_of: FeaturesOf) -> None:
-        """Filled while the data are read for the first time, then steady: nothing of the growth is late."""
+    def test_memory_that_settles_is_no_leak(self, features_of: FeaturesOf) -> None:
+        """It fills during the first pass over the data, then stays."""
         row = features_of({RSS: [1000.0 + min(5 * i, 1000) for i in range(400)]}).values
 
         assert row["host_memory_growth_ratio"] > 1.2
         assert row["host_memory_late_share"] == pytest.approx(0.0, abs=0.01)
 
     def test_steady_memory_does_not_grow(self, features_of: FeaturesOf) -> None:
-        """Where nothing grew there is no share of it."""
+        """Without growth there is no share of it."""
         row = features_of({RSS: [2000.0] * 100}).values
 
         assert (row["host_memory_growth_ratio"], row["host_memory_rising_share"]) == (1.0, 0.0)
@@ -45,7 +45,7 @@ class TestMemory:
         assert features_of({"system/memory": rising}).values["host_memory_metric"] == "system/memory"
 
     def test_the_device_that_grew_most(self, features_of: FeaturesOf) -> None:
-        """W&B's gpu.0.memory is the share of time in which memory was accessed, and no memory."""
+        """W&B's gpu.0.memory is the share of time with memory access, and no memory."""
         logged = {
             "system/gpu.0.memoryAllocated": [40.0] * 100,
             "system/gpu.1.memoryAllocated": [40.0 + 0.2 * i for i in range(100)],
@@ -56,8 +56,8 @@ class TestMemory:
         assert row["device_memory_metric"] == "system/gpu.1.memoryAllocated"
         assert row["device_memory_growth_ratio"] == pytest.approx(58.9 / 45.9, rel=0.02)
 
-    def test_a_reserve_that_is_not_used(self, features_of: FeaturesOf) -> None:
-        """Allocated against reserved of the same device, at first and at the end."""
+    def test_an_unused_reserve(self, features_of: FeaturesOf) -> None:
+        """Allocated relative to reserved memory of the same device, at the start and at the end."""
         logged = {
             "gpu_mem/allocated": [8.0] * 100,
             "gpu_mem/reserved": [10.0] * 50 + [20.0] * 50,
@@ -67,8 +67,8 @@ class TestMemory:
         assert row["device_memory_idle_share"] == pytest.approx(0.6)
         assert row["device_memory_idle_first"] == pytest.approx(0.2)
 
-    def test_few_readings_tell_nothing(self, features_of: FeaturesOf) -> None:
-        """Five readings in four minutes are no trend."""
+    def test_few_readings_have_no_trend(self, features_of: FeaturesOf) -> None:
+        """Five readings in four minutes."""
         row = features_of(
             {RSS: [1.0, 2.0, 3.0, 4.0, 5.0], "gpu_mem/allocated": [1.0] * 5, "gpu_mem/reserved": [2.0] * 5}
         )

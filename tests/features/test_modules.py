@@ -11,7 +11,7 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_modules_are_compared_by_their_middle_layers(features_of: FeaturesOf) -> None:
+def test_modules_are_compared_by_their_median_layers(features_of: FeaturesOf) -> None:
     """The decoder has 1,000 times the gradient of the encoder; layers of one module are not two modules."""
     logged = {f"grad_norm/{m}.{i}": [s] * 10 for m, s in (("encoder", 0.001), ("decoder", 1.0)) for i in (0, 1)}
     row = features_of(logged).values

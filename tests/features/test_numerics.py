@@ -10,16 +10,16 @@ FeaturesOf = Callable[..., Features]
 NAN = float("nan")
 
 
-def test_term_that_ends_nan(features_of: FeaturesOf) -> None:
-    """A loss beside the training loss that turns NaN for good is an event; NaN by nature in between is not."""
+def test_a_term_that_ends_nan(features_of: FeaturesOf) -> None:
+    """A loss other than the training loss that becomes NaN for good is an event; intermittent NaN is not."""
     row = features_of({"value_loss": [*[1.0] * 20, NAN, NAN], "policy_loss": [1.0, NAN, 1.0]})
 
     assert row.values["other_loss_nonfinite_count"] == 1
     assert (row.values["other_loss_nonfinite_metric"], row.values["other_loss_nonfinite_step"]) == ("value_loss", 20)
 
 
-def test_loss_scale(features_of: FeaturesOf) -> None:
-    """Halvings and the floor of the loss scale."""
+def test_the_loss_scale(features_of: FeaturesOf) -> None:
+    """Its halvings and its lowest value."""
     row = features_of({"loss_scale": [65536.0, 32768.0, 32768.0, 16384.0, 1.0]})
 
     assert row.values["loss_scale_halvings"] == 3

@@ -9,7 +9,7 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_preferences_have_features_of_their_own(features_of: FeaturesOf) -> None:
+def test_preference_learning(features_of: FeaturesOf) -> None:
     """Margin, accuracy and the reward of chosen answers; such a run is no reinforcement learning."""
     logged = {
         "train/rewards/margins": [0.0] * 3 + [8.0] * 7,

@@ -9,7 +9,7 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_what_a_policy_learns_from(features_of: FeaturesOf) -> None:
+def test_rollout_levels(features_of: FeaturesOf) -> None:
     """Value loss, advantages, length, exploration and the size of updates, each at its last level."""
     logged = {
         "ep_rew_mean": [1.0] * 20,

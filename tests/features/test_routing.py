@@ -12,7 +12,7 @@ FeaturesOf = Callable[..., Features]
 
 
 def test_idle_experts_are_counted_within_their_layer(features_of: FeaturesOf) -> None:
-    """Of four experts one has 97 % and three are idle; four with a quarter each are not."""
+    """Of four experts one has 97 % and three are idle; with a quarter each none is idle."""
     even = {f"layer0/expert_load_{i}": [0.25] * 10 for i in range(4)}
     skewed = {f"layer1/expert_load_{i}": [0.97 if i == 2 else 0.01] * 10 for i in range(4)}
     row = features_of(even | skewed).values

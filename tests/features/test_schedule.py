@@ -14,7 +14,7 @@ DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 
 def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
-    """The logged peak counts before the config; without a log the config is used."""
+    """The logged peak counts before the config."""
     logged = features_of({"lr": [0.1, 0.3, 0.1]}, {"lr": 5.0}).values
     assert (logged["lr_peak"], logged["lr_suggested"]) == (0.3, pytest.approx(0.1))
     assert features_of({"loss": DECAY}, {"optim.lr": 0.003}).values["lr_peak"] == 0.003
@@ -22,8 +22,8 @@ def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
     assert features_of({"loss": DECAY}, {"precision": "BF16-mixed"}).values["config_precision"] == "bf16-mixed"
 
 
-def test_what_a_cut_of_the_rate_brought(features_of: FeaturesOf) -> None:
-    """A loss that falls only after the rate is cut was held back by it."""
+def test_the_gain_after_a_cut_of_the_rate(features_of: FeaturesOf) -> None:
+    """A loss that falls only after the cut was held back by the rate."""
     held = [10.0] * 60 + np.linspace(10, 5, 40).tolist()
     row = features_of({"loss": held, "lr": [20.0] * 60 + [5.0] * 40})
 

@@ -1,4 +1,4 @@
-"""What the config says of the optimiser, the batches, the model and its data."""
+"""Features of the config: optimiser, batches, model and data."""
 
 from collections.abc import Callable
 
@@ -11,8 +11,8 @@ from loganalyst.model import Features
 FeaturesOf = Callable[..., Features]
 
 
-def test_a_batch_is_what_an_update_is_made_from(features_of: FeaturesOf) -> None:
-    """The global batch counts; else the batch of a step times the accumulation."""
+def test_the_samples_of_an_update(features_of: FeaturesOf) -> None:
+    """The global batch counts, otherwise the batch times the accumulation."""
     parts = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 4}
 
     assert features_of({"loss": [1.0]}, parts).values["config_batch"] == 32
@@ -28,8 +28,8 @@ def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None
     assert features_of({"loss": [1.0]}, {"lora_alpha": 64}).values["config_lora_scale"] is None
 
 
-def test_the_part_of_a_model_that_is_trained(features_of: FeaturesOf) -> None:
-    """400 of 16,000 parameters; not known beside adapters, which are few on purpose, and where numbers do not fit."""
+def test_the_trainable_share(features_of: FeaturesOf) -> None:
+    """400 of 16,000 parameters; not known with adapters, or if the numbers contradict each other."""
     told = {"num_parameters": 16_000, "trainable_parameters": 400}
 
     assert features_of({"loss": [1.0]}, told).values["config_trainable_share"] == pytest.approx(0.025)
@@ -37,16 +37,16 @@ def test_the_part_of_a_model_that_is_trained(features_of: FeaturesOf) -> None:
         assert features_of({"loss": [1.0]}, told | more).values["config_trainable_share"] is None
 
 
-def test_the_embedding_may_be_most_of_a_model(features_of: FeaturesOf) -> None:
-    """50,000 words of width 256 are 12.8 of 16.2 million parameters; numbers that do not fit together say nothing."""
+def test_the_share_of_the_embedding(features_of: FeaturesOf) -> None:
+    """50,000 words of width 256 are 12.8 of 16.2 million parameters; contradicting numbers give none."""
     told = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
 
     assert features_of({"loss": [1.0]}, told).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
     assert features_of({"loss": [1.0]}, told | {"n_params": 1000}).values["embedding_parameter_share"] is None
 
 
-def test_the_same_path_for_training_and_held_out_data_is_seen(features_of: FeaturesOf) -> None:
-    """One path for both is the same data, two are not, one alone says nothing."""
+def test_the_same_path_for_training_and_held_out_data(features_of: FeaturesOf) -> None:
+    """One path for both is the same data, two are not, one alone is unknown."""
 
     def same(**config: str) -> object:
         return features_of({"loss": [1.0]}, config).values["config_same_data"]
@@ -57,7 +57,7 @@ def test_the_same_path_for_training_and_held_out_data_is_seen(features_of: Featu
 
 
 def test_settings_are_read_by_their_usual_names(features_of: FeaturesOf) -> None:
-    """Each under a name in use; a switch is yes or no, and nothing where it says something else."""
+    """A switch is yes or no, and unknown if it says something else."""
     told = {"optim.betas.1": 0.999, "adam_epsilon": 1e-8, "label_smoothing": 0.1, "dpo.beta": 0.01, "shuffle": "False"}
     row = features_of({"loss": [1.0]}, told).values
 

@@ -60,7 +60,7 @@ def clock(pauses: dict[int, float], each: float = 10.0, n: int = STEPS) -> np.nd
 
 class TestStalls:
     def test_one_long_pause(self):
-        """Where, how long, against what was expected, and how much of the time."""
+        """Its place, its length, the expected length, and its share of the time."""
         found = diagnosed(logged(clock({250: 3600.0})))
 
         assert told(found, "stall_") == {
@@ -70,8 +70,8 @@ class TestStalls:
         assert causes(found) == ["stalled"]
         assert (found.causes[0].onset_step, found.causes[0].file) == (250, "log.csv")
 
-    def test_every_one_is_counted(self):
-        """Three at odd places; the longest is told."""
+    def test_every_stall_is_counted(self):
+        """Three at irregular places; the longest is reported."""
         found = diagnosed(logged(clock({60: 900.0, 250: 2000.0, 281: 700.0})))
 
         assert (told(found, "stall_count"), told(found, "stall_step")) == ({"stall_count": 3}, {"stall_step": 250})
@@ -91,7 +91,7 @@ class TestStalls:
         assert told(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
 
     def test_evaluations_are_usual(self):
-        """Two at odd places, each with its value at the end."""
+        """Two at irregular places, each with a value at its end."""
         times = clock({131: 900.0, 322: 900.0})
         held_out = logged(times[[130, 321]], "val/loss")
 
@@ -113,7 +113,7 @@ class TestStalls:
         assert told(diagnosed(points), "stall_") == {"stall_count": 0}
 
     def test_the_time_between_two_sessions_is_no_stall(self):
-        """Nobody was running then."""
+        """Nothing was running then."""
         again = logged(10.0 * np.arange(1, 201) + 90_000, session=1).with_columns(step=pl.col("step") + 200)
 
         assert told(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
@@ -144,8 +144,8 @@ class TestSilence:
         assert found.causes[0].label == "hang"
 
     @pytest.mark.parametrize("status", ["finished", "running"])
-    def test_a_run_that_finished_or_goes_on_is_not_hung(self, status):
-        """A long evaluation at the end, a slow step."""
+    def test_a_finished_or_running_run_is_not_hung(self, status):
+        """A long evaluation at the end, or a slow step."""
         found = diagnosed(logged(clock({})), status=status, jobs=self.accounted(10, "COMPLETED"), job="7")
 
         assert "hung" not in causes(found)
@@ -157,8 +157,8 @@ class TestSilence:
         assert told(found, "end_silence_s")["end_silence_s"] == 10.0
         assert "hung" not in causes(found)
 
-    def test_the_machine_went_on(self):
-        """Readings of the tracker's own clock, an hour longer than the loss."""
+    def test_machine_readings_after_the_last_row(self):
+        """The tracker's own readings last an hour longer than the loss."""
         machine = logged(10.0 * np.arange(1, 800), "system/cpu")
 
         assert causes(diagnosed(logged(clock({})), machine)) == ["hung"]
@@ -177,8 +177,8 @@ class TestEnding:
         (path / "slurm-9.out").write_text("#" * ((size or len(text) + 1) - len(text) - 1) + "\n" + text)
         return path
 
-    def test_a_log_that_ends_in_mid_line(self, tmp_path):
-        """Which line, and how it ends; by itself this is no fault, for many a log has no last line end."""
+    def test_a_log_that_ends_within_a_line(self, tmp_path):
+        """The line and its end; alone this is no fault, because many logs lack a final line end."""
         found = loganalyst.diagnose(self.write(tmp_path, "step 101 | lo"))
         witness = found.features.witnesses["log_ends_mid_line"]
 
@@ -201,7 +201,7 @@ class TestEnding:
         assert causes(loganalyst.diagnose(self.write(tmp_path, "step 101 | lo", size))) == cause
 
     def test_a_run_that_still_writes_is_not_called_dead(self, tmp_path):
-        """The same log, the last row a second old."""
+        """The same log with a last row one second old."""
         now = datetime.now(UTC) - timedelta(seconds=101)
         text = "".join(
             f"{now + timedelta(seconds=i):%Y-%m-%d %H:%M:%S} step {i} | loss {2 - i / 100:.3f}\n" for i in range(101)
@@ -234,7 +234,7 @@ class TestRankLogs:
         assert self.logs(tmp_path, lengths) == {"silent_log_s": 3000.0, "silent_log_file": "rank_2.log"}
 
     def test_logs_that_are_not_of_ranks_are_not_compared(self, tmp_path):
-        """Standard error may say nothing for hours."""
+        """Standard error may be silent for hours."""
         assert self.logs(tmp_path, {"slurm-5.out": 400, "slurm-5.err": 100}) == {}
 
 

@@ -84,7 +84,7 @@ class TestThroughput:
 
     @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
     def test_a_run_of_less_than_a_minute(self, seconds, known):
-        """Is all start: how fast it went on nobody can tell."""
+        """It consists of its start only, so its speed is not known."""
         rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
         found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
 
@@ -108,7 +108,7 @@ class TestThroughput:
 
     @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
     def test_waiting_for_data(self, share, cause):
-        """The data time beside the step time."""
+        """The data time relative to the step time."""
         times = 10.0 * np.arange(200)
         found = diagnosed(
             logged(times),

@@ -16,7 +16,7 @@ TRAIN = [1.0, 0.8, 0.6, 0.4, 0.3, 0.2]
 
 
 def test_overfitting_numbers(features_of: FeaturesOf) -> None:
-    """Best held-out step, rise since, and what training did meanwhile."""
+    """Best held-out step, rise since then, and the fall of training meanwhile."""
     steps = np.arange(100)
     val = np.where(steps < 40, 1.0 - steps / 80, 0.5 + (steps - 40) / 200)
     row = features_of({"train_loss": (1.0 - steps / 110).tolist(), "val_loss": val.tolist()})
@@ -34,8 +34,8 @@ def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
     assert row.values["val_accuracy_last"] == pytest.approx(0.9)
 
 
-def test_held_out_loss_that_ends_as_nan(features_of: FeaturesOf) -> None:
-    """NaN by nature comes and goes; a held-out loss that is NaN to the end is broken."""
+def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
+    """Intermittent NaN is harmless; a held-out loss that is NaN to the end is broken."""
     broken = features_of({"loss": DECAY, "val_loss": [*DECAY[:100], *[NAN] * 100]}).values
     passing = features_of({"loss": DECAY, "val_loss": [NAN, *DECAY[1:]]}).values
 
@@ -43,8 +43,8 @@ def test_held_out_loss_that_ends_as_nan(features_of: FeaturesOf) -> None:
     assert passing["val_loss_ends_nonfinite"] is False
 
 
-def test_precision_and_recall_stand_back(features_of: FeaturesOf) -> None:
-    """Recall that is given up for precision is no loss where F1 tells of both; alone it counts."""
+def test_precision_and_recall_count_only_without_f1(features_of: FeaturesOf) -> None:
+    """Recall given up for precision is no loss if F1 shows both."""
     falls = {"Recall": [0.99, 0.9, 0.8, 0.7], "Precision": [0.2, 0.3, 0.4, 0.5]}
 
     assert features_of({**falls, "F1 Score": [0.3, 0.4, 0.5, 0.6]}).values["val_score_metric"] == "F1 Score"
@@ -53,16 +53,16 @@ def test_precision_and_recall_stand_back(features_of: FeaturesOf) -> None:
     assert features_of(average).values["val_score_metric"] == "average_precision"
 
 
-def test_an_error_rate_is_a_score_turned_round(features_of: FeaturesOf) -> None:
-    """What it leaves of 1."""
+def test_an_error_rate_is_a_score_subtracted_from_one(features_of: FeaturesOf) -> None:
+    """Named `1 - wer`."""
     row = features_of({"eval_wer": [50.0, 40.0, 30.0, 20.0]}).values
 
     assert (row["val_score_metric"], row["val_score_last"], row["val_score_best"]) == ("eval_wer", 0.8, 0.8)
     assert (row["accuracy_gap"], row["val_accuracy_last"]) == (None, None)
 
 
-def test_a_held_out_loss_that_never_was_a_number(features_of: FeaturesOf) -> None:
-    """Named from three values on, an infinite one at once; one that is finite at times is not."""
+def test_a_held_out_loss_that_was_never_finite(features_of: FeaturesOf) -> None:
+    """Named from three values on, or at once if infinite."""
     never = "val_loss_never_finite_metric"
 
     assert features_of({"loss": TRAIN, "val_loss": [NAN] * 3}).values[never] == "val_loss"
@@ -72,8 +72,8 @@ def test_a_held_out_loss_that_never_was_a_number(features_of: FeaturesOf) -> Non
 
 
 @pytest.mark.parametrize(("batches", "gap"), [(1, pytest.approx(-0.25)), (400, None)])
-def test_a_sum_is_not_laid_beside_a_mean(features_of: FeaturesOf, batches: int, gap: float | None) -> None:
-    """A training loss summed over an epoch is hundreds of times the held-out mean: no gap is told, its fall is."""
+def test_a_summed_loss_is_not_compared_with_a_mean(features_of: FeaturesOf, batches: int, gap: float | None) -> None:
+    """A training loss summed over an epoch has no gap to the held-out mean, but its fall is known."""
     train = [2.0, 1.8, 1.6, 1.4, 1.2, 1.0]
     row = features_of({"train_loss": [batches * x for x in train], "val_loss": [0.75 * x for x in train]}).values
 
@@ -93,15 +93,15 @@ def test_a_sum_is_not_laid_beside_a_mean(features_of: FeaturesOf, batches: int, 
         ({"loss": TRAIN}, None),
     ],
 )
-def test_errors_that_are_left(features_of: FeaturesOf, logged: dict[str, list[float]], left: float | None) -> None:
-    """Of training, where it is logged; not known where there were none at first."""
+def test_remaining_errors(features_of: FeaturesOf, logged: dict[str, list[float]], left: float | None) -> None:
+    """Of training if logged; not known if there were none at the start."""
     found = features_of(logged).values["accuracy_errors_left"]
 
     assert found == (None if left is None else pytest.approx(left))
 
 
-def test_overfitting_is_seen_across_axes(features_of: FeaturesOf) -> None:
-    """A held-out loss by epoch turns in the middle; training by step went on falling from there."""
+def test_overfitting_across_axes(features_of: FeaturesOf) -> None:
+    """A held-out loss by epoch turns in the middle; training by step continues to fall from there."""
     t = np.arange(2000) / 2000
     row = features_of({
         "train_loss": (2 * np.exp(-2 * t)).tolist(),

@@ -29,7 +29,7 @@ def tensor(norm: float, *, count: float = 100.0, zeros: float = 0.0, **more: flo
 
 
 def test_dead_units(features_of: FeaturesOf) -> None:
-    """The share of zeros of the worst layer at the end and at first; embeddings are sparse by nature."""
+    """The share of zeros of the worst layer at the end and at the start; embeddings are sparse by nature."""
     dying = [tensor(1.0, zeros=z) for z in (10.0, 40.0, 90.0)]
     logged = {
         "grad/fc1.weight": dying,
@@ -52,7 +52,7 @@ def test_a_vanished_gradient_is_not_dead(features_of: FeaturesOf) -> None:
 
 
 def test_weights_that_never_change(features_of: FeaturesOf) -> None:
-    """One that has a gradient was left out of the optimiser; a frozen one without a gradient was not."""
+    """One with a gradient was left out of the optimiser; a frozen one without a gradient was not."""
     logged = {
         "parameters/a.weight": [tensor(2.0)] * 4,
         "parameters/b.weight": [tensor(2.0)] * 4,
@@ -67,8 +67,8 @@ def test_weights_that_never_change(features_of: FeaturesOf) -> None:
     assert (row["weight_left_out_count"], row["weight_left_out_metric"]) == (1, "parameters/a.weight")
 
 
-def test_weights_without_gradients_leave_the_optimiser_unknown(features_of: FeaturesOf) -> None:
-    """That a weight stands still is known; whether it had a gradient is not."""
+def test_without_gradients_left_out_weights_are_not_known(features_of: FeaturesOf) -> None:
+    """Still weights are known; whether they had a gradient is not."""
     row = features_of({}, distributions=histograms({"fc/kernel_0/histogram": [tensor(2.0)] * 4})).values
 
     assert (row["weight_still_share"], row["weight_left_out_count"]) == (1.0, None)
@@ -82,8 +82,8 @@ def test_growing_weights(features_of: FeaturesOf) -> None:
     assert (row["weight_growth_ratio"], row["weight_growth_metric"]) == (pytest.approx(4.0), "w/a.weight")
 
 
-def test_updates_against_weights(features_of: FeaturesOf) -> None:
-    """Ratios as logged, as log10 of them, and norms of updates beside norms of weights."""
+def test_updates_relative_to_weights(features_of: FeaturesOf) -> None:
+    """Ratios as logged, their log10, and norms of updates divided by norms of weights."""
     logged = {
         "update_ratio/a": [1e-3] * 5,
         "update_ratio/b": [-5.0] * 5,

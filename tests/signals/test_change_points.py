@@ -23,7 +23,7 @@ def test_a_smooth_noisy_decay_has_no_changes():
 
 
 def test_divergence_then_nan():
-    """The blow-up and the first NaN are both told, each at its place."""
+    """The divergence and the first NaN are both reported, each at its place."""
     values = CURVE * np.exp((T - 3000).clip(0) / 100)
     values[3700:] = np.nan
 
@@ -44,8 +44,7 @@ def test_indexes_are_those_of_the_given_array():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
-def test_few_points(n):
-    """Too few points for a statement give none."""
+def test_few_points_have_no_changes(n):
     assert change_points(CURVE[:n]) == []
 
 
@@ -56,8 +55,8 @@ def test_constant_curves_are_quiet(value, n):
     assert change_points(np.full(n, value)) == []
 
 
-def test_noise_free_exponential_is_quiet_but_for_its_flat_end():
-    """Exact arithmetic, no noise: no steps, spikes or variance changes are made up."""
+def test_noise_free_exponential_has_no_false_changes():
+    """Exact arithmetic without noise invents no steps, spikes or variance changes."""
     found = kinds(0.1 + np.exp(-T / 600))
 
     assert {k for _, k in found} <= {"plateau"}
@@ -102,7 +101,7 @@ def test_faults_are_found_more_often_than_not():
 
 @given(ANY)
 @settings(max_examples=150, deadline=None)
-def test_any_floats_are_answered(values):
+def test_any_floats_are_accepted(values):
     """No float array raises or warns; every change lies in it and its numbers are finite and in range."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

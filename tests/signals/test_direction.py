@@ -10,7 +10,7 @@ from tests.signals.noisycurve import CURVE, NOISE, kinds
 
 
 def test_roles_give_the_direction():
-    """A role, its name, and the caller's word decide which way is worse; the word wins."""
+    """A role, its name, and the caller decide which way is worse; the caller wins."""
     values = 5 + np.log(NOISE)
     values[2500] -= 1
     reward = Role("reward", "", "down", True)

@@ -23,8 +23,8 @@ def test_seven_epochs_with_a_rise_diverge():
     assert "divergence" in [k for _, k in kinds([2.0, 1.0, 0.5, 4.0, 9.0, 20.0, 50.0])]
 
 
-def test_a_jump_that_holds_is_no_divergence():
-    """A loss that jumps above its best and stays there is one level shift, one that goes on climbing diverges."""
+def test_a_jump_to_a_stable_level_is_no_divergence():
+    """A loss that jumps and stays has a level shift; a loss that continues to climb diverges."""
     noise = 0.02 * np.random.default_rng(2).standard_normal(N)
     jump = 2 + noise + (T >= 2000)
 

@@ -8,7 +8,7 @@ from tests.signals.noisycurve import CURVE
 
 
 def test_nonfinite_run_counts_all():
-    """The first run of NaN or Inf is told with its end; effect counts all such points."""
+    """The first run of NaN or Inf is reported with its end; effect counts all such points."""
     values = CURVE.copy()
     values[[100, 101, 900]] = [np.nan, np.inf, -np.inf]
 

@@ -6,8 +6,8 @@ from loganalyst.signals.periodic import periodic
 from tests.signals.noisycurve import CURVE, N
 
 
-def test_periodic_spikes_give_their_period():
-    """Spikes at a steady distance are told one by one, and as a train whose effect is the period in points."""
+def test_periodic_spikes_have_a_period():
+    """Spikes at a steady distance are reported one by one, and as a train with its period in points."""
     values = CURVE.copy()
     values[300::400] *= 3
 

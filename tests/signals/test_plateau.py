@@ -9,7 +9,7 @@ from tests.signals.noisycurve import NOISE, T, kinds
 
 
 def test_plateau_within_two_percent():
-    """A decay that stops at once is a plateau from there on."""
+    """A decay that stops suddenly is a plateau from there on."""
     values = 3 * np.exp(-np.minimum(T, 2000) / 1200) * NOISE
 
     (found,) = change_points(values)
@@ -19,7 +19,7 @@ def test_plateau_within_two_percent():
 
 
 def test_a_decay_that_slows_down_has_no_plateau():
-    """Only a curve that stops at once has a plateau onset."""
+    """Only a curve that stops suddenly has a plateau."""
     slow = 0.3 + 2.7 * (1 + T / 100) ** -1.0
 
     assert kinds(slow * NOISE) == []

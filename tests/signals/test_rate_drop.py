@@ -8,7 +8,7 @@ from tests.signals.noisycurve import CURVE, T, kinds
 
 
 def test_a_gain_at_a_drop_of_the_rate_is_benign():
-    """The same fall is a level shift without a rate, and `lr_drop` where the given rate drops."""
+    """The same fall is a level shift without a rate, and `lr_drop` if the given rate drops there."""
     values = CURVE * np.where(T >= 2600, 0.7, 1.0)
     rate = np.where(T >= 2600, 0.01, 0.1)
 

@@ -8,7 +8,7 @@ from tests.signals.noisycurve import CURVE
 
 
 def test_steps_that_go_back_are_a_restart():
-    """A restart stands at the first repeated step; effect is the number of steps repeated."""
+    """A restart is at the first repeated step; effect is the number of repeated steps."""
     steps = np.r_[0:2000, 1900:3900]
 
     (found,) = change_points(CURVE, steps)

@@ -1,4 +1,4 @@
-"""Medians of many narrow windows, which are sorted side by side, are those of numpy."""
+"""Robust statistics, compared with numpy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from loganalyst.signals.robuststatistics import (
 @pytest.mark.parametrize("width", [*range(1, MAX_NETWORK_WIDTH + 2), 100])
 @pytest.mark.parametrize("count", [1, 50, MIN_NETWORK_ROWS + 200])
 def test_medians_are_those_of_numpy(width: int, count: int) -> None:
-    """Of windows of any width and number, with many equal values."""
+    """For windows of any width and number, with many equal values."""
     values = np.random.default_rng(width).standard_normal(count + width).round(1)
     windows = sliding_window_view(values, width)
 

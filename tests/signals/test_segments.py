@@ -12,8 +12,8 @@ T = np.arange(N)
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 
-def test_a_learning_curve_is_told_from_a_line():
-    """What falls fast and slows down is taken for a learning curve; a line, a rise and a constant are not."""
+def test_a_learning_curve_is_no_line():
+    """A curve that falls fast and slows down is a learning curve; a line, a rise and a constant are not."""
     curve = np.exp(-T / 30) + 0.02 * NOISE
 
     assert slows_down(curve)

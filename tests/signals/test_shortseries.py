@@ -14,8 +14,8 @@ T = np.arange(N)
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 
-def test_two_level_shifts_in_a_plain_series():
-    """Of a series of which nothing is told, both shifts are told with their direction."""
+def test_two_level_shifts_in_a_series_without_role():
+    """Both are reported with their direction."""
     found = change_points(NOISE + 6 * (T >= 80) - 9 * (T >= 170))
 
     assert [(c.index, c.kind) for c in found] == [(80, "level_up"), (170, "level_down")]
@@ -40,7 +40,7 @@ def test_the_season_is_no_change():
 
 
 def test_autocorrelated_noise_is_no_change():
-    """A random walk wanders; in twenty of them at most two changes are seen."""
+    """A random walk wanders; twenty of them show at most two changes."""
     walks = [np.cumsum(np.random.default_rng(seed).standard_normal(N)) for seed in range(20)]
 
     assert sum(bool(segments(walk)) for walk in walks) <= 2

@@ -20,8 +20,8 @@ def test_single_point_spike_at_its_exact_index():
     assert 0.5 < found.significance <= 1
 
 
-def test_spike_the_good_way_is_none():
-    """An excursion towards better is no spike; with the direction turned over it is."""
+def test_a_spike_for_the_better_does_not_count():
+    """An excursion towards better is no spike; with the direction reversed it is."""
     values = CURVE.copy()
     values[2500] /= 3
 
@@ -37,8 +37,8 @@ def test_long_spike_begins_where_it_rises():
     assert [(i, k) for i, k in kinds(values) if k != "variance"] == [(2000, "spike")]
 
 
-def test_train_of_spikes_in_every_tenth_point():
-    """Spikes so frequent that they look like a heavy tail are known by their steady interval."""
+def test_train_of_spikes_at_every_tenth_point():
+    """Spikes so frequent that they look like a heavy tail are recognised by their steady interval."""
     values = CURVE[:1000].copy()
     values[30::40] *= 3
 
