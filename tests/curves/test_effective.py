@@ -98,7 +98,7 @@ def test_a_logged_total_is_not_replaced() -> None:
 
 
 def of_metrics(**logged: Sequence[float]) -> list[str]:
-    """Names and roles of what stands in for the losses that `logged` lacks."""
+    """Names and roles of the curves that replace the losses missing in `logged`."""
     frame = pl.concat([points(0, range(len(v)), v, name) for name, v in logged.items()])
     return [f"{c.metric}: {c.role.name}" for c in stand_ins(curves(run_of(frame), assign(list(logged))), all_roles())]
 
@@ -163,7 +163,7 @@ def test_a_second_training_is_recognised_by_its_held_out_loss() -> None:
         (FALL * 2, [1] * 16),  # one epoch at a time
         ([*FALL, *(0.11 - 0.01 * i for i in range(8))], [*range(1, 9)] * 2),  # goes on where it was
         ([*FALL, *FALL], [*range(9, 17), *range(12, 20)]),  # not from the first
-        ([*FALL, 0.47, 0.37], [*range(1, 9), 1, 2]),  # too few to tell a level
+        ([*FALL, 0.47, 0.37], [*range(1, 9), 1, 2]),  # too few for a level
         (FALL[::-1] * 2, [*range(1, 9)] * 2),  # nothing was learned that could be lost
     ],
 )

@@ -241,5 +241,5 @@ def test_roles_are_assigned_file_by_file() -> None:
     assert [role.name for role, _ in held_out.values()] == [
         *("train_loss", "train_accuracy", "val_loss", "val_accuracy", "val_loss")
     ]
-    told = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
-    assert [role.name for role, _ in told.values()] == ["val_loss", "val_loss", "reward"]
+    assigned = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
+    assert [role.name for role, _ in assigned.values()] == ["val_loss", "val_loss", "reward"]

@@ -82,9 +82,9 @@ def test_spikes_at_the_interval_of_evaluations(features_of: FeaturesOf, distance
 def test_a_line_is_placed_by_its_time(features_of: FeaturesOf) -> None:
     """A fault reported at the time of step 697 is close to the jump at 700."""
     begin = datetime(2026, 1, 1, tzinfo=UTC)
-    told = {"session": 0, "file": "a.log", "line": [1], "time": [begin + timedelta(seconds=697)], "part": ["symptom"]}
+    fault = {"session": 0, "file": "a.log", "line": [1], "time": [begin + timedelta(seconds=697)], "part": ["symptom"]}
     points = {"session": 0, "metric": "loss", "step": STEPS, "value": JUMPED, "source": "m.csv"}
     timed = table("points", points | {"time": [begin + timedelta(seconds=int(s)) for s in STEPS]})
-    row = features_of({}, points=timed, lines=table("lines", told)).values
+    row = features_of({}, points=timed, lines=table("lines", fault)).values
 
     assert (row["trouble_near"], row["trouble_near_step"]) == ("a line of the log", 697)

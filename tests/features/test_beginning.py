@@ -52,10 +52,10 @@ def test_epochs_show_a_late_start_where_steps_restart(features_of: FeaturesOf) -
 
 def test_first_epochs_outweigh_continuing_steps(features_of: FeaturesOf) -> None:
     """The second training of a program that counts its steps through; within one epoch, steps decide."""
-    anew = features_of({}, points=points("loss", range(500, 600), np.linspace(1, 10, 100).tolist())).values
+    restarted = features_of({}, points=points("loss", range(500, 600), np.linspace(1, 10, 100).tolist())).values
     within = features_of({}, points=points("loss", range(500, 600), np.linspace(0.8, 0.99, 100).tolist())).values
 
-    assert (anew["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
+    assert (restarted["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
 
 
 def test_a_log_that_starts_within_an_epoch_starts_late(features_of: FeaturesOf) -> None:
@@ -64,7 +64,7 @@ def test_a_log_that_starts_within_an_epoch_starts_late(features_of: FeaturesOf) 
     whole = features_of({}, points=points("loss", range(50), np.linspace(0.04, 2, 50).tolist())).values
     from_one = features_of({}, points=points("loss", range(50), np.linspace(1.02, 2, 50).tolist())).values
 
-    assert [told["train_loss_begins_late"] for told in (middle, whole, from_one)] == [True, False, False]
+    assert [row["train_loss_begins_late"] for row in (middle, whole, from_one)] == [True, False, False]
 
 
 def test_two_points_have_no_logging_interval(features_of: FeaturesOf) -> None:

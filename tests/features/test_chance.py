@@ -33,12 +33,12 @@ def test_an_accuracy_of_guessing(features_of: FeaturesOf) -> None:
 def test_many_classes_count_only_if_configured(features_of: FeaturesOf) -> None:
     """A loss of ln 50257 or an accuracy of 1/200 means nothing alone; with the config, both are guessing."""
     logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}
-    alone, told = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
+    alone, configured = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
 
     assert alone.values["train_loss_chance_classes"] == 0
-    assert told.values["train_loss_chance_classes"] == 50_257
-    assert told.values["val_score_chance_classes"] == 200
-    assert told.values["config_classes"] == 50_257
+    assert configured.values["train_loss_chance_classes"] == 50_257
+    assert configured.values["val_score_chance_classes"] == 200
+    assert configured.values["config_classes"] == 50_257
 
 
 def test_a_thousand_classes_need_no_config(features_of: FeaturesOf) -> None:

@@ -30,7 +30,7 @@ def features(path: Path) -> dict[str, Any]:
     return {k.removeprefix("collective_"): v for k, v in values.items() if k.startswith("collective_")}
 
 
-def told(path: Path) -> tuple[Any, ...]:
+def faults(path: Path) -> tuple[Any, ...]:
     """Ranks missing, ranks that differ, causes."""
     found = loganalyst.diagnose(path)
     values = found.features.values
@@ -47,14 +47,14 @@ class TestRealJobs:
             ("two-ranks-elsewhere", "1, 3", None, ["collective-rank-missing"]),
             ("other-operation", None, "3", ["collective-mismatch"]),
             ("operation-left-out", None, "1", ["collective-mismatch"]),
-            ("two-groups-in-other-order", None, None, []),  # gloo does not tell who is in these groups
+            ("two-groups-in-other-order", None, None, []),  # gloo does not record the members of these groups
             ("all-well", None, None, []),
         ],
     )
     def test_every_faulty_rank_is_named(self, case, missing, differ, cause):
         """From the pickles, and from the JSON of the same moment."""
-        assert told(DUMPS / case) == (missing, differ, cause)
-        assert told(DUMPS / "json" / case) == (missing, differ, cause)
+        assert faults(DUMPS / case) == (missing, differ, cause)
+        assert faults(DUMPS / "json" / case) == (missing, differ, cause)
 
     def test_the_hanging_operation(self):
         """Its kind, number, size and user frame, and the last operation of the missing rank."""
@@ -110,7 +110,7 @@ class TestRules:
     )
     def test_faults(self, tmp_path, case, missing, differ, causes):
         """Ranks and causes."""
-        assert told(write(tmp_path / "x", FAULTS[case], WORLD)) == (missing, differ, causes)
+        assert faults(write(tmp_path / "x", FAULTS[case], WORLD)) == (missing, differ, causes)
 
     @pytest.mark.parametrize("case", FAULTS)
     def test_torch_names_the_same_ranks(self, tmp_path, case):
@@ -144,7 +144,7 @@ class TestRules:
             waits = {5: [], 4: [{**pair, "state": "started"}]}.get(rank, [pair, {**row, "state": "started"}])
             ranks[rank] = [pair, row, *waits]
 
-        assert told(write(tmp_path / "x", ranks, {"0": range(8), **pairs, **rows})) == (
+        assert faults(write(tmp_path / "x", ranks, {"0": range(8), **pairs, **rows})) == (
             "5",
             None,
             ["collective-rank-missing"],
@@ -170,7 +170,7 @@ class TestRules:
         path = write(tmp_path / "x", {rank: [DONE, OPEN] for rank in range(4)}, WORLD)
 
         assert (features(path)["missing_count"], features(path)["waiting_ranks"]) == (0, "0-3")
-        assert told(path) == (None, None, ["collective-transport"])
+        assert faults(path) == (None, None, ["collective-transport"])
 
     def test_a_rank_that_itself_waits_is_not_to_blame(self, tmp_path):
         """Ranks 2 and 3 wait in the world, rank 1 in a group of 0 and 1, rank 0 computes."""
@@ -190,14 +190,14 @@ class TestRules:
         path = write(tmp_path / "x", ranks, {**WORLD, "1": [0, 1], "2": [0, 1]})
 
         assert (features(path)["missing_ranks"], features(path)["circle_ranks"]) == ("0-1", "0-1")
-        assert told(path)[2] == ["collective-order"]
+        assert faults(path)[2] == ["collective-order"]
 
     def test_a_receive_whose_sender_never_sent(self, tmp_path):
         """Numbers in the operation count within the group; rank 5 is the second of it."""
         groups = {"0": [4, 5], "1": [4, 5, 6]}
         ranks = {4: [DONE, op("recv 0<-1", state="started")], 5: [DONE], 6: []}
 
-        assert told(write(tmp_path / "x", ranks, groups)) == ("5", None, ["collective-rank-missing"])
+        assert faults(write(tmp_path / "x", ranks, groups)) == ("5", None, ["collective-rank-missing"])
 
     def test_a_receive_whose_sender_is_inside_misses_no_rank(self, tmp_path):
         """Both ends are open: neither rank is missing."""
@@ -212,7 +212,7 @@ class TestRules:
         folder = write(tmp_path / "x", {0: [one], 1: [one]}, {"1": [0, 1]})
         write(folder, {2: [two, two], 3: [two, two]}, {"1": [2, 3]})
 
-        assert told(folder) == (None, None, [])
+        assert faults(folder) == (None, None, [])
 
     def test_uneven_operations_may_differ_in_size(self, tmp_path):
         """All-to-all with different splits on each rank."""
@@ -240,7 +240,7 @@ class TestRules:
 
 
 class TestOtherMoments:
-    """Dumps of different moments: only what both can tell is compared."""
+    """Dumps of different moments: only operations that both can show are compared."""
 
     def write(self, folder: Path, ranks: dict[int, Any], at: dict[int, float], **more: Any) -> Path:
         """The dumps of `ranks`, written `at` seconds after the first operation was created (else now)."""

@@ -130,9 +130,9 @@ def test_clocks_have_the_format_of_the_scheduler(seconds, text):
 
 def test_every_computed_value_is_declared(tmp_path):
     """No value lacks a declaration."""
-    told = {f.name for f in efficiency.FEATURES}
+    declared = {f.name for f in efficiency.FEATURES}
 
-    assert set(values(tmp_path, "47|x|PENDING|00:00:00|||||||||Priority")) <= told
+    assert set(values(tmp_path, "47|x|PENDING|00:00:00|||||||||Priority")) <= declared
 
 
 @pytest.mark.parametrize(

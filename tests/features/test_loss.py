@@ -55,7 +55,7 @@ def test_the_first_fifth_is_one_of_the_run_not_of_the_finite_values(
         ([0.5, 0.4, 0.3, 40.0], 0.6, 40 / 0.45),  # one value may be a batch
         ([6e15, 0.08, 0.09, 3e15, 0.06, 0.05, 0.07], 0.05 / 6e15, 3e15 / 0.08),
         ([1e8, 1e6, 1e3, 2.0, 1.0, 0.9, 1.8], 0.9 / 1e8, 1.0),  # high before it came down, as regressions are
-        ([4.0, 3e-7, 2e-7, 0.5, 1e-7], 1e-7 / 4, 500.0),  # beside next to nothing all is large
+        ([4.0, 3e-7, 2e-7, 0.5, 1e-7], 1e-7 / 4, 500.0),  # relative to almost nothing every value is large
         ([1.0, math.nan, 2.0, 9.0, 9.0], 9.0, 9 / 5.5),
         ([-1.0, 2.0, 9.0, 9.0], None, None),
         ([1.0, 2.0, 9.0], None, None),

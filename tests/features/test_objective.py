@@ -31,11 +31,11 @@ def test_a_doubled_softmax_and_its_classes(features_of: FeaturesOf) -> None:
 def test_classes_from_the_config_or_the_first_loss(features_of: FeaturesOf) -> None:
     """The first loss counts if it is that of guessing and the last loss fits too."""
     logged = {"loss": [math.log(12) + 0.001, *inside(12, RIGHT[1:])], "acc": RIGHT}
-    told = features_of(logged, {"num_classes": 11}).values
+    configured = features_of(logged, {"num_classes": 11}).values
     begun = features_of(logged).values
     chance = features_of({"loss": [math.log(4), *inside(12, RIGHT[1:])], "acc": RIGHT}).values
 
-    assert (told["objective_softmax_classes"], told["objective_softmax_basis"]) == (11, "config")
+    assert (configured["objective_softmax_classes"], configured["objective_softmax_basis"]) == (11, "config")
     assert (begun["objective_softmax_classes"], begun["objective_softmax_basis"]) == (12, "first loss")
     assert (chance["objective_softmax_classes"], chance["objective_softmax_basis"]) == (12, "fit")
 

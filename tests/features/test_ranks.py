@@ -14,8 +14,8 @@ XID = "kernel: NVRM: Xid (PCI:0000:4e:00): 79, pid=4711, GPU has fallen off the 
 
 
 def values(folder: Path, **files: str) -> dict[str, FeatureValue]:
-    for name, told in files.items():
-        (folder / f"{name}.log").write_text(told)
+    for name, text in files.items():
+        (folder / f"{name}.log").write_text(text)
     run = ingest(folder / f"{next(iter(files))}.log" if len(files) == 1 else folder)
     computed = ranks.compute(Context(run=run, curves=(), findings=table("findings")))
     return {k: v[0] if isinstance(v, tuple) else v for k, v in computed.items()}
@@ -111,8 +111,8 @@ def test_a_rank_that_stays_behind_in_one_log(tmp_path: Path) -> None:
     """By the prefixes of one file; a step or two is usual, and two ranks are too few."""
 
     def log(ranks: int, ends: dict[int, int]) -> str:
-        told = ((r, s) for s in range(1, 41) for r in range(ranks) if s <= ends.get(r, 40))
-        return "".join(f"[rank{r}]: step {s} loss {5 / s:.4f}\n" for r, s in told)
+        steps = ((r, s) for s in range(1, 41) for r in range(ranks) if s <= ends.get(r, 40))
+        return "".join(f"[rank{r}]: step {s} loss {5 / s:.4f}\n" for r, s in steps)
 
     behind, level, few = (values(tmp_path, job=log(*case)) for case in ((4, {2: 21}), (4, {2: 39}), (2, {1: 9})))
 

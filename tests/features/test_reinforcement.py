@@ -87,14 +87,14 @@ def test_a_reward_that_rises_late_is_not_lost(features_of: FeaturesOf, end: list
 
 
 @pytest.mark.parametrize(
-    ("beside", "kind", "known"),
+    ("other", "kind", "known"),
     [("reward", "reinforcement", True), ("mean_token_accuracy", "training", False), ("x", "reinforcement", True)],
 )
 def test_the_entropy_of_predictions_is_no_policy_entropy(
-    features_of: FeaturesOf, beside: str, kind: str, known: bool
+    features_of: FeaturesOf, other: str, kind: str, known: bool
 ) -> None:
     """A language model's trainer logs the entropy of its tokens with their accuracy."""
-    row = features_of({"loss": DECAY, "entropy": DECAY, beside: DECAY})
+    row = features_of({"loss": DECAY, "entropy": DECAY, other: DECAY})
 
     assert row.values["run_kind"] == kind
     assert (row.values["entropy_first"] is not None) is known

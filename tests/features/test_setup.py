@@ -30,19 +30,19 @@ def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None
 
 def test_the_trainable_share(features_of: FeaturesOf) -> None:
     """400 of 16,000 parameters; not known with adapters, or if the numbers contradict each other."""
-    told = {"num_parameters": 16_000, "trainable_parameters": 400}
+    settings = {"num_parameters": 16_000, "trainable_parameters": 400}
 
-    assert features_of({"loss": [1.0]}, told).values["config_trainable_share"] == pytest.approx(0.025)
+    assert features_of({"loss": [1.0]}, settings).values["config_trainable_share"] == pytest.approx(0.025)
     for more in ({"lora_r": 8}, {"num_parameters": 100}):
-        assert features_of({"loss": [1.0]}, told | more).values["config_trainable_share"] is None
+        assert features_of({"loss": [1.0]}, settings | more).values["config_trainable_share"] is None
 
 
 def test_the_share_of_the_embedding(features_of: FeaturesOf) -> None:
     """50,000 words of width 256 are 12.8 of 16.2 million parameters; contradicting numbers give none."""
-    told = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
+    settings = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
 
-    assert features_of({"loss": [1.0]}, told).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
-    assert features_of({"loss": [1.0]}, told | {"n_params": 1000}).values["embedding_parameter_share"] is None
+    assert features_of({"loss": [1.0]}, settings).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
+    assert features_of({"loss": [1.0]}, settings | {"n_params": 1000}).values["embedding_parameter_share"] is None
 
 
 def test_the_same_path_for_training_and_held_out_data(features_of: FeaturesOf) -> None:
@@ -58,8 +58,14 @@ def test_the_same_path_for_training_and_held_out_data(features_of: FeaturesOf) -
 
 def test_settings_are_read_by_their_usual_names(features_of: FeaturesOf) -> None:
     """A switch is yes or no, and unknown if it says something else."""
-    told = {"optim.betas.1": 0.999, "adam_epsilon": 1e-8, "label_smoothing": 0.1, "dpo.beta": 0.01, "shuffle": "False"}
-    row = features_of({"loss": [1.0]}, told).values
+    settings = {
+        "optim.betas.1": 0.999,
+        "adam_epsilon": 1e-8,
+        "label_smoothing": 0.1,
+        "dpo.beta": 0.01,
+        "shuffle": "False",
+    }
+    row = features_of({"loss": [1.0]}, settings).values
 
     assert (row["config_beta2"], row["config_epsilon"], row["config_smoothing"]) == (0.999, 1e-8, 0.1)
     assert (row["config_dpo_beta"], row["config_shuffle"]) == (0.01, False)

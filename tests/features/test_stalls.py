@@ -42,7 +42,7 @@ def diagnosed(*points: pl.DataFrame, status: RunStatus = "unknown", **tables: An
     )
 
 
-def told(found: Diagnosis, prefix: str) -> dict[str, Any]:
+def values_with(found: Diagnosis, prefix: str) -> dict[str, Any]:
     return {k: v for k, v in found.features.values.items() if k.startswith(prefix) and v is not None}
 
 
@@ -63,7 +63,7 @@ class TestStalls:
         """Its place, its length, the expected length, and its share of the time."""
         found = diagnosed(logged(clock({250: 3600.0})))
 
-        assert told(found, "stall_") == {
+        assert values_with(found, "stall_") == {
             "stall_count": 1, "stall_step": 250, "stall_s": 3610.0, "stall_ratio": 361.0,
             "stall_share": pytest.approx(3610 / (399 * 10 + 3600)),
         }  # fmt: skip
@@ -74,28 +74,31 @@ class TestStalls:
         """Three at irregular places; the longest is reported."""
         found = diagnosed(logged(clock({60: 900.0, 250: 2000.0, 281: 700.0})))
 
-        assert (told(found, "stall_count"), told(found, "stall_step")) == ({"stall_count": 3}, {"stall_step": 250})
+        assert (values_with(found, "stall_count"), values_with(found, "stall_step")) == (
+            {"stall_count": 3},
+            {"stall_step": 250},
+        )
 
     @pytest.mark.parametrize("steps", [range(100, 400, 100), range(50, 400, 50)])
     def test_pauses_at_equal_distances_are_usual(self, steps):
         """Checkpoints, the ends of epochs."""
         found = diagnosed(logged(clock(dict.fromkeys(steps, 600.0))))
 
-        assert told(found, "stall_") == {"stall_count": 0}
+        assert values_with(found, "stall_") == {"stall_count": 0}
         assert causes(found) == []
 
     def test_a_stall_among_pauses_at_equal_distances(self):
         """One of them takes ten times as long as the others."""
         pauses = {**dict.fromkeys(range(50, 400, 50), 590.0), 200: 5990.0}
 
-        assert told(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
+        assert values_with(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
 
     def test_evaluations_are_usual(self):
         """Two at irregular places, each with a value at its end."""
         times = clock({131: 900.0, 322: 900.0})
         held_out = logged(times[[130, 321]], "val/loss")
 
-        assert told(diagnosed(logged(times), held_out), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(times), held_out), "stall_") == {"stall_count": 0}
 
     def test_checkpoints_are_usual(self):
         """A file was written in each pause."""
@@ -103,26 +106,26 @@ class TestStalls:
         written = [BEGIN + timedelta(seconds=times[i] - 20) for i in (130, 321)]
         saved = table("checkpoints", {"path": ["a.pt", "b.pt"], "time": written, "size": 10, "readable": True})
 
-        assert told(diagnosed(logged(times), checkpoints=saved), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(times), checkpoints=saved), "stall_") == {"stall_count": 0}
 
     def test_a_pause_of_many_steps_is_as_long_as_they_take(self):
         """Rows every step at first, then every hundred steps."""
         steps = np.array([*range(1, 201), *range(300, 1300, 100)])
         points = logged(10.0 * steps).with_columns(step=pl.Series(steps))
 
-        assert told(diagnosed(points), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(points), "stall_") == {"stall_count": 0}
 
     def test_the_time_between_two_sessions_is_no_stall(self):
         """Nothing was running then."""
         again = logged(10.0 * np.arange(1, 201) + 90_000, session=1).with_columns(step=pl.col("step") + 200)
 
-        assert told(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
 
     def test_without_times_nothing_is_known(self):
         """NULL, not 0."""
         points = logged(clock({})).with_columns(time=None).cast({"time": pl.Datetime("us", "UTC")})
 
-        assert told(diagnosed(points), "stall_") | told(diagnosed(points), "log_pause") == {}
+        assert values_with(diagnosed(points), "stall_") | values_with(diagnosed(points), "log_pause") == {}
 
 
 class TestSilence:
@@ -135,7 +138,7 @@ class TestSilence:
         """4,000 s of rows in a job of ten hours: the limit is the consequence."""
         found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(10), job="7")
 
-        assert told(found, "end_silence") == {
+        assert values_with(found, "end_silence") == {
             "end_silence_s": 32_000.0,
             "end_silence_ratio": 3200.0,
             "end_silence_step": 400,
@@ -154,7 +157,7 @@ class TestSilence:
         """Ten seconds are no silence."""
         found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(4010 / 3600), job="7")
 
-        assert told(found, "end_silence_s")["end_silence_s"] == 10.0
+        assert values_with(found, "end_silence_s")["end_silence_s"] == 10.0
         assert "hung" not in causes(found)
 
     def test_machine_readings_after_the_last_row(self):
@@ -182,7 +185,7 @@ class TestEnding:
         found = loganalyst.diagnose(self.write(tmp_path, "step 101 | lo"))
         witness = found.features.witnesses["log_ends_mid_line"]
 
-        assert told(found, "log_ends_mid_line") | told(found, "log_cut") == {
+        assert values_with(found, "log_ends_mid_line") | values_with(found, "log_cut") == {
             "log_ends_mid_line": True, "log_cut_text": "step 101 | lo", "log_cut_at_buffer": False,
         }  # fmt: skip
         assert (witness.file, witness.line) == ("slurm-9.out", 102)
@@ -191,7 +194,7 @@ class TestEnding:
     @pytest.mark.parametrize("last", ["step 101 | loss 1\n", " 50%|#####     | 5/10 [00:01<00:01]", "100%"])
     def test_whole_lines_and_progress_bars_are_not_cut(self, tmp_path, last):
         """A bar needs no line end."""
-        assert told(loganalyst.diagnose(self.write(tmp_path, last)), "log_ends_mid_line") == {
+        assert values_with(loganalyst.diagnose(self.write(tmp_path, last)), "log_ends_mid_line") == {
             "log_ends_mid_line": False
         }
 
@@ -210,7 +213,7 @@ class TestEnding:
         (tmp_path / "train.log").write_text(text)
         found = loganalyst.diagnose(tmp_path)
 
-        assert (found.run.status, told(found, "log_cut_at_buffer"), causes(found)) == (
+        assert (found.run.status, values_with(found, "log_cut_at_buffer"), causes(found)) == (
             "running",
             {"log_cut_at_buffer": True},
             [],
@@ -225,7 +228,7 @@ class TestRankLogs:
             (path / name).write_text(
                 "".join(f"{stamp} step {i} loss {2 - i / 1000:.3f}\n" for i, stamp in enumerate(stamps))
             )
-        return told(loganalyst.diagnose(path), "silent_log")
+        return values_with(loganalyst.diagnose(path), "silent_log")
 
     def test_the_rank_that_went_silent_first(self, tmp_path):
         """Rank 2 stops after 100 rows, the others go on to 400."""

@@ -40,7 +40,7 @@ def diagnosed(*points: pl.DataFrame, status: RunStatus = "unknown", **tables: An
     )
 
 
-def told(found: Diagnosis, prefix: str) -> dict[str, Any]:
+def values_with(found: Diagnosis, prefix: str) -> dict[str, Any]:
     return {k: v for k, v in found.features.values.items() if k.startswith(prefix) and v is not None}
 
 
@@ -64,7 +64,7 @@ class TestThroughput:
         speed = np.where(steps < 600, 1000.0, 500.0) * (1 + 0.02 * np.sin(steps))
         values = speed if metric == "tokens_per_sec" else 1 / speed
         found = diagnosed(logged(10.0 * steps), logged(10.0 * steps, metric, values))
-        seen = told(found, "throughput_")
+        seen = values_with(found, "throughput_")
 
         assert seen["throughput_metric"] == metric
         assert seen["throughput_last_share"] == pytest.approx(0.5, abs=0.01)
@@ -75,7 +75,7 @@ class TestThroughput:
     def test_a_slow_drift_by_the_clock_alone(self):
         """Steps take three times as long at the end; no single drop."""
         found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
-        seen = told(found, "throughput_")
+        seen = values_with(found, "throughput_")
 
         assert seen["throughput_metric"] == "steps per second"
         assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
@@ -88,7 +88,7 @@ class TestThroughput:
         rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
         found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
 
-        assert ("throughput_last_share" in told(found, "throughput_")) is known
+        assert ("throughput_last_share" in values_with(found, "throughput_")) is known
 
     @pytest.mark.parametrize("noise", [0.02, 0.1])
     def test_a_steady_run(self, noise):
@@ -97,14 +97,14 @@ class TestThroughput:
         seconds[:50] *= 4
         found = diagnosed(logged(np.cumsum(seconds)))
 
-        assert told(found, "throughput_last_share")["throughput_last_share"] > 0.9
+        assert values_with(found, "throughput_last_share")["throughput_last_share"] > 0.9
         assert causes(found) == []
 
     def test_pauses_for_evaluation_are_no_drop(self):
         """Every fiftieth step waits for one."""
         found = diagnosed(logged(clock(dict.fromkeys(range(50, 1001, 50), 300.0), n=1000)))
 
-        assert told(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
+        assert values_with(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
 
     @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
     def test_waiting_for_data(self, share, cause):
@@ -116,7 +116,7 @@ class TestThroughput:
             logged(times, "data_time", np.full(200, 2.0 * share)),
         )
 
-        assert told(found, "data_time") == {
+        assert values_with(found, "data_time") == {
             "data_time_share": pytest.approx(share),
             "data_time_first_share": pytest.approx(share),
         }
