@@ -18,7 +18,7 @@ from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves as effective_curves
 from loganalyst.curves.effective import last_training, stand_ins
 from loganalyst.curves.effective import metrics as named_metrics
-from loganalyst.curves.valuemeanings import meant
+from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.diagnosis import promises
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
@@ -417,7 +417,7 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     curves = effective_curves(run, roles)
     if corrected.loss_terms:
         curves = [replace(c, weight=_weight(c.metric, corrected)) for c in curves]
-    curves = meant(last_training(curves), role_names.all_roles())
+    curves = with_meanings(last_training(curves), role_names.all_roles())
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 
 

@@ -63,7 +63,7 @@ MADE = {
     "loganalyst.sources.text.metrics.lineshapes._as_printed",
     "loganalyst.sources.slurm.scontrol._records",
 }
-LONGEST = 500  # of a metric's name and of a setting's key (`roles.LONGEST`, `kinds.LONGEST`)
+LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `kinds.LONGEST`)
 
 
 def of_rules() -> list[tuple[Regex, int]]:

@@ -1,17 +1,38 @@
-"""The exit a run really had, and who says otherwise."""
+"""Features of the whole run: its end, contradictions, and its kind."""
+
+from collections.abc import Callable
 
 # ruff: noqa: E501 -- lines of logs stay whole
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from loganalyst.features import run as run_features
 from loganalyst.features.context import Context
-from loganalyst.model import Run, RunStatus, Source, table
+from loganalyst.model import Features, Run, RunStatus, Source, table
 from loganalyst.sources.ingest import ingest
 from tests.blame.blame_cases import DONE, OOM, steps, trace
 
+FeaturesOf = Callable[..., Features]
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
+
+
+@pytest.mark.parametrize(
+    ("logged", "kind"),
+    [
+        ({"loss": DECAY}, "training"),
+        ({"loss": DECAY[:3]}, None),
+        ({"val_acc": DECAY}, "evaluation"),
+        ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
+        ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
+        ({"system/gpu.0.temp": DECAY}, None),
+    ],
+)
+def test_the_kind_of_a_run(features_of: FeaturesOf, logged: dict[str, list[float]], kind: str | None) -> None:
+    """By metrics that were logged at least four times."""
+    assert features_of(logged).values["run_kind"] == kind
 
 
 @pytest.mark.parametrize(
@@ -44,8 +65,8 @@ STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{}
         (trace("RuntimeError: [/gloo/transport/tcp/pair.cc:534] Timed out waiting 1800000ms for recv operation to complete"), "failed"),
     ],
 )  # fmt: skip
-def test_status_of_a_log(tmp_path: Path, tail: str, status: str) -> None:
-    """How a log ends is told by the scheduler first, then by the first fault that was not survived."""
+def test_the_status_from_a_log(tmp_path: Path, tail: str, status: str) -> None:
+    """The scheduler's line decides first, then the first fault that was not survived."""
     path = tmp_path / "job.out"
     path.write_text(steps(1, 8) + tail)
 
@@ -65,8 +86,8 @@ def test_status_of_a_log(tmp_path: Path, tail: str, status: str) -> None:
         ),
     ],
 )
-def test_training_that_was_stopped_early(tmp_path: Path, tail: str, early: bool) -> None:
-    """By the words of the last start of the program."""
+def test_training_that_stopped_early(tmp_path: Path, tail: str, early: bool) -> None:
+    """By the lines of the last session."""
     path = tmp_path / "job.out"
     path.write_text(steps(1, 8) + tail)
 
@@ -85,8 +106,10 @@ def test_training_that_was_stopped_early(tmp_path: Path, tail: str, early: bool)
         ("failed", "failed", "FAILED", None),
     ],
 )
-def test_who_says_otherwise(status: RunStatus, tracker: str, state: str | None, said: str | None) -> None:
-    """A tracker or scheduler that contradicts the run's status is named; a plain failure contradicts no kill or stop."""
+def test_sources_that_contradict_the_status(
+    status: RunStatus, tracker: str, state: str | None, said: str | None
+) -> None:
+    """A contradicting tracker or scheduler is named; a plain failure does not contradict a kill or stop."""
     run = Run(
         status=status,
         sources=(Source("a.wandb", "wandb", 1), Source("job.out", "text", 1)),
