@@ -93,7 +93,8 @@ def _first_occurrences(chosen: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFram
 def _first_candidates(best: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """The first of each session's strongest candidates: by time if all have one, else by launcher and place.
 
-    The rank in the launcher's table precedes the others. Places in different files cannot be compared; specific faults then precede generic ones.
+    The rank in the launcher's table precedes the others. Places in different files cannot be compared: specific
+    faults then precede generic ones.
     """
     table = first_failures(lines).select("session", of_table="rank")
     best = best.join(table, on="session", how="left", maintain_order="left")

@@ -2,9 +2,9 @@
 
 Each run NAME in DIR has its truth in NAME.truth.yaml. A row of a TABLE (.csv) holds the truth and the features of a
 run, or the answer that was given for it at first sight, which counts for the calibration only. Runs confirmed in the
-STORE count as well. By default the rules are evaluated as they are. `--split family` evaluates each family of models with
-weights fitted on the others, starting from the judged weights. `--fit FILE` fits weights on all runs and writes them.
-A STORE keeps the read runs for the next call.
+STORE count as well. By default the rules are evaluated as they are. `--split family` evaluates each family of models
+with weights fitted on the others, starting from the judged weights. `--fit FILE` fits weights on all runs and writes
+them. A STORE keeps the read runs for the next call.
 """
 
 import argparse
