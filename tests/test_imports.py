@@ -62,7 +62,7 @@ STEPS = {
         "threads",
         "thresholds",
     },
-    "diagnosis": {"errors", "model", "rulefiles"},
+    "diagnosis": {"errors", "model", "rulefiles", "thresholds"},
     "baseline": {"errors", "model", "rulefiles", "signals"},
     "contextfile": {"errors", "rulefiles"},
     "checkpoint": {"errors", "limits", "model", "opening", "rulefiles", "thresholds"},

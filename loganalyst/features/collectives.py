@@ -111,7 +111,7 @@ def _earlier(found: list[Stuck]) -> Computed:
 
 def _blamed(found: list[Stuck], blamed: frozenset[int], circle: frozenset[int], ops: pl.DataFrame) -> Computed:
     if not blamed:  # no rank is known to be missing unless every member left a dump
-        sure = all(s.told and not s.absent for s in found)
+        sure = all(s.complete and not s.absent for s in found)
         return {"collective_missing_count": 0, "collective_circle_count": 0} if sure else {}
     first = min(blamed)
     last = ops.filter(pl.col("rank") == first).sort("record").tail(1).to_dicts()
