@@ -65,7 +65,7 @@ _HOME = {
     "explain": "pipeline",
     "inspect": "checkpoint",
     "read_run": "pipeline",
-    "replay": "replaying.search",
+    "replay": "replaying.hypothesissearch",
     "verify": "auditing.verify",
 }
 
