@@ -90,7 +90,7 @@ def test_without_an_entry_the_checkpoints_alone_are_looked_at(runs, capsys):
 
     assert code.value.code == 1
     out = capsys.readouterr().out
-    assert "Looked at without the training's code" in out
+    assert "Inspected without the training's code" in out
     assert "an entry (--entry module:function) is needed" in out
 
 
