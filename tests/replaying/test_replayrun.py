@@ -84,7 +84,7 @@ def test_without_an_entry_only_the_checkpoints_are_inspected(runs, capsys):
 
     assert code.value.code == 1
     out = capsys.readouterr().out
-    assert "Looked at without the training's code" in out
+    assert "Inspected without the training's code" in out
     assert "an entry (--entry module:function) is needed" in out
 
 

@@ -1,4 +1,4 @@
-"""Curves reduced to a row of levels that a line of text can draw, all on one step axis."""
+"""Curves reduced to rows of levels that a line of text can draw, on one step axis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,17 @@ from loganalyst.model import Curve
 from loganalyst.report.common.wording import clean, number
 
 LEVELS = 8
-EMPTY, NONFINITE = -1, LEVELS  # of a cell: nothing was logged there; a NaN or an infinity was
+EMPTY, NONFINITE = -1, LEVELS  # a cell where nothing was logged, and one with a NaN or an infinity
+MAX_ENDS_RATIO = 0.1  # an extreme is shown if it lies outside both ends by this share of the range
 
 
 @dataclass(frozen=True)
 class Series:
     """One curve as `cells`: a level 0..7 each, EMPTY or NONFINITE. `onset` is the cell where the trouble began.
 
-    `values` says where the curve began, turned and ended. `aligned` is False where the metric counts its steps in
-    another unit than the other series (epochs against batches) and so has an axis of its own. `enlarged` names the
-    side of the onset that got more cells than its share of the steps, so that it can be seen.
+    `values` lists where the curve began, turned and ended. `aligned` is False where the metric counts its steps in
+    another unit than the other series (epochs, not batches) and has its own axis. `enlarged` names the side of the
+    onset that got more cells than its share of the steps, to keep it visible.
     """
 
     metric: str
@@ -34,7 +35,7 @@ class Series:
 
 @dataclass(frozen=True)
 class _Axis:
-    """Steps `first`..`last` over `width` cells; `onset` opens cell `at`, both sides of it are linear."""
+    """Steps `first`..`last` over `width` cells. Cell `at` begins with `onset`; both sides of it are linear."""
 
     first: int
     last: int
@@ -53,7 +54,7 @@ class _Axis:
 
 
 def chart(curves: Sequence[Curve], onset: int | None, cells: int = 48) -> tuple[Series, ...]:
-    """Draw `curves` (those with points) over their common steps, in `cells` cells or fewer."""
+    """Draw the curves that have points over their common steps, in at most `cells` cells."""
     curves = [c for c in curves if len(c.values)]
     if not curves:
         return ()
@@ -62,17 +63,17 @@ def chart(curves: Sequence[Curve], onset: int | None, cells: int = 48) -> tuple[
 
 
 def _steps(curves: Sequence[Curve]) -> NDArray[np.int64]:
-    """The steps at which any curve has a point; what one line printed shares them, and is looked at once."""
+    """The steps at which any curve has a point. Equal steps of several curves are sorted once."""
     others: list[NDArray[np.int64]] = []
     for curve in curves:
         if not any(np.array_equal(curve.steps, known) for known in others):
             others.append(curve.steps)
-    ordered = np.sort(np.concatenate(others))  # as np.unique does not, whose table of millions takes a second
+    ordered = np.sort(np.concatenate(others))  # faster than np.unique, whose hash table of millions takes a second
     return ordered[np.diff(ordered, prepend=ordered[0] - 1) > 0]
 
 
 def _axis(steps: NDArray[np.int64], onset: int | None, cells: int) -> _Axis:
-    """A linear axis; a side of the onset that would get under a sixth of the cells gets a third."""
+    """A linear axis. A side of the onset that would get less than a sixth of the cells gets a third of them."""
     first, last = int(steps[0]), int(steps[-1])
     width = min(cells, len(steps))
     if onset is None or not first < onset <= last:
@@ -105,9 +106,9 @@ def _series(curve: Curve, common: _Axis, cells: int) -> Series:
 
 
 def _blocks(columns: NDArray[np.int64], values: NDArray[np.float64], width: int, worse: str | None) -> list[float]:
-    """One value a cell: the worst there (the median where no direction is worse), inf for a non-finite one.
+    """The value of each cell: the worst point (the median if no direction is worse), inf for a non-finite point.
 
-    A cell without points holds the value before it as long as the curve goes on, and is NaN after its end.
+    A cell without points repeats the value before it while the curve continues, and is NaN after the curve's end.
     """
     reduce = {"up": np.max, "down": np.min}.get(worse or "", np.median)
     edges = np.searchsorted(columns, np.arange(width + 1))
@@ -123,8 +124,8 @@ def _blocks(columns: NDArray[np.int64], values: NDArray[np.float64], width: int,
 
 
 def _levels(blocks: Sequence[float]) -> tuple[int, ...]:
-    """Heights of the blocks; logarithmic where a positive curve spans more than a factor of 10."""
-    values = np.asarray(blocks) / 4  # so that no difference of two overflows
+    """Heights of the blocks, logarithmic for a positive curve that spans more than a factor of 10."""
+    values = np.asarray(blocks) / 4  # so that no difference overflows
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
     if low > 0 and high / 10 > low:
@@ -141,17 +142,17 @@ def _levels(blocks: Sequence[float]) -> tuple[int, ...]:
 
 
 def course(values: NDArray[np.float64]) -> str:
-    """Where a curve began, where it turned (an extreme well outside its two ends), where it ended."""
+    """Where a curve began, its extreme if that lies well outside both ends, and where it ended."""
     finite = values[np.isfinite(values)]
-    told = []
+    ends = []
     if len(finite):
         first, last = finite[0], finite[-1]
-        quarter = finite / 4  # so that no difference of two overflows
+        quarter = finite / 4  # so that no difference overflows
         over, under = quarter.max() - max(first, last) / 4, min(first, last) / 4 - quarter.min()
-        told = [first, last]
-        if max(over, under) > 0.1 * np.ptp(quarter):
-            told.insert(1, finite.max() if over >= under else finite.min())
+        ends = [first, last]
+        if max(over, under) > MAX_ENDS_RATIO * np.ptp(quarter):
+            ends.insert(1, finite.max() if over >= under else finite.min())
     if len(values) and not np.isfinite(values[-1]):
-        told.append(values[-1])
-    texts = [number(float(v)) for v in told]
+        ends.append(values[-1])
+    texts = [number(float(v)) for v in ends]
     return " → ".join(t for i, t in enumerate(texts) if i == 0 or t != texts[i - 1])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loganalyst.model import Curve, Role
-from loganalyst.report.diagnosis.sparkseries import EMPTY, LEVELS, NONFINITE, chart
+from loganalyst.report.common.sparkseries import EMPTY, LEVELS, NONFINITE, chart
 
 UP = Role("train_loss", "", "up", True)
 DOWN = Role("reward", "", "down", True)
