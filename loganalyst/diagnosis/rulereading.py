@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
     SEVERITIES,
     STATUSES,
@@ -24,6 +23,7 @@ from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
+from loganalyst.model.labels import LABELS
 from loganalyst.rulefiles import Keys, RuleFile
 
 MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is a thousandfold, more is never known so well

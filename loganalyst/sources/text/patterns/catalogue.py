@@ -10,6 +10,7 @@ import polars as pl
 
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import constant
+from loganalyst.model.labels import LOG_LABELS
 from loganalyst.patterntraits import SIGNALS, TRAITS
 from loganalyst.rulefiles import RuleFile, text_files
 from loganalyst.sources.text.patterns.literals import Rows, found, groups
@@ -17,47 +18,6 @@ from loganalyst.sources.text.patterns.literals import Rows, found, groups
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start", "work"]
 # The order in which patterns claim a line that several match; within a part the catalogue's order (file, position).
 PARTS: tuple[Part, ...] = get_args(Part)
-LABELS = (
-    "nan_loss",
-    "divergence",
-    "loss_spikes",
-    "exploding_gradients",
-    "loss_scaling",
-    "numeric_overflow",
-    "log_of_zero",
-    "bad_data",
-    "throughput_drop",
-    "straggler",
-    "memory_growth",
-    "hang",
-    "dead_run",
-    "code_exception",
-    "shape_mismatch",
-    "device_assert",
-    "cuda_error",
-    "cuda_oom",
-    "host_oom",
-    "gpu_hardware",
-    "nccl_timeout",
-    "nccl_error",
-    "network",
-    "node_failure",
-    "slurm_timeout",
-    "slurm_cancelled",
-    "slurm_preempted",
-    "user_interrupt",
-    "disk_full",
-    "filesystem",
-    "port_in_use",
-    "import_error",
-    "config_error",
-    "checkpoint_missing",
-    "checkpoint_mismatch",
-    "dataloader_worker",
-    "shm",
-    "segfault",
-    "other",
-)
 REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
 OPTIONAL = ("not", "generic", "signal", "says")
 # a line of source code that a traceback quotes, plain or in a box: what it would raise is not what was raised
@@ -214,7 +174,7 @@ def _pattern(file: RuleFile, i: int) -> Pattern:
     where = file.where(*at, "id")
     _one_of(file.where(*at, "part"), "part", node["part"], get_args(Part))
     if node["label"] is not None:
-        _one_of(file.where(*at, "label"), "label", node["label"], LABELS)
+        _one_of(file.where(*at, "label"), "label", node["label"], LOG_LABELS)
     if "signal" in node:
         _one_of(file.where(*at, "signal"), "signal", node["signal"], SIGNALS)
     if "says" in node and not _texts(node["says"]):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from loganalyst import rulefiles
 from loganalyst.errors import RuleError
+from loganalyst.model.labels import LOG_LABELS
 from loganalyst.rulefiles import RuleFile
-from loganalyst.sources.text.patterns.catalogue import LABELS
 
 SAID = 600  # characters of a line in which it says what it is about
 _PLAIN = (
@@ -123,8 +123,8 @@ def _family(file: RuleFile, i: int) -> Family:
     file.check_keys(at, ("id", "label", "regex", "tests"), ("also", "not", "ending"))
     file.check_keys((*at, "tests"), ("match", "no_match"))
     node = file.get(at)
-    if node["label"] not in LABELS:
-        allowed = f"allowed are {', '.join(LABELS)}"
+    if node["label"] not in LOG_LABELS:
+        allowed = f"allowed are {', '.join(LOG_LABELS)}"
         raise RuleError(file.where(*at, "label"), f"unknown label {node['label']!r}", allowed)
     regex, also, exclude = (_ascii(node[key]) if key in node else None for key in ("regex", "also", "not"))
     return Family(
