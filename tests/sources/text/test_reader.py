@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.lines import prefixes, tablespool
-from loganalyst.sources.text.metrics import printedsteps
+from loganalyst.sources.text.lines import prefixes
 from loganalyst.sources.text.patterns import matchedlines as hits
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
 
-def read(path: Path, data: str | bytes) -> Tables:
+def read(path: Path, data: str | bytes, sizes: Sizes = SIZES) -> Tables:
     path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return Tables.concat(reader.read(path))
+    return Tables.concat(reader.read(path, sizes))
 
 
 @pytest.fixture
@@ -98,26 +98,24 @@ def test_encodings(log: Path, encoding: str) -> None:
     assert (2, f"é {OOM}") == (row["line"], row["text"])
 
 
-def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_enormous_line(log: Path) -> None:
     """A line longer than a batch comes in pieces of the same number, cut between refreshes; what follows is found."""
-    monkeypatch.setattr(textlines, "CHUNK", 1000)
     bars = "".join(f"\r {i}%|{'#' * 90}" for i in range(100))
-    tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n")
+    tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n", Sizes(batch=1000))
 
     assert tables.lines["line"].to_list() == [1, 3]
-    assert tables.lines["text"].str.len_chars().max() <= hits.CUT
+    assert tables.lines["text"].str.len_chars().max() <= hits.MAX_LINE_CHARS
 
 
 def test_a_long_line_is_cut(log: Path) -> None:
-    """The text kept of a line has at most CUT characters."""
-    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [hits.CUT]
+    """The text kept of a line has at most MAX_LINE_CHARS characters."""
+    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [hits.MAX_LINE_CHARS]
 
 
-def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traceback_across_batches(log: Path) -> None:
     """A traceback that a batch boundary cuts is still one block with its frame."""
-    monkeypatch.setattr(textlines, "CHUNK", 64)
     frames = "".join(f'  File "/home/me/a{i}.py", line {i}, in f\n    call()\n' for i in range(20))
-    tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n")
+    tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n", Sizes(batch=64))
     row = tables.lines.filter(pl.col("label") == "code_exception").row(0, named=True)
 
     assert (row["line"], row["pattern"], row["block"]) == (43, "python-exception", 1)
@@ -138,7 +136,7 @@ def test_repeated_matches_are_bounded(log: Path) -> None:
     """Of a line repeated without end both ends are listed, and a gap says how many are not."""
     tables = read(log, "loss: nan\n" * 1000)
 
-    assert tables.lines.height == 2 * hits.KEPT
+    assert tables.lines.height == 2 * hits.MAX_MATCHES_PER_END
     assert (tables.lines["line"].min(), tables.lines["line"].max()) == (1, 1000)
     assert tables.gaps["why"].to_list() == ["800 more lines like 'nan-value' not listed"]
 
@@ -276,9 +274,8 @@ WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categori
 def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) -> None:
     """However the file is cut into batches, a hit stands where the file has it."""
     data = "\n".join(lines).encode()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        hits = read(tmp_path / "a.log", data).lines.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
+    found = read(tmp_path / "a.log", data, Sizes(batch=chunk)).lines
+    hits = found.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
 
     at = [i for i, line in enumerate(lines, 1) if line == OOM]
     assert at == hits["line"].to_list()
@@ -305,46 +302,39 @@ PIECES = [
 def test_no_log_raises(tmp_path: Path, pieces: list[str], encoding: str, chunk: int, junk: bytes) -> None:
     """Prefixes, times, bars, tables and tracebacks in any order, cut anywhere, in any encoding, are read."""
     data = "".join(pieces).encode(encoding, "replace")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        tables = read(tmp_path / "a.log", data + junk + data)
+    tables = read(tmp_path / "a.log", data + junk + data, Sizes(batch=chunk))
 
     assert tables.sessions.height >= 1
     assert tables.points["metric"].null_count() == 0
 
 
-def test_a_bar_without_a_line_end(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_without_a_line_end(log: Path) -> None:
     """A bar of refreshes that never ends its line is read in bounded pieces, all of one line."""
-    monkeypatch.setattr(textlines, "CHUNK", 1 << 16)
-    tables = read(log, "".join(f"\r{i:3}%|##| {i}/5000 [00:10<00:20, 3.1it/s, loss={i}.5]" for i in range(5000)))
+    data = "".join(f"\r{i:3}%|##| {i}/5000 [00:10<00:20, 3.1it/s, loss={i}.5]" for i in range(5000))
+    tables = read(log, data, Sizes(batch=1 << 16))
 
     assert tables.points["step"].to_list() == list(range(5000))
     assert tables.points["line"].unique().to_list() == [1]
 
 
-def test_numbers_wait_in_a_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is too much for the memory lies in a temporary file until the log ends."""
+def test_numbers_wait_in_a_file(log: Path) -> None:
+    """Numbers that need too much memory wait in a temporary file until the log ends."""
     data = "".join(f"Epoch {i // 100}: {i % 100}/100 loss={i}.5 acc={i}\n" for i in range(3000))
     whole = read(log, data).points
-    monkeypatch.setattr(tablespool, "HELD", 5000)
-    monkeypatch.setattr(printedsteps, "BLOCK", 500)
-    monkeypatch.setattr(textlines, "CHUNK", 3000)
 
-    assert read(log, data).points.equals(whole)
+    assert read(log, data, Sizes(batch=3000, block=500, waiting=5000)).points.equals(whole)
 
 
-def test_batches_and_blocks_are_bounded(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_and_blocks_are_bounded(log: Path) -> None:
     """However many rows and numbers a block of the file holds, few are handled at once; the points are the same."""
     data = "".join(f"step {i} loss={i}.5 acc={i}\n" for i in range(3000)) + "\n" * 2000
     whole = read(log, data).points
-    monkeypatch.setattr(textlines, "ROWS", 700)
-    monkeypatch.setattr(printedsteps, "BLOCK", 100)
-    log.write_text(data)
-    heights = [tables.points.height for tables in reader.read(log)]
+    sizes = Sizes(rows=700, block=100)
+    heights = [tables.points.height for tables in reader.read(log, sizes)]
 
-    assert max(len(chunk) for chunk, _ in textlines.batches(log)) == 700
+    assert max(len(chunk) for chunk, _ in textlines.batches(log, sizes=sizes)) == 700
     assert max(heights) <= 102
-    assert read(log, data).points.equals(whole)
+    assert read(log, data, sizes).points.equals(whole)
 
 
 def test_a_damaged_stamp_costs_its_line_only(tmp_path):

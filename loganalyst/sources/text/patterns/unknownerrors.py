@@ -1,7 +1,7 @@
-"""What an error that no pattern knows speaks of, told by its words (`rules/wording.yaml`).
+"""Families of errors that no pattern knows, recognised by their words (`rules/wording.yaml`).
 
-A message of a program we have never met still speaks of something: of memory, a connection, a checkpoint. In plain
-words `CUDAOutOfMemoryError`, `OUT_OF_MEMORY` and `out-of-memory` are the same, whoever prints them.
+The message of an unknown program still names its subject: memory, a connection, a checkpoint. In plain words
+`CUDAOutOfMemoryError`, `OUT_OF_MEMORY` and `out-of-memory` are the same.
 """
 
 import re
@@ -17,23 +17,23 @@ from loganalyst.errors import RuleError
 from loganalyst.model.labels import LOG_LABELS
 from loganalyst.rulefiles import RuleFile
 
-SAID = 600  # characters of a line in which it says what it is about
+MAX_MESSAGE_CHARS = 600  # characters of a line that hold its subject
 _PLAIN = (
-    (r"\w+://\S+", " url "),
-    (r"(?:[A-Za-z]:)?(?:[\w.~-]*[\\/]){2,}([\w.+@-]*)", "$1"),  # of a path its last name
-    *2 * ((r"([a-z\d])([A-Z][A-Za-z])", "$1 $2"),),  # twice: the first time takes what begins the next
-    (r"([A-Z])([A-Z][a-z])", "$1 $2"),
-    (r"[_-]+", " "),
+    (r"\w+://\S+", " url "),  # `https://host/x`
+    (r"(?:[A-Za-z]:)?(?:[\w.~-]*[\\/]){2,}([\w.+@-]*)", "$1"),  # `/data/run/x.pt` becomes `x.pt`
+    *2 * ((r"([a-z\d])([A-Z][A-Za-z])", "$1 $2"),),  # `OutOfMemory`; twice, because matches would overlap
+    (r"([A-Z])([A-Z][a-z])", "$1 $2"),  # `CUDAOut` becomes `CUDA Out`
+    (r"[_-]+", " "),  # `out_of-memory`
 )
 _SPEECH = ("error", "no_error", "complaint", "no_complaint")
-_CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # of a regex, and what is escaped
+_CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # a class `[^\w.]` or an escape `\d` of a regex
 _ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
 
 
 @dataclass(frozen=True)
 class Family:
-    """Messages that speak of one thing: in plain words `regex` and `also` match, `exclude` does not. `ending`: so many
-    words are in it that only a log's last words are taken for it, no exception that is printed in its midst.
+    """Messages with one subject: in plain words `regex` and `also` match, `exclude` does not. `ending`: its words are
+    so common that it applies only to a log's last words, not to exceptions printed earlier.
     """
 
     id: str
@@ -48,20 +48,21 @@ class Family:
 
 @cache
 def families() -> tuple[Family, ...]:
-    """All of them, in the order in which they are asked. Raises RuleError."""
+    """All families, in the order in which they are asked. Raises RuleError."""
     file = _file()
-    return tuple(_family(file, i) for i in range(len(file.data["families"])))
+    return tuple(_read_family(file, i) for i in range(len(file.data["families"])))
 
 
 @cache
 def speech(kind: str) -> str:
-    """The regex of lines that say of themselves that they tell of an error (`error`), or only sound so (`complaint`),
-    and of those that do not although they look so (`no_error`, `no_complaint`). Raises RuleError.
+    """The regex of lines that state an error (`error`) or only sound like one (`complaint`), or of lines that look so
+    and report none (`no_error`, `no_complaint`). Raises RuleError.
     """
     return "|".join(f"(?:{_ascii(regex)})" for regex in _file().data["speech"][kind])
 
 
 def _file() -> RuleFile:
+    """The checked file of families."""
     file = rulefiles.load(rulefiles.rules_dir() / "wording.yaml")
     file.check_keys((), ("speech", "families"))
     file.check_keys(("speech",), _SPEECH)
@@ -70,30 +71,31 @@ def _file() -> RuleFile:
 
 def plain(text: pl.Series) -> pl.Series:
     """Each text in plain words, in lower case."""
-    said = text.str.head(SAID)
+    said = text.str.head(MAX_MESSAGE_CHARS)
     for regex, instead in _PLAIN:
         said = said.str.replace_all(regex, instead)
     return said.str.to_lowercase()
 
 
-def told(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
-    """The family of each line of an error: `pattern` (its id) and `label`, NULL where its words are of none. `last`:
-    which are last words of a log.
+def classify(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
+    """The family of each error line: `pattern` (its id) and `label`, NULL where it belongs to none. `last`: which lines
+    are last words of a log.
     """
     said, found = plain(text), np.full(len(text), -1)
     for i, one in enumerate(families()):
-        open_ = np.flatnonzero((found < 0) & (last | (not one.ending)))
-        if not len(open_):  # regexes that are not asked are not compiled, which is what costs
+        unknown = np.flatnonzero((found < 0) & (last | (not one.ending)))
+        if not len(unknown):  # saves compiling the family's regex, which costs most
             continue
-        found[open_[_holds(one, said.gather(open_))]] = i
-    which = pl.Series(found).replace(-1, None)
+        found[unknown[_belongs(one, said.gather(unknown))]] = i
+    family = pl.Series(found).replace(-1, None)
     ids, labels = (
         pl.Series(words, dtype=pl.String) for words in zip(*((f.id, f.label) for f in families()), strict=True)
     )
-    return pl.DataFrame([ids.gather(which).alias("pattern"), labels.gather(which).alias("label")])
+    return pl.DataFrame([ids.gather(family).alias("pattern"), labels.gather(family).alias("label")])
 
 
-def _holds(one: Family, said: pl.Series) -> NDArray[np.bool_]:
+def _belongs(one: Family, said: pl.Series) -> NDArray[np.bool_]:
+    """Which texts belong to the family."""
     held = said.str.contains(one.regex)
     if one.also and held.any():
         held &= said.str.contains(one.also)
@@ -103,11 +105,12 @@ def _holds(one: Family, said: pl.Series) -> NDArray[np.bool_]:
 
 
 def _ascii(regex: str) -> str:
-    """The same for ASCII's letters and digits alone, which takes half the time to compile."""
+    """The regex for ASCII letters and digits only, which compiles in half the time."""
     return _CLASSES.sub(_in_ascii, regex)
 
 
 def _in_ascii(part: re.Match[str]) -> str:
+    """One class or escape of a regex for ASCII."""
     text = part[0]
     if text == r"\b":
         return r"(?-u:\b)"
@@ -118,7 +121,8 @@ def _in_ascii(part: re.Match[str]) -> str:
     return text
 
 
-def _family(file: RuleFile, i: int) -> Family:
+def _read_family(file: RuleFile, i: int) -> Family:
+    """The checked family number `i`."""
     at = ("families", i)
     file.check_keys(at, ("id", "label", "regex", "tests"), ("also", "not", "ending"))
     file.check_keys((*at, "tests"), ("match", "no_match"))

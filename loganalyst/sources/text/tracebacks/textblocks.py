@@ -1,4 +1,4 @@
-"""Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
+"""The tracebacks, stacks and launchers' tables of a batch of a log."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
@@ -11,30 +11,33 @@ from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.tracebacks import chains as tracebacks
 from loganalyst.sources.text.tracebacks import dasktasks, onelinefaults, stacks, syntaxerrors, torchrun, tracelines
-from loganalyst.sources.text.tracebacks.tracelines import LONGEST
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.sources.text.tracebacks.traces import Traceback
 
 _OPENING = (tracelines.HEADER, tracelines.REMOTE)
 _PYTHON = (*_OPENING, *syntaxerrors.WORDS, dasktasks.WORD)
-# words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
+# Words that open a block, and how many rows before and behind may belong to it; several ranks may print at once
 _OPENERS = (
-    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 4 * LONGEST, 1), ((dasktasks.WORD,), 0, dasktasks.ROWS),
-    (stacks.WORDS, 60, LONGEST),
-    ((torchrun.ROOT,), torchrun.TABLE, 60), (onelinefaults.WORDS, 0, 1),
+    (_OPENING, 2, 4 * MAX_ROWS), (syntaxerrors.WORDS, 4 * MAX_ROWS, 1), ((dasktasks.WORD,), 0, dasktasks.MAX_ROWS),
+    (stacks.WORDS, 60, MAX_ROWS),
+    ((torchrun.ROOT,), torchrun.MAX_TABLE_ROWS, 60), (onelinefaults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
-_LATE = 80  # rows at the end of a batch: a block that opens in them may go on in the next
+# Rows at the end of a batch: a block that opens in them may go on in the next batch
+_LAST_ROWS = 80
 _XLA = ("XlaRuntimeError", "JaxRuntimeError")
 _NOTE = "JaxStackTraceBeforeTransformation"
 _LAUNCHER = "ChildFailedError"
 _FRAME = b'File "'
-_SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, the code, the place in it
+# Rows from a frame without a header to its SyntaxError: the frame, the code, the mark below the code
+_SYNTAX_ROWS = 3
 
 
 class Found(NamedTuple):
-    """What a batch holds; places are rows of the batch. `ends` are the Python tracebacks (those of which the exception
-    is known, one a row): row and header, chain, exception, message, frame, rank and node of which it is said to be,
-    harmless. `blocks` are all (`stacks.FOUND`).
+    """The blocks of a batch; places are rows of the batch. `blocks` are all of them (`stacks.FOUND`).
+
+    `ends` are the Python tracebacks with a known exception, one a row: row and header, chain, exception, message,
+    frame, rank and node that it is said to come from, harmless. `chains` is the number of chains.
     """
 
     ends: pl.DataFrame
@@ -50,8 +53,8 @@ _NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
 
 def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
-    """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
-    place = _near(len(chunk), said)
+    """The blocks of a batch; `said` has the rows that contain each of WORDS."""
+    place = _candidate_rows(len(chunk), said)
     if not len(place):
         return _NONE
 
@@ -63,14 +66,14 @@ def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
     traces = tracebacks.find(printers)
     failed = dasktasks.find(printers) if spoken(dasktasks.WORD) else []
     known = {one.row for one in traces if one.row is not None}
-    python = [_python(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
+    python = [_block_of(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
     python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
     if spoken(*syntaxerrors.WORDS):
         python += syntaxerrors.find(printers, known)
     found = [_frame(python, stacks.FOUND)]
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
     if spoken(torchrun.ROOT):
-        found[0] = _launched(found[0], torchrun.find(rows))
+        found[0] = _with_launcher_table(found[0], torchrun.find(rows))
     found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if spoken(*one.WORDS)]
     chains = len({one.chain for one in traces})
     ends = [
@@ -82,20 +85,22 @@ def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
 
 
 def _ends(found: list[tuple[Any, ...]], place: Integers) -> pl.DataFrame:
-    """In the columns of `_ENDS`, with rows of the batch in place of positions."""
+    """The tracebacks in the columns of `_ENDS`, with rows of the batch instead of positions."""
     first = {one[0]: one for one in reversed(found) if one[0] is not None}
-    known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
+    known = [(int(place[row]), int(place[head]), *more) for row, head, *more in (first[row] for row in sorted(first))]
     return _frame(known, _ENDS)
 
 
 def _frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
-    """Rows as a frame; column by column, which polars takes many times faster."""
+    """Rows as a frame; built column by column, which polars does many times faster."""
     columns = zip(*rows, strict=True) if rows else repeat(())
     return pl.DataFrame([pl.Series(k, v, t) for (k, t), v in zip(schema.items(), columns, strict=False)])
 
 
 def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """With rows of the batch in place of positions in `rows`, and the rank and node of the first where none is told."""
+    """The blocks with rows of the batch instead of positions in `rows`, and with rank and node of the first row where
+    they name none.
+    """
     first = rows.select("rank", "node")[found["first"]]
     return found.with_columns_seq(
         *(rows["row"].gather(found[name]).alias(name) for name in ("first", "last", "cause")),
@@ -104,15 +109,15 @@ def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def unfinished(chunk: Chunk) -> int:
-    """The first row of a block that may go on in the next batch (their number if none)."""
+    """The first row of a block that may go on in the next batch (the number of rows if there is none)."""
     last, header = len(chunk), tracelines.HEADER.encode()
-    late = int(chunk.starts[max(last - _LATE, 0)])
+    late = int(chunk.starts[max(last - _LAST_ROWS, 0)])
     places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), late)) >= 0]
     if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
-        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - LONGEST, 0)])))
+        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - MAX_ROWS, 0)])))
     if places:
         last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
-    first = max(last - 4 * LONGEST, 0)
+    first = max(last - 4 * MAX_ROWS, 0)
     if any(chunk.data.find(word.encode(), int(chunk.starts[first]), int(chunk.starts[last])) >= 0 for word in _OPENING):
         printers = tracelines.printers(chunk.rows(np.arange(first, last)))
         open_ = tracebacks.unfinished(printers)
@@ -121,8 +126,10 @@ def unfinished(chunk: Chunk) -> int:
 
 
 def _bare_frame(chunk: Chunk) -> int:
-    """The row of a frame without a header, whose SyntaxError may come in the next batch (their number if none)."""
-    first = max(len(chunk) - _SYNTAX, 0)
+    """The row of a frame without a header, whose SyntaxError may be in the next batch (the number of rows if there is
+    none).
+    """
+    first = max(len(chunk) - _SYNTAX_ROWS, 0)
     if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:
         return len(chunk)
     said = chunk.rows(np.arange(first, len(chunk)))["body"]
@@ -132,7 +139,7 @@ def _bare_frame(chunk: Chunk) -> int:
     )
 
 
-def _near(rows: int, said: Mapping[str, Integers]) -> Integers:
+def _candidate_rows(rows: int, said: Mapping[str, Integers]) -> Integers:
     """The rows that may belong to a block."""
     edges = np.zeros(rows + 1, np.int64)
     for words, before, after in _OPENERS:
@@ -142,7 +149,7 @@ def _near(rows: int, said: Mapping[str, Integers]) -> Integers:
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
 
 
-def _python(one: Traceback) -> tuple[str | int | None, ...]:
+def _block_of(one: Traceback) -> tuple[str | int | None, ...]:
     """A traceback as a row of `stacks.FOUND`."""
     kind = "xla" if one.exception and one.exception.endswith(_XLA) else "python"
     last, message = one.deep if one.row is None else one.row, one.more if one.message == "" else one.message
@@ -153,9 +160,9 @@ def _is_note(one: Traceback) -> bool:
     return (one.exception or "").endswith(_NOTE)
 
 
-def _launched(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
-    """Tracebacks with torchrun's table: a rank's traceback in the table is that rank's, and the launcher failed because
-    of the rank that failed first.
+def _with_launcher_table(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """Tracebacks with torchrun's table: a traceback in the table belongs to the entry's rank, and the launcher failed
+    because of the rank that failed first.
     """
     if not entries.height:
         return python

@@ -1,20 +1,24 @@
-"""The table torchrun prints when a rank failed: a block for the rank that failed first, one for each of the others."""
+"""The table that torchrun prints when a rank failed: one block for the first failure, one for each other rank."""
 
 import polars as pl
 
 ROOT = "Root Cause (first observed failure)"
-TABLE = 600  # rows of the list of other failures that are looked at
+MAX_TABLE_ROWS = 600  # rows of the list of other failures that are read
 _KEYS = ("time", "host", "rank", "exitcode", "error_file", "traceback")
-_ENTRY = r"^\[\d+\]:$"
+_ENTRY = r"^\[\d+\]:$"  # `[0]:`
+# ` exitcode : -9 (pid: 77)`
 _FIELD = rf"^\s*({'|'.join(_KEYS)})\s*: (.*)$"
-_FAILED = r"^(.+) FAILED$"
+_FAILED = r"^(.+) FAILED$"  # `train.py FAILED`
+# The field `traceback` says nothing: `To enable traceback see: https://...`, or a traceback follows
 _NO_TRACEBACK = r"^To enable traceback|^Traceback \(most recent|^$"
 
 
 def find(rows: pl.DataFrame) -> pl.DataFrame:
     """The entries of the tables in `rows` (prefix, body), roots first: first and last row (positions), exception,
-    message (what failed, with which exit code, and what is said of it), rank, node, time (µs) and, as `cause`, the
-    position where the rank's own traceback is printed in the entry; root: whether it failed first.
+    message, rank, node and time (µs).
+
+    `message` is the script, its exit code and the entry's own words. `cause` is the position of the rank's own
+    traceback if the entry contains it. `root`: the rank failed first.
     """
     body = pl.col("body")
     field = body.str.extract_groups(_FIELD).struct

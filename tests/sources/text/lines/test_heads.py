@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loganalyst import pipeline
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader as text
-from loganalyst.sources.text.lines.heads import bare, behind
+from loganalyst.sources.text.lines.heads import without_bars, without_head
 
 TQDM = "Epoch 1:  39%|███▉      | 39/100 [00:39<01:00,  1.20it/s, loss=0.0500]"
 KERAS = "39/100 [=====>....] - ETA: 20s - loss: 0.0500 - accuracy: 0.39"
@@ -58,12 +58,12 @@ TAGS = ["{}\r", "\x1b[31m{}\x1b[0m", "[1,0]<stderr>:{}", "[1,mpirank:0,algo-1]<s
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("end", ENDS)
 def test_words_are_told_from_the_head_before_them(head: str, end: str) -> None:
-    assert bare(pl.Series([head.format(end)])).to_list() == [end]
+    assert without_head(pl.Series([head.format(end)])).to_list() == [end]
 
 
 @pytest.mark.parametrize("line", ["2024-05-01 10:00:02 WARNING Killed", "INFO: Killed", "ERRORS 3", "loss | 0.5"])
 def test_what_is_no_error_keeps_its_level(line: str) -> None:
-    assert bare(pl.Series([line])).item().endswith(line.removeprefix("2024-05-01 10:00:02 "))
+    assert without_head(pl.Series([line])).item().endswith(line.removeprefix("2024-05-01 10:00:02 "))
 
 
 @pytest.mark.parametrize("head", [*HEADS, *TAGS, "#033[34m{}#033[0m", "Nov  2 10:00:00 gpu07 python3[4242]: {}"])
@@ -122,18 +122,18 @@ def test_each_rank_of_mpirun_is_read_for_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bar", BARS)
 @pytest.mark.parametrize("end", ENDS)
 def test_words_are_told_from_the_bar_before_them(bar: str, end: str) -> None:
-    assert behind(pl.Series([BARS[bar] + end, end, "step 3/4 done"])).to_list() == [end, end, "step 3/4 done"]
+    assert without_bars(pl.Series([BARS[bar] + end, end, "step 3/4 done"])).to_list() == [end, end, "step 3/4 done"]
 
 
 @pytest.mark.parametrize("bar", BARS)
 def test_a_bar_alone_stays(bar: str) -> None:
-    assert behind(pl.Series([BARS[bar]])).to_list() == [BARS[bar]]
+    assert without_bars(pl.Series([BARS[bar]])).to_list() == [BARS[bar]]
 
 
 @given(st.lists(st.text(alphabet="0/9[]<>=━ -.:%|its lossKilled\n", max_size=60)))
 def test_no_line_is_lost_or_made_longer(lines: list[str]) -> None:
     text = pl.Series(lines, dtype=pl.String)
-    assert all(line.endswith(rest) for line, rest in zip(lines, behind(text), strict=True))
+    assert all(line.endswith(rest) for line, rest in zip(lines, without_bars(text), strict=True))
 
 
 @pytest.mark.parametrize("bar", ["tqdm", "keras"])

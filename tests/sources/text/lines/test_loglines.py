@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from loganalyst.sources.text.lines import loglines as lines
 from loganalyst.sources.text.lines import prefixes, stamps
-from loganalyst.sources.text.lines.linekinds import Kinds, hashed
+from loganalyst.sources.text.lines.linekinds import Kinds, kind_hashes
 from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_lines_end_at_lf_however_many_bytes_there_are(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "LARGE", 1)
-        assert lines.split(text.encode()).to_list() == text.split("\n")
+    assert lines.split(text.encode(), polars_from=1).to_list() == text.split("\n")
 
 
 STAMPS = st.builds(
@@ -86,7 +85,7 @@ def test_kinds_whose_hashes_begin_alike_are_told_apart() -> None:
 
 def test_what_is_told_of_a_kind_is_not_told_of_rare_lines() -> None:
     many = b"\n".join([b"step 3 loss: 0.5"] * 5 + [b"| loss | 3 |"] + [b"chatter"] * 5)
-    look = Kinds().look(chunk_of(many, np.arange(1, 12)), hashed(many))
+    look = Kinds().look(chunk_of(many, np.arange(1, 12)), kind_hashes(many))
     assert look.flags["busy"].tolist() == [True] * 5 + [False] * 6
     assert look.flags["table"].tolist() == [False] * 5 + [True] + [False] * 5
 
@@ -96,7 +95,7 @@ def test_a_damaged_line_at_either_end_does_not_tell_of_its_kind() -> None:
     lines[0], lines[3] = ":00:00 INFO step=0 loss=0.5", f"{lines[3]} .........."
     lines[4] = "2026-03-01 1\xb00:04:00 INFO step=4 loss=0.5 ............"
     data = "\n".join(lines).encode()
-    look = Kinds().look(chunk_of(data, np.arange(1, 6)), hashed(data))
+    look = Kinds().look(chunk_of(data, np.arange(1, 6)), kind_hashes(data))
     assert set(look.kind.tolist()) == {0}
     assert np.isnat(look.time).tolist() == [True, False, False, False, True]
 
@@ -104,7 +103,7 @@ def test_a_damaged_line_at_either_end_does_not_tell_of_its_kind() -> None:
 def test_what_one_line_tells_of_its_kind_holds_for_its_batch() -> None:
     kinds, damaged = Kinds(), b":00:00 INFO step=0 loss=0.5"
     whole = b"\n".join(b"2026-03-01 10:0%d:00 INFO step=%d loss=0.5" % (i, i) for i in range(4))
-    alone, after = (kinds.look(chunk_of(d, np.arange(1, 5)[:n]), hashed(d)) for d, n in ((damaged, 1), (whole, 4)))
+    alone, after = (kinds.look(chunk_of(d, np.arange(1, 5)[:n]), kind_hashes(d)) for d, n in ((damaged, 1), (whole, 4)))
     assert np.isnat(alone.time).tolist() == [True]
     assert not np.isnat(after.time).any()
 
@@ -121,9 +120,7 @@ def test_ends_of_lines_are_found_however_close_they_stand(lengths: list[int], re
 @given(st.lists(st.sampled_from([b"\n", b"\t", b"\r", b"\x1b", b"x", b"chatter of a line"]), max_size=60))
 def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list[bytes]) -> None:
     data = b"".join(parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "CACHED", 16)
-        starts, others = lines._starts(data)
+    starts, others = lines._starts(data, cache=16)
     lengths = [len(line) + 1 for line in data.split(b"\n")]
     assert starts.tolist() == [0, *np.cumsum(lengths).tolist()]
     assert others == set(data) & set(b"\t\r\x1b")
@@ -134,16 +131,13 @@ def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list
     st.integers(1, 5),
 )
 def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], most: int) -> None:
-    def rows(path: Path) -> list[tuple[int, int, str]]:
-        frames = [chunk.rows(np.arange(len(chunk))) for chunk, _ in lines.batches(path)]
+    def rows(path: Path, sizes: Sizes = SIZES) -> list[tuple[int, int, str]]:
+        frames = [chunk.rows(np.arange(len(chunk))) for chunk, _ in lines.batches(path, sizes=sizes)]
         return [row for frame in frames for row in frame.select("line", "offset", "text").iter_rows()]
 
-    with tempfile.NamedTemporaryFile() as file, pytest.MonkeyPatch.context() as patch:
+    with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(b"".join(parts))
-        expected = rows(Path(file.name))
-        patch.setattr(lines, "CACHED", 16)
-        patch.setattr(lines, "ROWS", most)
-        assert rows(Path(file.name)) == expected
+        assert rows(Path(file.name), Sizes(rows=most, cache=16)) == rows(Path(file.name))
 
 
 @given(
@@ -153,11 +147,9 @@ def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], mo
 def test_every_byte_of_a_file_is_in_one_batch(parts: list[bytes], chunk: int) -> None:
     """However long its lines are; batches end with a line, a refresh, or where there is neither."""
     data = b"".join(parts)
-    with tempfile.TemporaryFile(buffering=0) as file, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "CHUNK", chunk)
-        patch.setattr(lines, "CACHED", 16)
+    with tempfile.TemporaryFile(buffering=0) as file:
         file.write(data)
-        found = list(lines._read_lines(file.fileno(), 0, 0))
+        found = list(lines._read_lines(file.fileno(), 0, 0, Sizes(batch=chunk, cache=16)))
 
     assert b"".join(part + b"\n" * fed for part, fed, _ in found) == data
     assert all(fed or part.endswith(b"\r") or b"\r" not in part for part, fed, _ in found[:-1])
@@ -190,10 +182,9 @@ PARTS = [
 @given(st.lists(st.sampled_from(PARTS), max_size=40), st.booleans())
 def test_states_of_lines_are_those_found_line_by_line(parts: list[bytes], marked: bool) -> None:
     data = b"\xef\xbb\xbf" * marked + b"".join(parts)
-    with tempfile.NamedTemporaryFile() as file, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "CACHED", 16)
+    with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(data)
-        chunks = [chunk for chunk, _ in lines.batches(Path(file.name))]
+        chunks = [chunk for chunk, _ in lines.batches(Path(file.name), sizes=Sizes(cache=16))]
     for chunk in chunks:
         assert [chunk.data[a : b - 1].decode() for a, b in pairwise(chunk.starts.tolist())] == chunk.texts.to_list()
         assert chunk.starts[-1] == len(chunk.data) + 1

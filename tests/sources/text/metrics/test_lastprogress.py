@@ -78,9 +78,9 @@ def test_only_the_last_start_counts(tmp_path: Path) -> None:
 
 def test_only_the_end_is_looked_at(tmp_path: Path) -> None:
     """With the right line numbers."""
-    log = "step 1/400 loss 2.0\n" + "chatter\n" * (lastprogress.TAIL // 8) + "step 2 loss 2.0\n"
+    log = "step 1/400 loss 2.0\n" + "chatter\n" * (lastprogress.TAIL_BYTES // 8) + "step 2 loss 2.0\n"
 
-    assert came(tmp_path, log) == [{"line": lastprogress.TAIL // 8 + 2, "rank": None, "step": 2}]
+    assert came(tmp_path, log) == [{"line": lastprogress.TAIL_BYTES // 8 + 2, "rank": None, "step": 2}]
 
 
 @pytest.mark.parametrize(

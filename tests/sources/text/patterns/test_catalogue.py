@@ -148,11 +148,11 @@ def test_a_specific_pattern_goes_before_a_generic_one() -> None:
 def test_own_folder(tmp_path: Path) -> None:
     """A user's pattern goes before ours of the same part."""
     written(tmp_path, ONE)
-    (mine,) = set(userpatterns.known(userpatterns.of([tmp_path]))) - set(CATALOGUE)
+    (mine,) = set(userpatterns.known(userpatterns.find([tmp_path]))) - set(CATALOGUE)
 
     assert (mine.id, mine.label, mine.part, mine.literals) == ("own-fault", "code_exception", "root", ("fault",))
-    assert next(p for p in userpatterns.known(userpatterns.of([tmp_path])) if p.part == "root") is mine
-    assert userpatterns.faults(userpatterns.of([tmp_path])) == ()
+    assert next(p for p in userpatterns.known(userpatterns.find([tmp_path])) if p.part == "root") is mine
+    assert userpatterns.faults(userpatterns.find([tmp_path])) == ()
 
 
 @pytest.mark.parametrize(
@@ -169,20 +169,20 @@ def test_own_folder(tmp_path: Path) -> None:
 )
 def test_a_bad_pattern_is_refused(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
     """A mistake in a pattern file is named with its place and the nearest allowed word."""
-    (fault,) = userpatterns.faults(userpatterns.of([written(tmp_path, ONE.replace(*change))]))
+    (fault,) = userpatterns.faults(userpatterns.find([written(tmp_path, ONE.replace(*change))]))
 
     assert re.search(f"(?s){expected}", str(fault))
-    assert userpatterns.known(userpatterns.of([tmp_path])) == CATALOGUE
+    assert userpatterns.known(userpatterns.find([tmp_path])) == CATALOGUE
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
     """Two patterns of one id are refused, naming both places."""
     doubled = ONE + ONE.split("patterns:\n")[1]
 
-    (fault,) = userpatterns.faults(userpatterns.of([written(tmp_path, doubled)]))
+    (fault,) = userpatterns.faults(userpatterns.find([written(tmp_path, doubled)]))
 
-    assert re.search(r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3", str(fault))
-    assert len(userpatterns.known(userpatterns.of([tmp_path]))) == len(CATALOGUE) + 1
+    assert re.search(r"own\.yaml:11: pattern 'own-fault' is defined twice; first at .*own\.yaml:3", str(fault))
+    assert len(userpatterns.known(userpatterns.find([tmp_path]))) == len(CATALOGUE) + 1
 
 
 @pytest.mark.parametrize(

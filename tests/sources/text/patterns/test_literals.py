@@ -26,7 +26,7 @@ def looked(lines: list[str], words: list[str]) -> set[tuple[int, str]]:
     """The lines (positions) and the words found there."""
     data = "\n".join(lines).encode()
     ends = np.cumsum([len(line.encode()) + 1 for line in lines]) - 1
-    rows, numbers = literals.found(data, ends, words)
+    rows, numbers = literals.find_literals(data, ends, words)
     return {(row, words[number]) for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Run, Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.tracebacks.textblocks import WORDS
 
 ASSERT = "/a/Loss.cu:250: void at::native::nll<int>(): block: [{},0,0], thread: [{},0,0] Assertion `t` failed."
@@ -56,11 +56,11 @@ Root Cause (first observed failure):
 """
 
 
-def blocks(path: Path, log: str) -> list[dict[str, Any]]:
+def blocks(path: Path, log: str, sizes: Sizes = SIZES) -> list[dict[str, Any]]:
     """The blocks of a log."""
     file = path / "a.log"
     file.write_text(log)
-    return Tables.concat(reader.read(file)).blocks.to_dicts()
+    return Tables.concat(reader.read(file, sizes)).blocks.to_dicts()
 
 
 def told(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
@@ -229,9 +229,7 @@ PIECES = (
 )
 def test_pieces_of_blocks_in_any_order(tmp_path: Path, lines: list[tuple[str, str]], chunk: int) -> None:
     """Nothing raises; a block lies within the file and does not lead to itself."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        rows = blocks(tmp_path, "\n".join(prefix + piece for prefix, piece in lines))
+    rows = blocks(tmp_path, "\n".join(prefix + piece for prefix, piece in lines), Sizes(batch=chunk))
 
     assert [row["block"] for row in rows] == list(range(len(rows)))
     assert all(1 <= row["first_line"] <= row["last_line"] <= max(len(lines), 1) for row in rows)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 
 class Told(NamedTuple):
@@ -172,9 +172,9 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return out
 
 
-def read(path: Path, lines: list[str]) -> Tables:
+def read(path: Path, lines: list[str], sizes: Sizes = SIZES) -> Tables:
     path.write_text("\n".join(lines) + "\n")
-    return Tables.concat(reader.read(path))
+    return Tables.concat(reader.read(path, sizes))
 
 
 def found(tables: Tables) -> dict[str, tuple[Told, list[int] | None]]:
@@ -245,8 +245,6 @@ def test_a_syntax_error_torn_apart_by_other_ranks(tmp_path: Path, deaths: dict[s
 )
 def test_batches_cut_no_block(tmp_path: Path, deaths: dict[str, list[str]], chunk: int, names: list[str]) -> None:
     """Wherever a batch ends, the blocks are those of the whole, and so is what led to what."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        tables = read(tmp_path / "a.log", [line for name in names for line in deaths[name]])
+    tables = read(tmp_path / "a.log", [line for name in names for line in deaths[name]], Sizes(batch=chunk))
 
     assert found(tables) == {k: v for name in names for k, v in expected(name, None).items()}
