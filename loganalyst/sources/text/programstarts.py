@@ -165,8 +165,8 @@ class Sessions:
         named = hits[known.of_job[hits.pattern]]
         jobs = zip(named.line.tolist(), map(_job, named.captures), strict=True)
         events: list[tuple[int, str, str | None]] = [(line, "job", job) for line, job in jobs if job is not None]
-        marks = hits[hits.of("start", *FATAL)]
-        kinds = np.where(marks.of("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
+        marks = hits[hits.with_parts("start", *FATAL)]
+        kinds = np.where(marks.with_parts("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
         ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
         events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
@@ -221,39 +221,39 @@ class Sessions:
             return
         self.all.append(Session(line, self.all[-1].job))
 
-    def add(self, hits: Hits, known: Catalogue, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
-        """Record what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `said` that hold
-        a metric.
+    def add(self, hits: Hits, known: Catalogue, number_rows: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
+        """Record what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `number_rows`
+        that hold a metric.
         """
         here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
-        said = np.sort(said)
-        begins = np.searchsorted(chunk.line, [one.first_line for one in here])
+        number_rows = np.sort(number_rows)
+        begins = np.searchsorted(chunk.line, [session.first_line for session in here])
         begins[:1] = 0
-        for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+        for session, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
             if begin == end:
                 continue
-            numbers = said[slice(*np.searchsorted(said, (begin, end)))]
+            numbers = number_rows[slice(*np.searchsorted(number_rows, (begin, end)))]
             if len(numbers):
-                one.add_progress(chunk.line[numbers])
+                session.add_progress(chunk.line[numbers])
             times = look.time[begin:end].view(np.int64)
             last = int(times.max())
             if last != _NAT:
                 first = int(times[times != _NAT].min())
-                one.started = first if one.started is None else min(one.started, first)
-                one.ended = last if one.ended is None else max(one.ended, last)
+                session.started = first if session.started is None else min(session.started, first)
+                session.ended = last if session.ended is None else max(session.ended, last)
         terminated = np.isin(
             hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in having("terminated")]
         )
-        judged = hits[hits.of(*_JUDGED, "end") | terminated]
+        judged = hits[hits.with_parts(*_JUDGED, "end") | terminated]
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
         for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
             part = PARTS[place]
-            one = self.all[number]
+            session = self.all[number]
             if part == "end":
-                one.ended_well = True
-            elif one.is_fatal_at(part, line):
+                session.ended_well = True
+            elif session.is_fatal_at(part, line):
                 fault = (line, known.labels[pattern], known.ids[pattern])
-                one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
+                session.faults[part] = min(session.faults.get(part, fault), fault, key=itemgetter(0))
 
     def left_out(self) -> pl.DataFrame:
         """The gap that says how many starts are not counted separately."""

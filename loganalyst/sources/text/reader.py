@@ -152,15 +152,17 @@ class _Reading:
         self.last_line = int(chunk.line[-1])
         look = self.kinds.look(chunk, hashes)
         of_pattern = literals >= 0
-        also, there = rows[~of_pattern], literals[~of_pattern]
-        said = {word: np.unique(also[there == -1 - k]) if len(also) else also for k, word in enumerate(_EXTRA_WORDS)}
-        found = textblocks.find(chunk, said)
+        also, word_numbers = rows[~of_pattern], literals[~of_pattern]
+        rows_with = {
+            word: np.unique(also[word_numbers == -1 - k]) if len(also) else also for k, word in enumerate(_EXTRA_WORDS)
+        }
+        found = textblocks.find(chunk, rows_with)
         hits, text = self.catalogue.claimed(chunk, rows[of_pattern], literals[of_pattern], self._numbered(found))
         session = self.sessions.number(chunk, look, hits, self.catalogue)
         hits, lost = hits.thinned(session[hits.row])
         if found.blocks.height:
             self.blocks.add(self._placed(found.blocks, chunk, look, session))
-        quotes = np.concatenate([said[tracelines.HEADER], said[_EXAMPLE]])
+        quotes = np.concatenate([rows_with[tracelines.HEADER], rows_with[_EXAMPLE]])
         numbers = self.metrics.read(chunk, look, session, quotes)
         records, points = numbers.placed(self.rows, session, chunk.line, look.time)
         self.steps.add(records, points)
@@ -169,7 +171,7 @@ class _Reading:
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
         self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
-        printed = chunk.some(np.union1d(said[printedarguments.CALL], said[printedarguments.ENVIRONMENT]))
+        printed = chunk.some(np.union1d(rows_with[printedarguments.CALL], rows_with[printedarguments.ENVIRONMENT]))
         new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
         config = printedarguments.arguments(printed, self.name)
         left_out = pl.concat([self._unlisted_gaps(lost, chunk), self._shortened_gaps(chunk)])

@@ -41,7 +41,7 @@ _OTHER_FORMAT = re.compile(
     r"|import (?:[{*\"'(]|(?:static|type) |[\w.*]+(?: as \w+)?\s*(?:[,;#]|$))|from [\w.]+ import )",
     re.I | re.M,
 )
-_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5
+_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss: 0.5`, `'loss': '0.5'`, `loss=0.5`
 # control characters that text does not hold
 _CONTROL_BYTES = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
@@ -72,8 +72,8 @@ def is_training(head: bytes) -> bool:
 def _is_training_text(text: str) -> bool:
     """As `is_training`, for text."""
     lines = pl.Series(text.split("\n"))
-    said = lines.str.contains(_TRAINING_LINE).any() or printedtables.headed(lines)
-    return said or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
+    is_training_line = lines.str.contains(_TRAINING_LINE).any() or printedtables.headed(lines)
+    return is_training_line or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
 
 
 def _is_json(text: str) -> bool:

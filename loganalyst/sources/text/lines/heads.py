@@ -46,8 +46,8 @@ def without_bars(text: pl.Series) -> pl.Series:
     if not len(barred):
         return text
     lines = text.gather(barred)
-    rest = lines.str.replace(_BAR, "").str.strip_chars_start()
-    return text.clone().scatter(barred, rest.zip_with(rest != "", lines))  # `scatter` writes into the series
+    stripped = lines.str.replace(_BAR, "").str.strip_chars_start()
+    return text.clone().scatter(barred, stripped.zip_with(stripped != "", lines))  # `scatter` writes into the series
 
 
 def without_head(text: pl.Series) -> pl.Series:

@@ -141,10 +141,10 @@ def batches(path: Path, start: Place = Place(), sizes: Sizes = SIZES) -> Iterato
 
 def _pieces(chunk: Chunk, place: Place | None, most: int) -> Iterator[tuple[Chunk, Place | None]]:
     """The chunk, at most `most` rows at a time; `place` belongs to the last piece."""
-    rest: Chunk | None = chunk
-    while rest is not None:
-        piece, rest = rest.cut(most)
-        yield piece, place if rest is None else None
+    remaining: Chunk | None = chunk
+    while remaining is not None:
+        piece, remaining = remaining.cut(most)
+        yield piece, place if remaining is None else None
 
 
 def chunk_of(data: bytes, line: NDArray[np.int64]) -> Chunk:
@@ -183,18 +183,18 @@ def _whole_lines(blocks: Iterator[bytes], size: int) -> Iterator[tuple[bytes, bo
 
     A line longer than `size` is cut after a refresh (CR), or anywhere if it has none.
     """
-    rest = b""
+    remaining = b""
     for block in blocks:
         feed = block.rfind(b"\n")
         if feed >= 0:
-            yield rest + block[:feed], True
-            rest = block[feed + 1 :]
-        elif len(rest := rest + block) >= size:
-            cut = _refreshed(rest)
-            yield rest[:cut], False
-            rest = rest[cut:]
-    if rest:
-        yield rest, False
+            yield remaining + block[:feed], True
+            remaining = block[feed + 1 :]
+        elif len(remaining := remaining + block) >= size:
+            cut = _refreshed(remaining)
+            yield remaining[:cut], False
+            remaining = remaining[cut:]
+    if remaining:
+        yield remaining, False
 
 
 def _read_lines(file: int, offset: int, read: int, sizes: Sizes) -> Iterator[tuple[bytes, bool, int | None]]:
@@ -329,9 +329,9 @@ def _refreshes(data: bytes, cache: int) -> tuple[bytes, NDArray[np.int64], NDArr
     at = np.concatenate([[0], np.cumsum(feed)])
     starts = np.concatenate([[0], breaks + 1, [len(data) + 1]])
     filled = np.diff(starts) > 1
-    said = np.zeros(at[-1] + 1, bool)
-    said[at[filled]] = True
-    kept = filled | (~said[at] & (np.diff(at, prepend=-1) > 0))
+    has_text = np.zeros(at[-1] + 1, bool)
+    has_text[at[filled]] = True
+    kept = filled | (~has_text[at] & (np.diff(at, prepend=-1) > 0))
     gone = np.flatnonzero(~kept)
     # a dropped state goes with the break before it; at the head of the data with the one after it
     data = _without(data, breaks[gone - (gone > np.argmax(kept))], cache).replace(b"\r", b"\n")

@@ -69,8 +69,8 @@ class Points(Table):
 
 @dataclass(frozen=True)
 class Counted(Table):
-    """Records with known epochs. `i` is the step (where `stepped`) or counter; `own`: there is an epoch; `refreshed`:
-    the next record of the same step overwrites it.
+    """Records with known epochs. `i` is the step (where `stepped`) or counter; `has_epoch`: there is an epoch;
+    `refreshed`: the next record of the same step overwrites it.
     """
 
     row: Integers
@@ -79,7 +79,7 @@ class Counted(Table):
     keras: Mask
     held_out: Mask
     stepped: Mask
-    own: Mask
+    has_epoch: Mask
     refreshed: Mask
     total: Floats
     i: Floats
@@ -97,11 +97,11 @@ class Grouping:
     keys: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, one: NDArray[Any], two: NDArray[Any]) -> "Grouping":
+    def by(cls, first: NDArray[Any], second: NDArray[Any]) -> "Grouping":
         """The groups of rows with the same two whole numbers (`two` at least -1), in the order they are met."""
-        if not len(one):
+        if not len(first):
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), [])
-        key, low, width = _keys(one, two)
+        key, low, width = _keys(first, second)
         order = np.argsort(key, kind="stable")
         key = key[order]
         starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
@@ -123,9 +123,9 @@ class Grouping:
         return out
 
 
-def counted(one: NDArray[Any], two: NDArray[Any]) -> dict[tuple[int, int], int]:
-    """The number of rows of each group, as `Grouping.of` groups them."""
-    key, low, width = _keys(one, two)
+def counted(first: NDArray[Any], second: NDArray[Any]) -> dict[tuple[int, int], int]:
+    """The number of rows of each group, as `Grouping.by` groups them."""
+    key, low, width = _keys(first, second)
     if key.dtype == np.uint16:
         count = np.bincount(key)
         found = np.flatnonzero(count)
@@ -135,12 +135,12 @@ def counted(one: NDArray[Any], two: NDArray[Any]) -> dict[tuple[int, int], int]:
     return dict(zip(_pairs(found, low, width), count.tolist(), strict=True))
 
 
-def _keys(one: NDArray[Any], two: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
+def _keys(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
     """One number for two; in 16 bits where that suffices, because numpy sorts those by counting."""
-    low, width = int(one.min()), int(two.max()) + 2
-    if (int(one.max()) - low + 1) * width <= 1 << 16:
-        return (one - low).astype(np.uint16) * np.uint16(width) + two.astype(np.uint16) + np.uint16(1), low, width
-    return (one.astype(np.int64) - low) * width + (two.astype(np.int64) + 1), low, width
+    low, width = int(first.min()), int(second.max()) + 2
+    if (int(first.max()) - low + 1) * width <= 1 << 16:
+        return (first - low).astype(np.uint16) * np.uint16(width) + second.astype(np.uint16) + np.uint16(1), low, width
+    return (first.astype(np.int64) - low) * width + (second.astype(np.int64) + 1), low, width
 
 
 def _pairs(keys: NDArray[Any], low: int, width: int) -> list[tuple[int, int]]:

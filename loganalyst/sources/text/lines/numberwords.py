@@ -15,7 +15,7 @@ KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
 EPOCH = re.compile(
     r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
 )
-# `step`, `global step`, `train/step`, `iter num`, `num updates`, `batches`
+# `step`, `global step`, `train/step`, `iter num`, `num updates`, `steps`
 STEP = re.compile(
     r"^(?:.*? |[a-z]*/)??(global step|num updates|nupdate|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
     r"minibatch|batch idx|update|episode|game|round|frame|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
@@ -56,7 +56,8 @@ SETTING = (
     r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
     r"params|parameters|using|use|with|for|from)\b"
 )
-# A line with one of these is examined even if it is printed only once or twice; the last one is darknet's
+# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`; the last is darknet's
+# `0.5, 0.6 avg loss, 0.001 rate,`
 WORTH = RESULT + r"|epoch|\bep\b|iou=|\bavg(?: loss)?, [-+.\w]+ rate,"
 NUMERIC = r"[0-9]|(?i:nan|inf)"  # a digit, `nan` or `inf`
 BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"  # `loss: 0.5`, `Loss = -3`, `loss_g=(1`: the program trains
@@ -78,11 +79,11 @@ EVALUATION = re.compile(
 SECTION = re.compile(r"\[(train|training|test|testing|val|valid|validation|eval|evaluation|dev)\]", re.IGNORECASE)
 # `end of epoch 3`, `saving epoch 3`: such a line opens no epoch
 CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
-# Words that a metric's name at the end of a sentence may have: `the average train_loss`
+# Words that a metric's name at the end of a sentence may have: `average` and `train_loss` in `the average train_loss`
 WORDS = re.compile(
     r"^(?:train|training|test|val|valid|validation|eval|evaluation|avg|average|mean|running|total|best|final|top\S*|"
     r"learning|rate|grad|gradient|norm|smoothed|epoch|batch|\S*(?:loss|acc|accuracy|ppl|perplexity|reward|score|error)\S*)$",
     re.IGNORECASE,
 )
-# words of sentences; names of metrics have none
+# words of sentences, such as `the`; names of metrics have none
 PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)

@@ -45,13 +45,13 @@ _BEHIND_COLLECTOR = rf"^{_COLLECTOR}{{1,2}}(?P<mark>(?:{_MARK}|{_RAY}))"
 _VALUE = r"^(?:[-+.\d\[{('\"]|nan\b|inf\b)"
 
 # Built once: few lines are described at a time and often, and building the expressions takes longer than running them
-_SAID, _BEFORE = pl.col("said"), pl.col("prefix")
-_BODY = _SAID.str.strip_prefix(_BEFORE)
+_PRINTED, _BEFORE = pl.col("printed"), pl.col("prefix")
+_BODY = _PRINTED.str.strip_prefix(_BEFORE)
 _IS_NO_NODE = _BEFORE.str.contains(_NO_NODE) | (_BEFORE.str.contains(rf"^{_NODE}$") & _BODY.str.contains(_VALUE))
-_IS_NO_PREFIX = _IS_NO_NODE | _SAID.str.contains(_NO_RANK)
+_IS_NO_PREFIX = _IS_NO_NODE | _PRINTED.str.contains(_NO_RANK)
 _STAGES = (
-    (pl.col("text").str.replace(_BEHIND_COLLECTOR, "$mark").alias("said"),),
-    (_SAID.str.extract(rf"^({_PREFIX}+)").fill_null("").alias("prefix"),),
+    (pl.col("text").str.replace(_BEHIND_COLLECTOR, "$mark").alias("printed"),),
+    (_PRINTED.str.extract(rf"^({_PREFIX}+)").fill_null("").alias("prefix"),),
     (pl.when(_IS_NO_PREFIX).then(pl.lit("")).otherwise(_BEFORE).alias("prefix"),),
 )
 _DESCRIBED = (

@@ -17,8 +17,9 @@ HEAD_CHARS = 120  # characters at the head of a line that may hold its time
 _ISO = r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})[T _-]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
 # `05/01/2024 10:00:02.5`
 _US = r"([0-9]{2})/([0-9]{2})/([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]{1,6}))?"
+# `2024-05-01 10:00:02`
 _FIXED = re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-][0-9]{2}:[0-9]{2}:[0-9]{2}")
-_DAY = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})")
+_DAY = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})")  # `2024-05-01`
 _STAMPS_AT_ONCE = 1 << 15  # stamps that are read at once: they stay in the processor's cache
 # columns of the fraction's digits, and the µs of each digit
 _FRACTION_COLUMNS, _FRACTION_UNITS = range(20, 26), 10 ** np.arange(5, -1, -1)
@@ -70,8 +71,8 @@ class Clock:
             found[(before < 0) & (rows - (self.row - first) <= MAX_ROWS_BELOW)] = np.datetime64(self.time, "us")
         known = np.flatnonzero(before >= 0)
         last = stamped[before[known]]
-        near = rows[known] - last <= MAX_ROWS_BELOW
-        found[known[near]] = time[last[near]]
+        close = rows[known] - last <= MAX_ROWS_BELOW
+        found[known[close]] = time[last[close]]
         return found
 
     def go_on(self, time: Times, first: int) -> None:

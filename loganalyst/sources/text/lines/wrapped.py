@@ -21,7 +21,7 @@ from loganalyst.sources.text.lines.numberrecords import Integers
 
 TEXT_KEYS = ("log", "message", "textPayload", "msg", "MESSAGE", "line", "event")
 TIME_KEYS = ("time", "timestamp", "@timestamp", "asctime", "ts", "datetime", "date", "__REALTIME_TIMESTAMP", "created")
-# tracebacks that stand under a key of their own
+# keys of tracebacks
 TRACE_KEYS = ("exc_info", "exception", "stack_trace", "traceback", "stack_info")
 LEVEL_KEYS = ("level", "levelname", "severity", "log_level", "lvl")
 # Numbers that are no metrics. Any other number is one; then the keys are read instead of the text.
@@ -90,8 +90,8 @@ def _first_key(objects: list[dict[str, Any]], names: tuple[str, ...], kind: Any,
 class Unwrapping:
     """Takes the lines of a wrapped log block by block."""
 
-    def __init__(self, of: Keys) -> None:
-        self._of = of
+    def __init__(self, names: Keys) -> None:
+        self._names = names
         self._row = 0
         self._goes_on = False  # the last line has no end yet
         self._lines: list[Integers] = []
@@ -99,24 +99,24 @@ class Unwrapping:
     def take(self, block: list[str]) -> str:
         """The printed text of the lines, each under the time of its object."""
         held = self._held(block)
-        said = held.select("row", "stamp", text=pl.col("text").str.strip_suffix("\n").str.split("\n"))
-        ended = held["text"].str.ends_with("\n") if self._of.ends else pl.repeat(True, held.height, eager=True)
+        printed = held.select("row", "stamp", text=pl.col("text").str.strip_suffix("\n").str.split("\n"))
+        ended = held["text"].str.ends_with("\n") if self._names.ends else pl.repeat(True, held.height, eager=True)
         goes_on = np.concatenate([[self._goes_on], ~ended.to_numpy()])
-        said = said.with_columns(first=~pl.Series(goes_on[:-1])).explode("text")
+        printed = printed.with_columns(first=~pl.Series(goes_on[:-1])).explode("text")
         begins = (pl.col("first") | (pl.col("row") == pl.col("row").shift())).fill_null(value=True)
-        said = said.with_columns(begins=begins)
-        self._lines.append(said.filter("begins")["row"].to_numpy() + self._row + 1)
+        printed = printed.with_columns(begins=begins)
+        self._lines.append(printed.filter("begins")["row"].to_numpy() + self._row + 1)
         self._row += len(block)
         self._goes_on = bool(goes_on[-1])
         pieces = pl.when("begins").then(pl.concat_str(pl.lit("\n"), "stamp", "text")).otherwise("text")
-        return said.select(pieces).to_series().str.join("")[0] if said.height else ""
+        return printed.select(pieces).to_series().str.join("")[0] if printed.height else ""
 
     def _held(self, block: list[str]) -> pl.DataFrame:
         """Row, text and stamp of each line; a line that is no such object is its own text."""
         line = pl.Series("text", block, pl.String)
-        text = pl.select(pl.coalesce(_at(line, self._of.text), line)).to_series()
+        text = pl.select(pl.coalesce(_at(line, self._names.text), line)).to_series()
         text = _with_trace(line, text)
-        stamp = _stamp(_at(line, self._of.time)) if self._of.time else pl.repeat("", len(block), eager=True)
+        stamp = _stamp(_at(line, self._names.time)) if self._names.time else pl.repeat("", len(block), eager=True)
         return pl.DataFrame({"text": text, "stamp": stamp}).with_row_index("row").filter(line != "")
 
     def lines(self) -> Integers:
@@ -166,19 +166,19 @@ class Unwrapped(NamedTuple):
         numbered = [c for c in _NUMBERED if c in frame.columns]
         if not frame.height or not numbered:
             return frame
-        of = pl.lit(pl.Series(self.line))
-        known = [of.gather(pl.col(c).clip(1, len(self.line)) - 1).alias(c) for c in numbered]
+        lines = pl.lit(pl.Series(self.line))
+        known = [lines.gather(pl.col(c).clip(1, len(self.line)) - 1).alias(c) for c in numbered]
         blank = [pl.lit(None, pl.Int64).alias("offset")] if "offset" in frame.columns else []
         return frame.with_columns(*known, *blank)
 
 
 @contextmanager
-def unwrapped(path: Path, of: Keys) -> Iterator[Unwrapped]:
+def unwrapped(path: Path, names: Keys) -> Iterator[Unwrapped]:
     """The log at `path` without its wrapping, below folders of the same names. Raises OSError."""
     with temporary() as folder:
         inner = Path(folder, *path.absolute().parts[1:][-3:])
         inner.parent.mkdir(parents=True, exist_ok=True)
-        work = Unwrapping(of)
+        work = Unwrapping(names)
         with opened(path) as packed, inner.open("w", encoding="utf-8", newline="") as out:
             for text in map(work.take, _blocks(packed)):
                 out.write(text if out.tell() else text.removeprefix("\n"))
@@ -186,21 +186,21 @@ def unwrapped(path: Path, of: Keys) -> Iterator[Unwrapped]:
         yield Unwrapped(inner, work.lines())
 
 
-def plain(head: bytes, of: Keys) -> bytes:
+def plain(head: bytes, names: Keys) -> bytes:
     """The printed text of the lines of `head`."""
     lines = head[: head.rfind(b"\n")].decode("utf-8", "replace").split("\n")
-    return Unwrapping(of).take(lines).removeprefix("\n").encode()
+    return Unwrapping(names).take(lines).removeprefix("\n").encode()
 
 
 def _blocks(packed: IO[bytes]) -> Iterator[list[str]]:
     """Whole lines; a line above MAX_LINE_BYTES is cut there."""
-    rest = b""
+    remaining = b""
     while data := packed.read(BLOCK_BYTES):
         cut = data.rfind(b"\n")
         if cut < 0:
-            rest = (rest + data)[:MAX_LINE_BYTES]
+            remaining = (remaining + data)[:MAX_LINE_BYTES]
             continue
-        yield (rest + data[:cut]).decode("utf-8", "replace").split("\n")
-        rest = data[cut + 1 :]
-    if rest:
-        yield rest.decode("utf-8", "replace").split("\n")
+        yield (remaining + data[:cut]).decode("utf-8", "replace").split("\n")
+        remaining = data[cut + 1 :]
+    if remaining:
+        yield remaining.decode("utf-8", "replace").split("\n")

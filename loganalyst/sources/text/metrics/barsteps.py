@@ -57,6 +57,6 @@ def paces(chunk: Chunk, records: Records, first: int) -> dict[int, Pace]:
     return {session: Pace(*pace) for session, *pace in last.select("session", "total", "epoch", "bar").iter_rows()}
 
 
-def longest(one: Mapping[int, Pace], two: Mapping[int, Pace]) -> dict[int, Pace]:
+def longest(earlier: Mapping[int, Pace], later: Mapping[int, Pace]) -> dict[int, Pace]:
     """For each session the last pace of its longest bar."""
-    return {**one, **{session: max(pace, one.get(session, pace)) for session, pace in two.items()}}
+    return {**earlier, **{session: max(pace, earlier.get(session, pace)) for session, pace in later.items()}}

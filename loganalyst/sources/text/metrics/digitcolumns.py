@@ -47,7 +47,7 @@ class _Field:
     constant: float | None = None
 
     @classmethod
-    def of(cls, text: str, start: int) -> "_Field":
+    def parse(cls, text: str, start: int) -> "_Field":
         """The field of the text that begins at column `start`."""
         hit = _NUMBER.fullmatch(text)
         if not hit:
@@ -77,11 +77,11 @@ class _Field:
         long = len(digits) > _EXACT_DIGITS
         whole: _Floats = _whole_long(digits) if long else _whole(digits)
         powers: _Floats = _LONG_POWERS if long else _POWERS
-        far, down = np.abs(power) >= len(powers), power < 0
-        by = powers[np.where(far, 0, np.abs(power))]
+        outside, down = np.abs(power) >= len(powers), power < 0
+        by = powers[np.where(outside, 0, np.abs(power))]
         exact = whole / by if down.all() else np.where(down, whole / by, whole * by)
         value = exact.astype(np.float64, copy=False)
-        one_by_one = far | _halfway(exact, value) if long else far
+        one_by_one = outside | _halfway(exact, value) if long else outside
         if one_by_one.any():
             value[one_by_one] = np.abs(self._parsed(lines[one_by_one]))
         return value
@@ -104,7 +104,7 @@ class _Layout:
     fields: tuple[_Field, ...]
 
     @classmethod
-    def of(cls, line: Bytes, form: re.Pattern[str]) -> "_Layout | None":
+    def of_line(cls, line: Bytes, form: re.Pattern[str]) -> "_Layout | None":
         """The layout of a line; None where the form does not match."""
         text = line.tobytes().decode()
         hit = form.fullmatch(text)
@@ -120,7 +120,7 @@ class _Layout:
             least[start:end][digits], room[start:end][digits] = _ZERO, 9
             least[start:end][drawn], room[start:end][drawn] = _NOT_ASCII, _NOT_ASCII - 1
         numbers = sorted(set(range(1, len(hit.groups()) + 1)) - set(form.groupindex.values()))
-        return cls(least, room, tuple(_Field.of(hit[k], int(place[hit.start(k)])) for k in numbers))
+        return cls(least, room, tuple(_Field.parse(hit[k], int(place[hit.start(k)])) for k in numbers))
 
     def fits(self, lines: Bytes) -> NDArray[np.bool_]:
         """Which lines of the same length have this layout."""
@@ -129,9 +129,9 @@ class _Layout:
 
     def numbers(self, lines: Bytes) -> Iterator[Floats]:
         """The numbers of lines that have this layout, field by field."""
-        columns = [column for one in self.fields for column in (*one.digits, *one.exponent)]
+        columns = [column for field in self.fields for column in (*field.digits, *field.exponent)]
         digits = iter(lines.T[columns] - np.uint8(_ZERO))
-        return (one.read(lines, digits) for one in self.fields)
+        return (field.read(lines, digits) for field in self.fields)
 
 
 def read(
@@ -168,7 +168,7 @@ def _read_piece(
     """Read lines of one length, layout by layout, into the arrays `into` at `rows`."""
     (taken, slots), (least, misses) = into, limits
     while len(lines) >= least and misses:
-        layout = _Layout.of(lines[len(lines) // 2], form)
+        layout = _Layout.of_line(lines[len(lines) // 2], form)
         same = layout.fits(lines) if layout else np.arange(len(lines)) == len(lines) // 2
         whole = same.all()
         if layout:

@@ -22,7 +22,7 @@ _OTHER_PASS = (
     r"|eval|map|srun|cancelled|[a-z0-9_]*(?:error|exception))(?-u:\b)"
 )
 _HAS_PROGRESS = re.compile(rb"(?i)step|iter|epoch|\d/\d+ \[")  # `step`, `iter`, `epoch`, `5/400 [`
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal codes: `\\x1b[1m`
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # terminal codes: `\x1b[1m`
 _NUMBERS = ("step", "steps", "epoch", "epochs")
 
 
@@ -67,13 +67,13 @@ def _rows(tail: bytes, last_line: int) -> pl.DataFrame:
     parts = [(first + n, _ANSI.sub("", part)) for n, line in enumerate(whole) for part in line.split("\r") if part]
     rows = pl.DataFrame(parts, {"line": pl.Int64, "text": pl.String}, orient="row")
     body = pl.col("body")
-    said = described(rows["text"]).select("rank", "body").with_columns(rows["line"])
+    parsed = described(rows["text"]).select("rank", "body").with_columns(rows["line"])
     numbers = {"step": (_STEP, 1), "steps": (_STEP, 2), "epoch": (_EPOCH, 1), "epochs": (_EPOCH, 2), "bar": (BAR, 1),
                "bars": (BAR, 2)}  # fmt: skip
-    said = said.filter(~body.str.contains(_OTHER_PASS)).with_columns_seq(
+    parsed = parsed.filter(~body.str.contains(_OTHER_PASS)).with_columns_seq(
         body.str.extract(*number).cast(pl.Int64).alias(name) for name, number in numbers.items()
     )
     longest = (pl.col("bars") == pl.col("bars").max()) & pl.col("step").is_null()
-    return said.with_columns_seq(
+    return parsed.with_columns_seq(
         step=pl.when(longest).then("bar").otherwise("step"), steps=pl.when(longest).then("bars").otherwise("steps")
     )

@@ -32,6 +32,7 @@ _TIME = (
 # nan as a word ("number of nan iterations") is joined to its neighbour. "loss: nan grad_norm: 2" and "loss nan step 5"
 # hold numbers before the next name.
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
+# `nan iterations`, `inf detected`
 _AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
 _BLANKS = tuple(c for c in map(chr, range(1 << 16)) if c.isspace() and c not in " \n")
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
@@ -76,7 +77,8 @@ _CLEANING = (
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
-# Text whose numbers are not results: stack traces, source code, settings, package lists, totals
+# Text whose numbers are not results: stack traces (`File "a.py", line 3`), source code (`self.x = 3`), settings
+# (`Adam(lr=0.1`), package lists (`Collecting numpy==1.26`), totals (`'train_runtime': 12.5`)
 NOISE = (
     r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
     r"|^[A-Za-z0-9_.]*(?:Error|Exception|Interrupt|Exit)\b|[A-Za-z0-9_]Warning:|\b[A-Z][A-Za-z0-9_]*\([A-Za-z0-9_]+="
@@ -85,11 +87,12 @@ NOISE = (
     r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
 )
 _DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
-_DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
+_DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`
 _CLOCK_GROUP = "(?s:"  # equivalent to "(?:", and nowhere else in a template
 _BAR_REGEX = r"\|[^|]*\|"
 _MARKS = {JOIN: " ", BAR: _BAR_REGEX, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*)", " ": r"[ \t]+"}
-# A number, a time or a bar might end elsewhere than in the form: such forms have no template
+# A number, a time or a bar might end elsewhere than in the form: such forms have no template. Examples are `1/2/3`,
+# `1:2`, `@1`
 _UNSURE = re.compile(
     rf"@|IoU|{KERAS} |{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
     rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
@@ -149,9 +152,9 @@ class Form:
 
 def cleaned(text: pl.Series) -> pl.DataFrame:
     """Text (without times, bars and words that look like numbers) and form (String) of each line."""
-    said, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
+    lowered, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
     for pattern, by, words in _CLEANING:
-        if any(word in said for word in words):
+        if any(word in lowered for word in words):
             expr = expr.str.replace_all(pattern, by)
     rows = pl.DataFrame({"text": text}).with_columns_seq(text=expr.str.strip_chars())
     return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
@@ -237,7 +240,7 @@ def _literal(text: str, clocks: list[str]) -> str:
 
 
 def _number(before: str, after: str) -> str:
-    """The regex of the number between two texts; digits only, where nan would be a word beside them."""
+    """The regex of the number between two texts; digits only, where nan next to them would be a word."""
     named = re.match(rf" {_AFTER_NAN}", after) and not re.search(r"[:=] $", before)
     tied = re.search(rf"{_BEFORE_NAN} $", before) or named or re.match(r"\w", after)
     return _DIGITS if tied else _DIGITS_OR_NAN

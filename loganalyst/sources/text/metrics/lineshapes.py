@@ -77,7 +77,7 @@ _MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `aft
 _DL4J = "Score at iteration"  # deeplearning4j prints the loss as `Score at iteration 3 is 0.5`
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
 _EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")  # `TRAIN Batch 3/100`: epoch and batch, as WeNet prints
-_OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `[0.5`, `[tensor(0.5`
+_OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
 # `, `, `', '`, `), tensor(`: between the numbers of a list
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
 _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step/total_step: 5/60`
@@ -90,8 +90,8 @@ _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
 # `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
 _LETTER = re.compile(r"[^\W\d_]")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_JOINED = re.compile(r"[\s_\-]+")
+_LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
+_JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
 _LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
 
 
@@ -171,17 +171,17 @@ def parts(shape: str, *, seldom: bool) -> Parts:
     return Parts(shape, tuple(numbers), (evaluation[1] or "val") if evaluation else "")
 
 
-def meaning(of: Parts, count: int) -> Shape | None:
+def meaning(parsed: Parts, count: int) -> Shape | None:
     """The meaning of a parsed shape that `count` lines have."""
-    numbers, shape = of.numbers, of.shape
-    metrics = _metrics(numbers, count, of.evaluation)
+    numbers, shape = parsed.numbers, parsed.shape
+    metrics = _metrics(numbers, count, parsed.evaluation)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
     if not metrics and not header and not _is_only_step(numbers, shape):
         return None
     positions = (Slot(n.index, n.role) for n in numbers if n.role)
     keras = bool(_OF_KERAS.search(shape))
     bar = keras or BAR in shape or KERAS in shape
-    return Shape((*positions, *metrics), bar, keras, bool(of.evaluation), header)
+    return Shape((*positions, *metrics), bar, keras, bool(parsed.evaluation), header)
 
 
 def _numbers(parts: list[str]) -> list[_Number]:
@@ -189,11 +189,11 @@ def _numbers(parts: list[str]) -> list[_Number]:
     found, before = [], parts[0]
     for index, after in enumerate(parts[1:]):
         unit = _UNIT.match(after)
-        rest = after[unit.end() :] if unit else after
+        after_unit = after[unit.end() :] if unit else after
         last = index == len(parts) - 2
-        if _END_OF_NUMBER.match(rest) and (rest or last or unit) and (rest != "," or last):
-            found.append(_keyed(index, before, rest))
-        before = rest
+        if _END_OF_NUMBER.match(after_unit) and (after_unit or last or unit) and (after_unit != "," or last):
+            found.append(_keyed(index, before, after_unit))
+        before = after_unit
     for n in found:
         before, after = parts[n.index], parts[n.index + 1]
         first = n.index == 0 and not before and after.startswith((" [", ": ", " | "))
@@ -294,11 +294,13 @@ def _histories(numbers: list[_Number], parts: list[str], *, seldom: bool) -> Non
         last = n.index + 1
         while last < len(parts) - 1 and _BETWEEN.fullmatch(parts[last]):
             last += 1
-        length, rest = last - n.index, parts[last].lstrip(")'\" ")
+        length, after_list = last - n.index, parts[last].lstrip(")'\" ")
         listed = (
-            rest.startswith("]") and seldom and (length > _PAIR_LENGTH or (length == _PAIR_LENGTH and len(results) > 1))
+            after_list.startswith("]")
+            and seldom
+            and (length > _PAIR_LENGTH or (length == _PAIR_LENGTH and len(results) > 1))
         )
-        if listed or (last == len(parts) - 1 and rest in ("", ",")):
+        if listed or (last == len(parts) - 1 and after_list in ("", ",")):
             n.drop()
 
 
@@ -309,7 +311,7 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
     by_index = {n.index: n for n in numbers}
     for n in numbers:
         total = by_index.get(n.index + 1)
-        if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):
+        if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):  # `3/10`, `3 of 10`
             continue
         if _EPOCH_AND_BATCH.search(parts[n.index]):
             n.plain, total.plain = "epoch", "batch"
@@ -388,16 +390,16 @@ def _metrics(numbers: Sequence[_Number], count: int, evaluation: str) -> list[Sl
         usual = (placed or strong) if count >= MIN_LINES else (placed and strong and n.separated)
         if not (n.index in strong or (usual and readable)):
             continue
-        own = SPLIT.search(n.plain)
-        if not slots and own:
-            first = own[1] or ""
-        given = "" if own else n.section or evaluation or (first if n.index in strong else "")
+        data_word = SPLIT.search(n.plain)
+        if not slots and data_word:
+            first = data_word[1] or ""
+        given = "" if data_word else n.section or evaluation or (first if n.index in strong else "")
         name = f"{_as_printed(given, slots)} {n.key}" if given else n.key
         if any(s.name == name for s in slots):
-            if not split or own:
+            if not split or data_word:
                 continue
             name = f"{split} {n.key}"
-        split = own.group() if own else split
+        split = data_word.group() if data_word else split
         slots.append(Slot(n.index, "metric", name))
     return slots
 

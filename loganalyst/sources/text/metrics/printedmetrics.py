@@ -154,9 +154,9 @@ class Reader:
         """Restrict the rows that metrics are taken from (`mine`) to those of one rank."""
         prefixed = np.flatnonzero(look.flags["prefixed"])
         if len(prefixed):
-            rank = chunk.rows(prefixed).select("rank", "prefix", said=pl.col("body").str.contains(r"\d\.\d"))
+            rank = chunk.rows(prefixed).select("rank", "prefix", has_fraction=pl.col("body").str.contains(r"\d\.\d"))
             if self.rank is None:
-                speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
+                speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("has_fraction"))
                 self.rank = COUNTS_STEPS if _are_steps(speaking) else next(iter(speaking["rank"]), None)
             if self.rank not in (None, COUNTS_STEPS):
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
@@ -255,7 +255,7 @@ def _are_steps(lines: pl.DataFrame) -> bool:
     gaps = np.diff(ranks)
     if not len(gaps) or gaps.min() <= 0:
         return False
-    padded = lines["prefix"].str.extract(r"^( +\d+):$").str.len_chars()
+    padded = lines["prefix"].str.extract(r"^( +\d+):$").str.len_chars()  # `   7:`
     inset = (padded > len(str(ranks[-1]))).any()
     return bool(inset or len(ranks) > _MAX_RANKS or (len(gaps) > 3 and gaps.max() > 1))
 
@@ -287,18 +287,18 @@ def _quoted(chunk: Chunk, look: Look, opens: Rows) -> Mask:
     quoted = np.zeros(len(chunk), bool)
     if len(opens):
         ranks = bool(look.flags["prefixed"].any())
-        near = _rows_behind(len(chunk), opens, len(chunk) if ranks else MAX_TRACE_ROWS + 1)
-        text = chunk.some(near)
+        rows = _rows_behind(len(chunk), opens, len(chunk) if ranks else MAX_TRACE_ROWS + 1)
+        text = chunk.some(rows)
         lines = described(text).select("prefix", text="body") if ranks else pl.DataFrame({"prefix": "", "text": text})
-        quoted[near] = _is_quote(lines.with_columns(pl.Series("row", near)))
+        quoted[rows] = _is_quote(lines.with_columns(pl.Series("row", rows)))
     return quoted
 
 
-def _rows_behind(rows: int, opens: Rows, far: int) -> Rows:
+def _rows_behind(rows: int, opens: Rows, reach: int) -> Rows:
     """The rows from the one before each of `opens` to `far` behind it."""
     edges = np.zeros(rows + 1, np.int64)
     np.add.at(edges, np.maximum(opens - 1, 0), 1)
-    np.add.at(edges, np.minimum(opens + far + 1, rows), -1)
+    np.add.at(edges, np.minimum(opens + reach + 1, rows), -1)
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
 
 
@@ -306,6 +306,7 @@ def _is_quote(rows: pl.DataFrame) -> Mask:
     """Which lines (prefix, text, row) belong to traces and examples."""
     line, bare, row, opens = (pl.col(name) for name in ("line", "bare", "row", "opens"))
     # in steps: polars computes an expression again in each expression that contains it
+    # `[rank3]: `, `3: `
     rows = rows.with_columns_seq(line=pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""))
     rows = rows.with_columns_seq(bare=line.str.strip_chars_start(), opens=line.str.starts_with(_OPENS))
     rows = rows.with_columns_seq(

@@ -184,26 +184,26 @@ class Steps:
         if not len(points):
             return
         first = np.flatnonzero(changes(points.row))
-        of = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
+        record = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
         whole = np.trunc(step)
         whole[~(np.abs(whole) < _MAX_STEP)] = np.nan
-        session = records.session[of]
-        step = self._indexed(session, points.metric, whole[of])
+        session = records.session[record]
+        step = self._indexed(session, points.metric, whole[record])
         found = pl.DataFrame([
             pl.Series("row", points.row), pl.Series("session", session.astype(np.int32)),
             pl.Series("metric", points.metric), pl.Series("step", step.astype(np.int64)),
-            _epoch_column(records.epoch, of),
+            _epoch_column(records.epoch, record),
             pl.Series("time", points.time).cast(Time), pl.Series("value", points.value), pl.Series("line", points.line),
-            pl.Series("refreshed", records.refreshed[of]),
+            pl.Series("refreshed", records.refreshed[record]),
         ])  # fmt: skip
-        other = self._other_pass(session, step, records.total[of], records.keras[of])
+        other = self._other_pass(session, step, records.total[record], records.keras[record])
         found = self._last_states(found.filter(~other) if other.any() else found)
         if found.height:
             yield self._as_points(found)
 
     def _steps(self, records: Counted, choices: Choices) -> Floats:
         """The step of each record, NaN where it has none."""
-        groups, known = Grouping.of(records.session, records.series), self.carry.series
+        groups, known = Grouping.by(records.session, records.series), self.carry.series
         i, epoch, total = (column[groups.order] for column in (records.i, records.epoch, records.total))
         stepped, keras = records.stepped[groups.order], records.keras[groups.order]
         before = [known.get(key, _NEW_SERIES) for key in groups.keys]
@@ -260,13 +260,13 @@ class Steps:
         known = np.where(records.session == self.carry.session, self.carry.step, np.nan)
         last = filled(step, records.session, known)
         self.carry.step, self.carry.session = float(last[-1]), int(records.session[-1])
-        return np.where(records.own | records.held_out | any_step | epochal | paced, last, step)
+        return np.where(records.has_epoch | records.held_out | any_step | epochal | paced, last, step)
 
     def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
         """The steps; where there is none at all, a running index per session and metric."""
         counts = self.carry.counts
         if np.isnan(step).any():
-            groups = Grouping.of(session, metric)
+            groups = Grouping.by(session, metric)
             begin = groups.spread([counts.get(key, 0) for key in groups.keys]) - groups.spread(groups.starts)
             step = np.where(np.isnan(step), groups.rows(np.arange(len(step)) + begin), step)
         for key, n in counted(session, metric).items():
@@ -312,11 +312,11 @@ class Steps:
         return pl.DataFrame([metric, source, *others])[SCHEMAS["points"].names()]
 
 
-def _epoch_column(known: Floats, of: Integers) -> pl.Series:
+def _epoch_column(known: Floats, record: Integers) -> pl.Series:
     """The epoch of each point, NULL where it is not known. A column of NULL takes no memory."""
     if np.isnan(known).all():
-        return constant(None, len(of), pl.Float64).alias("epoch")
-    return pl.Series("epoch", known[of], nan_to_null=True)
+        return constant(None, len(record), pl.Float64).alias("epoch")
+    return pl.Series("epoch", known[record], nan_to_null=True)
 
 
 def _float(value: float | None) -> float:

@@ -26,19 +26,20 @@ _NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"  # `0.5`
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
 _BAR = r":?\s+[0-9]+%\|.*$"  # `: 37%|███ | 3/8`
-# `Epoch box_loss cls_loss`, `Class Images P R`
+# `Epoch  box_loss  cls_loss`, `Class Images P R`
 _NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
 # separated by commas: `epoch, train loss, val loss`
 _LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"
-# Names of several words, separated by two blanks or more: `Epoch train loss val loss`
+# Names of several words, separated by two blanks or more: `Epoch  train loss  val loss`
 _APART = (
     r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
     r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
-HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # a bar may follow
+HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
 _COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"  # `1, 0.5, 0.6`
 _RULED = r"^\s*[|│┃].*[|│┃]\s*$"  # `| 1 | 0.5 | 0.6 |`
-_NO_RESULT = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"  # columns that are no results
+# columns that are no results: `Epoch`, `Instances`, `size`
+_NO_RESULT = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:
@@ -58,6 +59,7 @@ def headed(text: pl.Series) -> bool:
 
 def _unruled(text: pl.Expr) -> pl.Expr:
     """A row with blanks instead of vertical bars or commas, each cell one word; so is a header of names far apart."""
+    # `train loss | val (top 1)` becomes `train_loss   val_(top_1)`
     words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
     return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}|{_APART}")).then(words).otherwise(text).alias("text")
 

@@ -106,11 +106,11 @@ class Groups:
         """Sum up records, in file order."""
         if not len(records):
             return
-        groups = Grouping.of(records.session, records.series)
+        groups = Grouping.by(records.session, records.series)
         for key, group, first in zip(groups.keys, *_summed(records, groups), strict=True):
             before = self.series.get(key)
             self.series[key] = _joined(before, group, *first) if before else group
-        sessions = Grouping.of(records.session, np.full(len(records), NONE))
+        sessions = Grouping.by(records.session, np.full(len(records), NONE))
         i, epoch = (column[sessions.order] for column in (records.i, records.epoch))
         first_epoch = np.where(np.isnan(i), np.nan, epoch)
         spans = (np.fmax.reduceat(i, sessions.starts), np.fmin.reduceat(i, sessions.starts),
@@ -131,9 +131,9 @@ class Groups:
             groups = [group for _, group in by_session[session]]
             length = None if span.most is None else span.most + (span.least == 0)
             stepped = any(g.keras or (g.placed if g.restarts else g.counted) for g in groups)
-            most = max((g.n for g in groups if not g.rising), default=0)
+            largest = max((g.n for g in groups if not g.rising), default=0)
             sessions[session] = (length, span.first, stepped, _epochal(groups))
-            series.update({key: (g.restarts, not g.rising and g.n == most) for key, g in by_session[session]})
+            series.update({key: (g.restarts, not g.rising and g.n == largest) for key, g in by_session[session]})
         unplaced = [session for session, (*_, stepped, epochal) in sessions.items() if not stepped and not epochal]
         return Choices(sessions, series, {s: self.drawn[s].steps() for s in unplaced if s in self.drawn})
 
@@ -161,8 +161,8 @@ def _epochal(groups: list[Group]) -> bool:
     """Whether all series count by epochs. Records without an epoch that are as frequent or less (a line behind each
     epoch, a test at the end) belong to the epoch before them.
     """
-    most = max((g.n for g in groups if g.rising), default=0)
-    return all(g.rising or (g.bare and g.n <= most) for g in groups)
+    largest = max((g.n for g in groups if g.rising), default=0)
+    return all(g.rising or (g.bare and g.n <= largest) for g in groups)
 
 
 def _summed(records: Counted, groups: Grouping) -> tuple[list[Group], list[tuple[float | None, float | None]]]:

@@ -209,11 +209,11 @@ def _is_list_of_texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
 
 
-def _check_choice(where: str, what: str, value: object, allowed: Sequence[str]) -> None:
+def _check_choice(where: str, kind: str, value: object, allowed: Sequence[str]) -> None:
     """Raises RuleError where the value is not allowed."""
     if value not in allowed:
         hint = nearest(str(value), allowed) or f"allowed are {', '.join(allowed)}"
-        raise RuleError(where, f"unknown {what} {value!r}", hint)
+        raise RuleError(where, f"unknown {kind} {value!r}", hint)
 
 
 def _check_regex(where: str, regex: str) -> None:

@@ -81,20 +81,24 @@ def _reported_error(last: pl.DataFrame, *, named: bool) -> pl.DataFrame:
     """
     body = pl.col("body").str.head(unknownerrors.MAX_MESSAGE_CHARS)
     goes_on = pl.when(body.str.contains(_HEADING)).then(" " + body.shift(-1, fill_value="")).otherwise(pl.lit(""))
-    said = pl.col("said")
-    loud, low = (
-        said.str.contains(unknownerrors.speech(kind)) & ~said.str.contains(unknownerrors.speech(f"no_{kind}"))
+    message = pl.col("message")
+    states_error, sounds_like_error = (
+        message.str.contains(unknownerrors.speech(kind)) & ~message.str.contains(unknownerrors.speech(f"no_{kind}"))
         for kind in ("error", "complaint")
     )
-    complaint = low & ~said.str.contains(unknownerrors.speech("no_error")) & (pl.col("back") <= MAX_COMPLAINT_LINES)
-    lines = last.select("line", "text", said=body + goes_on, back=pl.int_range(pl.len(), 0, -1))
-    lines = lines.with_columns(loud=loud).filter(pl.col("loud") | complaint)
+    complaint = (
+        sounds_like_error
+        & ~message.str.contains(unknownerrors.speech("no_error"))
+        & (pl.col("back") <= MAX_COMPLAINT_LINES)
+    )
+    lines = last.select("line", "text", message=body + goes_on, back=pl.int_range(pl.len(), 0, -1))
+    lines = lines.with_columns(states_error=states_error).filter(pl.col("states_error") | complaint)
     if not lines.height:
         return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in ("pattern", "label"))
-    lines = lines.hstack(unknownerrors.classify(lines["said"], lines["loud"].to_numpy()))
+    lines = lines.hstack(unknownerrors.classify(lines["message"], lines["states_error"].to_numpy()))
     vague = pl.col("label").is_in(["code_exception", "other"])
-    known = pl.when("loud").then(0).otherwise(2) + vague
-    unknown = pl.when(pl.col("loud") & (pl.col("back") <= MAX_UNKNOWN_LINES)).then(UNKNOWN_ORDER)
+    known = pl.when("states_error").then(0).otherwise(2) + vague
+    unknown = pl.when(pl.col("states_error") & (pl.col("back") <= MAX_UNKNOWN_LINES)).then(UNKNOWN_ORDER)
     order = pl.when(pl.col("label").is_not_null()).then(known).otherwise(unknown)
     ordered = lines.with_columns(order=order).drop_nulls("order").sort("order", "line")
     return (ordered.filter(pl.col("order") < UNKNOWN_ORDER, ~vague) if named else ordered).head(1)
@@ -105,9 +109,9 @@ def _last_lines(tail: bytes, line: int) -> pl.DataFrame:
     number of the last.
     """
     lines = head(tail).removesuffix("\n").split("\n")
-    whole = [said.rstrip("\r").rpartition("\r")[2] for said in lines]
-    said = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
-    last = said.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
+    whole = [message.rstrip("\r").rpartition("\r")[2] for message in lines]
+    message = pl.DataFrame({"text": whole}).with_columns(line=pl.int_range(pl.len()) + (line - len(whole) + 1))
+    last = message.filter(pl.col("text").str.strip_chars() != "", pl.col("line") > 0).tail(MAX_LAST_LINES)
     return last.with_columns(without_bars(described(last["text"])["body"]))
 
 

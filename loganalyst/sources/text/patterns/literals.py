@@ -44,11 +44,11 @@ def find_literals(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, R
     numbers, places = np.frombuffer(seen, np.int64).reshape(-1, 2).T
     kept = np.ones(len(numbers), bool)
     for number, at in positions_by_number(numbers):
-        rest, aside, before = clues[number]
+        tail, aside, before = clues[number]
         if aside:
             kept[at] = ~_occurs_at(data, places[at] - before, aside)
-        if rest:
-            kept[at] &= _occurs_at(data, places[at], rest)
+        if tail:
+            kept[at] &= _occurs_at(data, places[at], tail)
     return np.searchsorted(ends, places[kept]), numbers[kept]
 
 
@@ -73,14 +73,14 @@ def _occurs_at(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
 def _found_by_polars(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
     """As `find_literals`, without hyperscan."""
     lines = pl.Series("text", [data.decode()]).str.split("\n").explode()
-    said = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
+    hits = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
     words = pl.col("text").str.extract_many(literals, overlapping=True).list.unique()
-    said = said.with_columns(word=words).explode("word")
+    hits = hits.with_columns(word=words).explode("word")
     for word, aside in _IGNORED_IN.items():
         often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
-        said = said.filter((pl.col("word") != word) | (often > passed))
+        hits = hits.filter((pl.col("word") != word) | (often > passed))
     number = {word: number for number, word in enumerate(literals)}
-    return said["row"].cast(pl.Int64).to_numpy(), said["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    return hits["row"].cast(pl.Int64).to_numpy(), hits["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
 
 
 @cache

@@ -40,7 +40,7 @@ class Hits(Table):
     captures: NDArray[np.object_]
     chain: Integers
 
-    def of(self, *parts: str) -> Mask:
+    def with_parts(self, *parts: str) -> Mask:
         """Which lines have one of these parts."""
         return np.isin(self.part, [place for place, part in enumerate(PARTS) if part in parts])
 
@@ -50,7 +50,7 @@ class Hits(Table):
         """
         if len(self) <= 2 * MAX_MATCHES_PER_END:
             return self, self[:0]
-        groups = Grouping.of(session, self.pattern)
+        groups = Grouping.by(session, self.pattern)
         place = np.arange(len(self)) - groups.spread(groups.starts, np.int64)
         kept = groups.rows(
             (place < MAX_MATCHES_PER_END) | (place >= groups.spread(groups.sizes, np.int64) - MAX_MATCHES_PER_END)
@@ -72,7 +72,7 @@ class Catalogue:
         self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
         words: dict[str, Sequence[str | None]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
-        self.words = {column: pl.Series(said, dtype=pl.String) for column, said in words.items()}
+        self.words = {column: pl.Series(values, dtype=pl.String) for column, values in words.items()}
 
     def claimed(
         self, chunk: Chunk, rows: Integers, literals: Integers, ends: pl.DataFrame
@@ -119,9 +119,12 @@ class Catalogue:
         both = both[np.argsort(both.row, kind="stable")]
         at = np.searchsorted(both.row, rows)
         captures, chain, part = both.captures.copy(), both.chain.copy(), both.part.copy()
-        by_pattern = ["{}" if n == plain else said for n, said in zip(both.pattern[at], captures[at], strict=True)]
+        by_pattern = [
+            "{}" if n == plain else captured for n, captured in zip(both.pattern[at], captures[at], strict=True)
+        ]
         captures[at] = [
-            more if said == "{}" else f"{said[:-1]},{more[1:]}" for said, more in zip(by_pattern, block, strict=True)
+            more if captured == "{}" else f"{captured[:-1]},{more[1:]}"
+            for captured, more in zip(by_pattern, block, strict=True)
         ]
         chain[at] = ends["chain"].to_numpy()
         idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))

@@ -71,36 +71,36 @@ def _file() -> RuleFile:
 
 def plain(text: pl.Series) -> pl.Series:
     """Each text in plain words, in lower case."""
-    said = text.str.head(MAX_MESSAGE_CHARS)
+    words = text.str.head(MAX_MESSAGE_CHARS)
     for regex, instead in _PLAIN:
-        said = said.str.replace_all(regex, instead)
-    return said.str.to_lowercase()
+        words = words.str.replace_all(regex, instead)
+    return words.str.to_lowercase()
 
 
 def classify(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
     """The family of each error line: `pattern` (its id) and `label`, NULL where it belongs to none. `last`: which lines
     are last words of a log.
     """
-    said, found = plain(text), np.full(len(text), -1)
-    for i, one in enumerate(families()):
-        unknown = np.flatnonzero((found < 0) & (last | (not one.ending)))
+    messages, found = plain(text), np.full(len(text), -1)
+    for i, family in enumerate(families()):
+        unknown = np.flatnonzero((found < 0) & (last | (not family.ending)))
         if not len(unknown):  # saves compiling the family's regex, which costs most
             continue
-        found[unknown[_belongs(one, said.gather(unknown))]] = i
-    family = pl.Series(found).replace(-1, None)
+        found[unknown[_belongs(family, messages.gather(unknown))]] = i
+    found_family = pl.Series(found).replace(-1, None)
     ids, labels = (
         pl.Series(words, dtype=pl.String) for words in zip(*((f.id, f.label) for f in families()), strict=True)
     )
-    return pl.DataFrame([ids.gather(family).alias("pattern"), labels.gather(family).alias("label")])
+    return pl.DataFrame([ids.gather(found_family).alias("pattern"), labels.gather(found_family).alias("label")])
 
 
-def _belongs(one: Family, said: pl.Series) -> NDArray[np.bool_]:
+def _belongs(family: Family, messages: pl.Series) -> NDArray[np.bool_]:
     """Which texts belong to the family."""
-    held = said.str.contains(one.regex)
-    if one.also and held.any():
-        held &= said.str.contains(one.also)
-    if one.exclude and held.any():
-        held &= ~said.str.contains(one.exclude)
+    held = messages.str.contains(family.regex)
+    if family.also and held.any():
+        held &= messages.str.contains(family.also)
+    if family.exclude and held.any():
+        held &= ~messages.str.contains(family.exclude)
     return held.to_numpy()
 
 

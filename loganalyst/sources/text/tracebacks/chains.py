@@ -48,9 +48,9 @@ def _open_head(printer: Printer) -> int | None:
     if not some:
         return None
     last = some[-1]
-    late = last.row is None or last.linked or printer.at[-_LINES_BELOW:][0] <= last.row
-    open_ = {one.chain for one in some if one.row is None or (one is last and late)}
-    group = tracelines.open_group(printer.said)
+    near_end = last.row is None or last.linked or printer.at[-_LINES_BELOW:][0] <= last.row
+    open_ = {one.chain for one in some if one.row is None or (one is last and near_end)}
+    group = tracelines.open_group(printer.texts)
     heads = [one.head for one in some if one.chain in open_]
     return min(heads if group is None else [*heads, printer.at[group]], default=None)
 

@@ -32,21 +32,21 @@ def find(printers: Iterable[Printer]) -> list[Task]:
 
 def _tasks(printer: Printer) -> Iterator[Task]:
     """The failed tasks of one printer."""
-    at, said = printer.at, printer.said
-    for i in (i for i, text in enumerate(said) if text.endswith(WORD)):
-        fields, last = _fields(said, i)
+    at, texts = printer.at, printer.texts
+    for i in (i for i, text in enumerate(texts) if text.endswith(WORD)):
+        fields, last = _fields(texts, i)
         hit = _CALL.match(_unquoted(fields.get("Exception", ""))[:_MAX_FIELD_CHARS])
         if hit:
             yield Task(at[i], at[last], hit[1], _message(hit[2]), _frame(fields.get("Traceback", "")))
 
 
-def _fields(said: list[str], first: int) -> tuple[dict[str, str], int]:
+def _fields(texts: list[str], first: int) -> tuple[dict[str, str], int]:
     """The fields below a failure by name, and the last line that holds one."""
     found: dict[str, str] = {}
     last = first
-    for i in range(first + 1, min(first + MAX_ROWS, len(said))):
-        name, colon, content = said[i].partition(":")
-        if said[i].endswith(WORD) or "Traceback" in found:
+    for i in range(first + 1, min(first + MAX_ROWS, len(texts))):
+        name, colon, content = texts[i].partition(":")
+        if texts[i].endswith(WORD) or "Traceback" in found:
             break
         if colon and name in _FIELDS and name not in found:
             found[name], last = content.strip(), i
@@ -61,8 +61,8 @@ def _unquoted(text: str) -> str:
 
 def _message(arguments: str) -> str | None:
     """The first line of the message of an exception with these arguments."""
-    said = _unquoted(arguments).strip()
-    return said.partition("\n")[0] or None
+    message = _unquoted(arguments).strip()
+    return message.partition("\n")[0] or None
 
 
 def _frame(traceback: str) -> str | None:

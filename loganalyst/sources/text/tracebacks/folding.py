@@ -119,12 +119,12 @@ def _distinct(blocks: pl.DataFrame) -> Iterator[tuple[Block, list[int], int | No
     groups = found.group_by(_KEY, maintain_order=True).agg(
         *(pl.col(name).first() for name in once), *(pl.col(name).drop_nulls().first() for name in ("rank", "node")),
         last_line=pl.coalesce(last.max(), pl.col("last_line").first()),
-        said=pl.col("rank").drop_nulls().unique(), listed=pl.col("ranks").drop_nulls().unique(),
+        printers=pl.col("rank").drop_nulls().unique(), listed=pl.col("ranks").drop_nulls().unique(),
         firsts=pl.col("first"), repeated=pl.len().cast(pl.Int64),
     )  # fmt: skip
     for one in groups.iter_rows(named=True):
-        firsts, cause, said, listed = (one.pop(name) for name in ("firsts", "cause", "said", "listed"))
-        ranks = sorted({*said, *(task for text in listed for task in _tasks(text))})
+        firsts, cause, printers, listed = (one.pop(name) for name in ("firsts", "cause", "printers", "listed"))
+        ranks = sorted({*printers, *(task for text in listed for task in _tasks(text))})
         rank = one.pop("rank")
         rank = ranks[0] if rank is None and ranks else rank
         yield Block(number=-1, **one, rank=rank, ranks=ranks), firsts, cause

@@ -15,11 +15,11 @@ def untangle(some: list[Printed]) -> None:
     where all processes printed the same.
     """
     for knot in _knots(some):
-        said = [one.endings() for one in knot]
-        if sum(map(len, said)) >= len(knot) and not any(one.strays() for one in knot[:-1]):
-            _assign_in_order(knot, said)
+        endings = [one.endings() for one in knot]
+        if sum(map(len, endings)) >= len(knot) and not any(one.strays() for one in knot[:-1]):
+            _assign_in_order(knot, endings)
         else:
-            _assign_by_run(knot, said)
+            _assign_by_run(knot, endings)
 
 
 def _knots(some: list[Printed]) -> Iterator[list[Printed]]:
@@ -40,7 +40,7 @@ def _knots(some: list[Printed]) -> Iterator[list[Printed]]:
     yield knot
 
 
-def _assign_by_run(knot: list[Printed], said: list[list[Ending]]) -> None:
+def _assign_by_run(knot: list[Printed], endings: list[list[Ending]]) -> None:
     """Handle a knot in which some tracebacks were cut off for good.
 
     Each run of cut tracebacks belongs to the next complete one. A traceback printed next to a cut one may have that
@@ -53,8 +53,8 @@ def _assign_by_run(knot: list[Printed], said: list[list[Ending]]) -> None:
         run = knot[begun : k + 1]
         begun = k + 1
         mixed = mixed or (len(run) > 1 and not one.orderly()) or not all(above.strays() for above in run[:-1])
-        if len(run) > 1 and len(said[k]) > 1:
-            _assign_in_order(run, said[k + 1 - len(run) : k + 1])
+        if len(run) > 1 and len(endings[k]) > 1:
+            _assign_in_order(run, endings[k + 1 - len(run) : k + 1])
             mixed = True
         elif mixed or one.extras():
             one.found.frame = _common_frame(run) if len(run) > 1 else None

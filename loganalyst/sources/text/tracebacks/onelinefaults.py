@@ -51,11 +51,11 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
     lines = rows.select("body", row=pl.int_range(pl.len())).filter(
         pl.col("body").str.contains_any(list(WORDS)), ~pl.col("row").is_in(exceptions.implode())
     )
-    found, said = [], "\n".join(lines["body"])
+    found, joined = [], "\n".join(lines["body"])
     for word, kind, exception, regex in _KINDS:
-        if word not in said:
+        if word not in joined:
             continue
-        groups = pl.DataFrame({"said": lines["body"].str.extract_groups(regex)}).unnest("said")
+        groups = pl.DataFrame({"groups": lines["body"].str.extract_groups(regex)}).unnest("groups")
         hit = groups["message"].is_not_null()
         found.append(_shaped(groups.filter(hit), lines["row"].filter(hit), kind, exception))
         lines = lines.filter(~hit)
@@ -64,10 +64,10 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
 
 def _shaped(groups: pl.DataFrame, row: pl.Series, kind: str, exception: str | None) -> pl.DataFrame:
     """Matched groups in the columns of FOUND."""
-    said = {name: pl.col(name) for name in groups.columns if name in FOUND}
+    columns = {name: pl.col(name) for name in groups.columns if name in FOUND}
     if "place" in groups.columns:
-        said["frame"] = pl.concat_str(["place", "function"], separator=" in ")
-    shaped = groups.select(**said).with_columns(
+        columns["frame"] = pl.concat_str(["place", "function"], separator=" in ")
+    shaped = groups.select(**columns).with_columns(
         row.alias("first"), row.alias("last"), kind=pl.lit(kind), exception=pl.lit(exception, pl.String)
     )
     return shaped.select(pl.col(name).cast(FOUND[name], strict=False) for name in shaped.columns)

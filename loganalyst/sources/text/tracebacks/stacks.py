@@ -19,7 +19,8 @@ _RAISED = r"^Exception raised from (\S.*?) at (\S+:\d+) \(most recent call first
 _HEAP = r"((?:double free or corruption|free\(\): |malloc\(\): |corrupted size vs\. prev_size|munmap_chunk\(\): ).*)"
 _SIGNAL = r"Signal: (.*)"  # `Signal: Segmentation fault (11)`
 _WHAT = r"^\s*what\(\):\s*(.*)"  # ` what(): CUDA error: an illegal memory access`
-# Lines between a message and its stack that say nothing themselves
+# Lines between a message and its stack that say nothing themselves: `For debugging consider passing
+# CUDA_LAUNCH_BLOCKING=1`
 _ADVICE = r"^CUDA kernel errors might|^For debugging consider|^Compile with `|^Device-side assertion tracking|^\s|^$"
 # Lines of a stack: `frame #3: `, `#3 0x7f`, `[ 3] libc.so`, `File "a.py"`, `Thread 0x7f (most recent call first):`
 _STACK = (
@@ -53,7 +54,11 @@ def find(rows: pl.DataFrame, exceptions: pl.Series) -> pl.DataFrame:
     starts = opens | (raised & ~(at - above <= _MAX_ROWS_BELOW).over("prefix").fill_null(value=False))
     numbered = numbered.with_columns(
         block=starts.cum_sum().over("prefix"),
-        said=pl.when(~body.str.contains(_ADVICE)).then(body).shift(1).forward_fill(_MAX_OTHER_ROWS).over("prefix"),
+        line_above=pl.when(~body.str.contains(_ADVICE))
+        .then(body)
+        .shift(1)
+        .forward_fill(_MAX_OTHER_ROWS)
+        .over("prefix"),
     ).filter(pl.col("block") > 0)
     numbered = numbered.filter(pl.int_range(pl.len()).over("prefix", "block") <= MAX_ROWS)
     return numbered.group_by("prefix", "block", maintain_order=True).agg(**_columns()).select(
@@ -67,17 +72,17 @@ def _columns() -> dict[str, pl.Expr]:
     raised = body.str.extract_groups(_RAISED).struct
     place = pl.concat_str([raised.field("2"), pl.lit(" in "), raised.field("1")]).drop_nulls().first()
     stack = body.str.contains(_STACK)
-    near = (~stack & (body != "")).cum_sum() <= _MAX_OTHER_ROWS
+    in_reach = (~stack & (body != "")).cum_sum() <= _MAX_OTHER_ROWS
     threads = body.str.contains(r"^\s*Thread 0x")
     current = pl.when(body.str.contains("Current thread")).then(True).when(threads).then(threads.sum() == 1)
     python = body.str.extract_groups(FRAME).struct
     shown = pl.concat_str([python.field("1"), pl.lit(":"), python.field("2"), pl.lit(" in "), python.field("3")])
-    own = shown.filter(current.forward_fill().fill_null(False) & ~python.field("1").str.contains(LIBRARY))
+    own_frames = shown.filter(current.forward_fill().fill_null(False) & ~python.field("1").str.contains(LIBRARY))
     fatal, heap = head.str.extract(_FATAL, 1).str.strip_chars(), head.str.extract(_HEAP, 1)
     signal = body.str.extract(_SIGNAL, 1).drop_nulls().first()
     return {
         "first": pl.col("row").first(),
-        "last": pl.max_horizontal(pl.col("row").filter(stack & near).max(), pl.col("row").first()),
+        "last": pl.max_horizontal(pl.col("row").filter(stack & in_reach).max(), pl.col("row").first()),
         "exception": pl.when(fatal.is_not_null()).then(pl.lit("Fatal Python error"))
         .when(heap.is_not_null()).then(pl.lit("heap corruption"))
         .when(head.str.contains("Process received signal")).then(pl.lit("signal"))
@@ -85,8 +90,8 @@ def _columns() -> dict[str, pl.Expr]:
         .otherwise(pl.coalesce(head.str.extract(_THROWN, 1), pl.lit("terminate"))),
         "message": pl.coalesce(
             fatal, heap, pl.when(head.str.contains("Process received signal")).then(signal),
-            pl.when(head.str.contains(_RAISED)).then(pl.col("said").first()),
+            pl.when(head.str.contains(_RAISED)).then(pl.col("line_above").first()),
             body.str.extract(_WHAT, 1).drop_nulls().first(),
         ),
-        "frame": pl.coalesce(own.first(), place),
+        "frame": pl.coalesce(own_frames.first(), place),
     }  # fmt: skip

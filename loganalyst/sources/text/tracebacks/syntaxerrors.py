@@ -20,12 +20,12 @@ def find(printers: Iterable[Printer], known: set[int]) -> list[Found]:
 
 def _errors(printer: Printer, known: set[int]) -> Iterator[Found]:
     """The syntax errors of one printer."""
-    at, said = printer.at, printer.said
-    for i, text in enumerate(said):
+    at, texts = printer.at, printer.texts
+    for i, text in enumerate(texts):
         if not text.startswith(WORDS) or at[i] in known:
             continue
-        place = next((k for k in range(i - 1, max(i - _MAX_ROWS_BETWEEN, 0) - 1, -1) if _PLACE.match(said[k])), None)
+        place = next((k for k in range(i - 1, max(i - _MAX_ROWS_BETWEEN, 0) - 1, -1) if _PLACE.match(texts[k])), None)
         if place is not None:
             name, _, says = text.partition(": ")
-            frame = Lines(said[place : place + 1], 0).frame(0)
+            frame = Lines(texts[place : place + 1], 0).frame(0)
             yield "python", at[place], at[i], name, says or None, frame, None, None, None, None, None

@@ -52,29 +52,29 @@ _ENDS = pl.Schema(
 _NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
 
-def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
-    """The blocks of a batch; `said` has the rows that contain each of WORDS."""
-    place = _candidate_rows(len(chunk), said)
+def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
+    """The blocks of a batch; `word_rows` has the rows that contain each of WORDS."""
+    place = _candidate_rows(len(chunk), word_rows)
     if not len(place):
         return _NONE
 
-    def spoken(*words: str) -> bool:
-        return any(len(said[word]) for word in words)
+    def occurs(*words: str) -> bool:
+        return any(len(word_rows[word]) for word in words)
 
     rows = chunk.rows(place)
-    printers = tracelines.printers(rows) if spoken(*_PYTHON) else []
+    printers = tracelines.printers(rows) if occurs(*_PYTHON) else []
     traces = tracebacks.find(printers)
-    failed = dasktasks.find(printers) if spoken(dasktasks.WORD) else []
+    failed = dasktasks.find(printers) if occurs(dasktasks.WORD) else []
     known = {one.row for one in traces if one.row is not None}
     python = [_block_of(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
     python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
-    if spoken(*syntaxerrors.WORDS):
+    if occurs(*syntaxerrors.WORDS):
         python += syntaxerrors.find(printers, known)
     found = [_frame(python, stacks.FOUND)]
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
-    if spoken(torchrun.ROOT):
+    if occurs(torchrun.ROOT):
         found[0] = _with_launcher_table(found[0], torchrun.find(rows))
-    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if spoken(*one.WORDS)]
+    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if occurs(*one.WORDS)]
     chains = len({one.chain for one in traces})
     ends = [
         (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless)
@@ -111,9 +111,9 @@ def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 def unfinished(chunk: Chunk) -> int:
     """The first row of a block that may go on in the next batch (the number of rows if there is none)."""
     last, header = len(chunk), tracelines.HEADER.encode()
-    late = int(chunk.starts[max(last - _LAST_ROWS, 0)])
-    places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), late)) >= 0]
-    if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
+    tail_start = int(chunk.starts[max(last - _LAST_ROWS, 0)])
+    places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), tail_start)) >= 0]
+    if (at := chunk.data.find(_LAUNCHER.encode(), tail_start)) >= 0:  # its table follows its traceback
         places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - MAX_ROWS, 0)])))
     if places:
         last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
@@ -132,18 +132,19 @@ def _bare_frame(chunk: Chunk) -> int:
     first = max(len(chunk) - _SYNTAX_ROWS, 0)
     if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:
         return len(chunk)
-    said = chunk.rows(np.arange(first, len(chunk)))["body"]
-    ends = [i for i, body in enumerate(said) if not body.startswith("  ")]
+    word_rows = chunk.rows(np.arange(first, len(chunk)))["body"]
+    ends = [i for i, body in enumerate(word_rows) if not body.startswith("  ")]
     return next(
-        (first + i for i in range(max(ends, default=-1) + 1, len(said)) if said[i].startswith('  File "')), len(chunk)
+        (first + i for i in range(max(ends, default=-1) + 1, len(word_rows)) if word_rows[i].startswith('  File "')),
+        len(chunk),
     )
 
 
-def _candidate_rows(rows: int, said: Mapping[str, Integers]) -> Integers:
+def _candidate_rows(rows: int, word_rows: Mapping[str, Integers]) -> Integers:
     """The rows that may belong to a block."""
     edges = np.zeros(rows + 1, np.int64)
     for words, before, after in _OPENERS:
-        at = np.concatenate([said[word] for word in words])
+        at = np.concatenate([word_rows[word] for word in words])
         np.add.at(edges, np.maximum(at - before, 0), 1)
         np.add.at(edges, np.minimum(at + after, rows), -1)
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
@@ -166,13 +167,13 @@ def _with_launcher_table(python: pl.DataFrame, entries: pl.DataFrame) -> pl.Data
     """
     if not entries.height:
         return python
-    own = entries.select(first="cause", said="rank", host="node").drop_nulls("first").unique("first")
-    python = python.join(own, on="first", how="left", maintain_order="left")
+    owners = entries.select(first="cause", entry_rank="rank", entry_node="node").drop_nulls("first").unique("first")
+    python = python.join(owners, on="first", how="left", maintain_order="left")
     roots = entries.filter("root").select(root="first", at="first").sort("at")
     python = python.sort("last").join_asof(roots, left_on="last", right_on="at", strategy="forward")
     launcher = pl.col("exception").str.ends_with(_LAUNCHER)
     python = python.with_columns(
-        rank=pl.coalesce("rank", "said"), node=pl.coalesce("node", "host"),
+        rank=pl.coalesce("rank", "entry_rank"), node=pl.coalesce("node", "entry_node"),
         cause=pl.coalesce("cause", pl.when(launcher).then("root")),
-    ).drop("said", "host", "root", "at").sort("first")  # fmt: skip
+    ).drop("entry_rank", "entry_node", "root", "at").sort("first")  # fmt: skip
     return pl.concat([python, entries.drop("root")], how="diagonal")

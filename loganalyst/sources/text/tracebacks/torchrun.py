@@ -50,11 +50,11 @@ def _message() -> pl.Expr:
     """`train.py: exit code -9 (SIGKILL); Signal 9 (SIGKILL) received; error file /tmp/…/error.json`."""
     code = pl.col("exitcode").str.extract(r"^(-?\d+)", 1)
     signal = pl.col("exitcode").str.extract(r"(\(SIG\w+\))", 1)
-    said = pl.when(~pl.col("traceback").str.contains(_NO_TRACEBACK)).then(
+    words = pl.when(~pl.col("traceback").str.contains(_NO_TRACEBACK)).then(
         pl.col("traceback").str.replace(r" by PID \d+", "")
     )
     file = pl.when(pl.col("error_file") != "<N/A>").then(pl.format("error file {}", "error_file"))
     how = pl.concat_str([pl.format("exit code {}", code), signal], separator=" ", ignore_nulls=True)
     failed = pl.when(how == "").then(pl.lit("failed")).otherwise(how)
     ended = pl.concat_str([pl.col("script").fill_null("a rank"), failed], separator=": ")
-    return pl.concat_str([ended, said, file], separator="; ", ignore_nulls=True)
+    return pl.concat_str([ended, words, file], separator="; ", ignore_nulls=True)

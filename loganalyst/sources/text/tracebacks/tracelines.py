@@ -76,7 +76,7 @@ class Printer(NamedTuple):
 
     prefix: str
     at: list[int]
-    said: list[str]
+    texts: list[str]
 
 
 class Ending(NamedTuple):
@@ -139,8 +139,8 @@ class Lines(NamedTuple):
 
     def _above(self, i: int) -> str:
         """The parts of a place that fill the lines of a box above line `i`."""
-        said = reversed(self.text[max(i - _MAX_PLACE_LINES, 0) : i])
-        parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, said)))
+        texts = reversed(self.text[max(i - _MAX_PLACE_LINES, 0) : i])
+        parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, texts)))
         return "".join(reversed([part for part in parts if part]))
 
     def frame(self, i: int) -> str | None:
@@ -159,31 +159,31 @@ class Lines(NamedTuple):
 
 def printers(rows: pl.DataFrame) -> list[Printer]:
     """The `rows` (prefix, body) by printer, in the order of their prefixes."""
-    prefix, said = rows["prefix"].to_list(), rows["body"].to_list()
+    prefix, texts = rows["prefix"].to_list(), rows["body"].to_list()
     if len(set(prefix)) == 1:
-        return [Printer(prefix[0], list(range(len(said))), said)]
+        return [Printer(prefix[0], list(range(len(texts))), texts)]
     found: dict[str, Printer] = {}
-    for at, (name, text) in enumerate(zip(prefix, said, strict=True)):
+    for at, (name, text) in enumerate(zip(prefix, texts, strict=True)):
         one = found.get(name) or found.setdefault(name, Printer(name, [], []))
         one.at.append(at)
-        one.said.append(text)
+        one.texts.append(text)
     return [found[name] for name in sorted(found)]
 
 
-def heads(said: list[str]) -> list[int]:
+def heads(texts: list[str]) -> list[int]:
     """The lines where tracebacks begin."""
-    return [i for i in _lines_with(said, HEADER, REMOTE, *_MEMBERS) if _begins(said, i)]
+    return [i for i in _lines_with(texts, HEADER, REMOTE, *_MEMBERS) if _begins(texts, i)]
 
 
-def links(said: list[str]) -> list[int]:
+def links(texts: list[str]) -> list[int]:
     """The lines that say that the next traceback follows from the one above."""
-    return _lines_with(said, *_CHAIN)
+    return _lines_with(texts, *_CHAIN)
 
 
-def _lines_with(said: list[str], *words: str) -> list[int]:
+def _lines_with(texts: list[str], *words: str) -> list[int]:
     """The lines that contain any of the words; all lines are searched at once."""
-    text = "\n".join(said)
-    ends = np.cumsum(np.fromiter(map(len, said), np.int64, len(said)) + 1).tolist()
+    text = "\n".join(texts)
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1).tolist()
     found: set[int] = set()
     for word in words:
         at = text.find(word)
@@ -194,19 +194,19 @@ def _lines_with(said: list[str], *words: str) -> list[int]:
     return sorted(found)
 
 
-def _begins(said: list[str], i: int) -> bool:
+def _begins(texts: list[str], i: int) -> bool:
     """Whether a traceback begins on line `i`."""
-    text = said[i]
+    text = texts[i]
     if HEADER in text or remote(text):
         return True
     return (
-        _MEMBER.match(text) is not None and i + 1 < len(said) and HEADER not in said[i + 1]
+        _MEMBER.match(text) is not None and i + 1 < len(texts) and HEADER not in texts[i + 1]
     )  # without a header of its own
 
 
-def without_margins(said: list[str], first: int, end: int) -> Lines:
+def without_margins(texts: list[str], first: int, end: int) -> Lines:
     """The traceback that begins on line `first` and ends before `end`, without margins."""
-    text, opening = said[first:end], said[first]
+    text, opening = texts[first:end], texts[first]
     if HEADER not in opening and len(text) > 1 and _MEMBER.match(opening):
         opening = text[1]
     if margin := _MARGIN.match(opening):
@@ -264,12 +264,12 @@ def next_process(before: str) -> int | None:
     return int(hit[1]) if hit else None
 
 
-def open_group(said: list[str]) -> int | None:
+def open_group(texts: list[str]) -> int | None:
     """The header of an exception group whose members may go on behind the last line."""
-    for i in range(len(said) - 1, -1, -1):
-        if "+" in said[i]:
-            if _GROUP_END.match(said[i]):  # (a prefix may have taken a blank)
+    for i in range(len(texts) - 1, -1, -1):
+        if "+" in texts[i]:
+            if _GROUP_END.match(texts[i]):  # (a prefix may have taken a blank)
                 return None
-            if _GROUP.match(said[i]):
+            if _GROUP.match(texts[i]):
                 return i
     return None

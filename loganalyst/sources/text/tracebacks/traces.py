@@ -115,27 +115,29 @@ class Printed:
 
 def printed(printer: Printer) -> list[Printed]:
     """The tracebacks of a printer, each for itself."""
-    heads = tracelines.heads(printer.said)
+    heads = tracelines.heads(printer.texts)
     if not heads:
         return []
-    links = tracelines.links(printer.said)
-    return [_completed(_opened(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.said)])]
+    links = tracelines.links(printer.texts)
+    return [
+        _completed(_opened(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.texts)])
+    ]
 
 
 def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
     """A traceback with its lines, without exception and frame."""
-    said = printer.said
-    text, before = said[first], said[first - 1] if first else ""
+    texts = printer.texts
+    text, before = texts[first], texts[first - 1] if first else ""
     end = min(after, first + MAX_ROWS + 1)
     task, process = tracelines.remote(text), tracelines.next_process(before)
     shared = (
-        end == after < len(said) and tracelines.remote(said[end]) is not None
+        end == after < len(texts) and tracelines.remote(texts[end]) is not None
     )  # its header may name this one's exception
-    lines = tracelines.without_margins(said, first, end + shared)
+    lines = tracelines.without_margins(texts, first, end + shared)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         inner=process is not None or _INNER in text, remote=task is not None,
-        harmless=any(map(tracelines.harmless, (before, *said[first : first + 2]))),
+        harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=process, node=task[1] if task else None,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
@@ -145,7 +147,7 @@ def _completed(one: Printed) -> Printed:
     """The traceback with its first exception and its innermost frame."""
     found, lines = one.found, one.lines
     bare = lines.bare()  # lines below it may be another process's
-    ending = next((said for i in range(bare, len(lines.text)) if (said := lines.ending(i))), None)
+    ending = next((texts for i in range(bare, len(lines.text)) if (texts := lines.ending(i))), None)
     if ending:
         ending = lines.converted(ending) or ending
         one.end(ending, one.place(ending.at))

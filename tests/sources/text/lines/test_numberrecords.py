@@ -20,7 +20,7 @@ def columns(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 @given(PAIRS)
 def test_groups_hold_their_rows_in_order(pairs: list[tuple[int, int]]) -> None:
     """Small and large numbers alike."""
-    groups = Grouping.of(*columns(pairs))
+    groups = Grouping.by(*columns(pairs))
     rows = [part.tolist() for part in np.split(groups.order, groups.starts[1:])] if pairs else []
 
     assert dict(zip(groups.keys, rows, strict=True)) == {
