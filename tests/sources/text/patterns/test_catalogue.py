@@ -1,11 +1,8 @@
-import re
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from loganalyst.model.labels import LOG_LABELS
-from loganalyst.sources.text.patterns import catalogue, literals, userpatterns
+from loganalyst.sources.text.patterns import catalogue, literals
 
 CATALOGUE = catalogue.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}
@@ -42,24 +39,6 @@ HEALTHY = (
     "EarlyStopping counter: 1 out of 5",
     "Batch size 64 failed, trying batch size 32",
 )
-
-ONE = """family: own
-patterns:
-  - id: own-fault
-    label: code_exception
-    part: root
-    literals: ["fault"]
-    regex: 'own (?P<kind>\\w+) fault'
-    tests:
-      match: ["own big fault"]
-      no_match: ["no fault"]
-"""
-
-
-def written(folder: Path, text: str) -> Path:
-    (folder / "text").mkdir()
-    (folder / "text" / "own.yaml").write_text(text)
-    return folder
 
 
 @pytest.mark.parametrize("pattern", CATALOGUE, ids=lambda p: p.id)
@@ -143,46 +122,6 @@ def test_a_specific_pattern_goes_before_a_generic_one() -> None:
     hits = catalogue.match(pl.Series(["RuntimeError: CUDA error: uncorrectable ECC error encountered"]), CATALOGUE)
 
     assert hits["pattern"].to_list() == ["gpu-ecc"]
-
-
-def test_own_folder(tmp_path: Path) -> None:
-    """A user's pattern goes before ours of the same part."""
-    written(tmp_path, ONE)
-    (mine,) = set(userpatterns.known(userpatterns.find([tmp_path]))) - set(CATALOGUE)
-
-    assert (mine.id, mine.label, mine.part, mine.literals) == ("own-fault", "code_exception", "root", ("fault",))
-    assert next(p for p in userpatterns.known(userpatterns.find([tmp_path])) if p.part == "root") is mine
-    assert userpatterns.faults(userpatterns.find([tmp_path])) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("own (?P<kind>\\w+) fault", "own (?=big) fault"), r"own\.yaml:7: not a regex: .*look-around"),
-        (("own (?P<kind>\\w+) fault", "own (big fault"), r"own\.yaml:7: not a regex: .*unclosed group"),
-        (("    regex:", "    regexp:"), r"own\.yaml:7: unknown key 'regexp'; did you mean 'regex'"),
-        (("code_exception", "code_exeption"), r"own\.yaml:4: unknown label 'code_exeption'; did you mean 'code_exc"),
-        (("part: root", "part: rout"), r"own\.yaml:5: unknown part 'rout'; did you mean 'root'"),
-        (('["fault"]', "[]"), r"own\.yaml:6: no literals"),
-        (("      no_match:", "      nomatch:"), r"unknown key 'nomatch'; did you mean 'no_match'"),
-    ],
-)
-def test_a_bad_pattern_is_refused(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
-    """A mistake in a pattern file is named with its place and the nearest allowed word."""
-    (fault,) = userpatterns.faults(userpatterns.find([written(tmp_path, ONE.replace(*change))]))
-
-    assert re.search(f"(?s){expected}", str(fault))
-    assert userpatterns.known(userpatterns.find([tmp_path])) == CATALOGUE
-
-
-def test_an_id_stands_once(tmp_path: Path) -> None:
-    """Two patterns of one id are refused, naming both places."""
-    doubled = ONE + ONE.split("patterns:\n")[1]
-
-    (fault,) = userpatterns.faults(userpatterns.find([written(tmp_path, doubled)]))
-
-    assert re.search(r"own\.yaml:11: pattern 'own-fault' is defined twice; first at .*own\.yaml:3", str(fault))
-    assert len(userpatterns.known(userpatterns.find([tmp_path]))) == len(CATALOGUE) + 1
 
 
 @pytest.mark.parametrize(
