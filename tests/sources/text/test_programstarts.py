@@ -38,12 +38,12 @@ def log(tmp_path: Path) -> Path:
     ],
 )
 def test_status(log: Path, tail: str, status: str) -> None:
-    """The session's status is that of its last fault or end mark."""
+    """The status of a session follows from its last fault or end mark."""
     assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
 
 
 def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
-    """What the watchdog of the ranks says behind the mark of a good end is of those that went first."""
+    """After the end mark, the watchdog only misses ranks that finished first."""
     missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"
     trained, done = "step 1 loss 0.5\nstep 2 loss 0.4\n", "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
 
@@ -56,7 +56,7 @@ def started(tables: Tables) -> list[int]:
 
 
 def test_two_jobs_in_one_file(log: Path) -> None:
-    """Another job's number begins a session after the last mention of the one before."""
+    """Another job's number begins a session behind the last mention of the job before."""
     stop = "slurmstepd: error: *** JOB {} ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
     tables = read(log.with_name("job.err"), stop.format(100) + "hello\n" + stop.format(200))
 
@@ -65,7 +65,7 @@ def test_two_jobs_in_one_file(log: Path) -> None:
 
 
 def test_a_restart_after_training(log: Path) -> None:
-    """The second printing of the arguments begins a session once something was trained, not before."""
+    """The second printing of the arguments begins a session only after some training."""
     banner = "Namespace(lr=0.1)\n"
     tables = read(log, banner + banner + "step 1 loss 0.5\nstep 2 loss 0.4\n" + banner + "step 1 loss 0.5\n")
 
@@ -74,7 +74,7 @@ def test_a_restart_after_training(log: Path) -> None:
 
 
 def test_a_bar_drawn_once_more_when_it_is_closed(log: Path) -> None:
-    """A bar that the log begins with is no banner of a start."""
+    """A bar at the beginning of a log is no banner."""
     tables = read(log, "\r0it [00:00, ?it/s]\nValueError: boom\n" + "\n" * 60 + "\r0it [00:00, ?it/s]\nbye\n")
 
     assert started(tables) == [1]
@@ -82,7 +82,7 @@ def test_a_bar_drawn_once_more_when_it_is_closed(log: Path) -> None:
 
 
 def test_a_fresh_bar_after_a_failure(log: Path) -> None:
-    """A progress bar at zero begins a session after a fault and only then."""
+    """A progress bar at zero begins a session only after a fault."""
     bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"
     tables = read(log, bar + "x\n" + bar + "ValueError: boom\n" + bar)
 

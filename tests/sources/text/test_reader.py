@@ -67,8 +67,8 @@ def test_prefixes(log: Path, prefix: str, rank: int | None, node: str | None) ->
 
 
 @pytest.mark.parametrize("line", ["loss1: 0.5", "epoch3: done", "top5: 77.1", "slurmstepd-n1: error: x", "v2.Net: x"])
-def test_what_is_no_node(log: Path, line: str) -> None:
-    """A metric, a counter or a daemon's name before a colon is not taken for a node."""
+def test_names_that_are_no_node(log: Path, line: str) -> None:
+    """A metric, a counter or a daemon's name before a colon is no node."""
     log.write_text(line)
     ((chunk, _),) = textlines.batches(log)
 
@@ -76,7 +76,7 @@ def test_what_is_no_node(log: Path, line: str) -> None:
 
 
 def test_node_and_rank_named_in_the_line(log: Path) -> None:
-    """What the line itself names goes before its prefix."""
+    """Names in the line itself go before its prefix."""
     row = read(log, "0: srun: error: n7: task 12: Out Of Memory\n").lines.row(0, named=True)
 
     assert (row["rank"], row["node"], row["label"]) == (12, "n7", "host_oom")
@@ -99,7 +99,7 @@ def test_encodings(log: Path, encoding: str) -> None:
 
 
 def test_one_enormous_line(log: Path) -> None:
-    """A line longer than a batch comes in pieces of the same number, cut between refreshes; what follows is found."""
+    """A line longer than a batch comes in pieces with its number, cut between refreshes; later lines are found."""
     bars = "".join(f"\r {i}%|{'#' * 90}" for i in range(100))
     tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n", Sizes(batch=1000))
 
@@ -123,7 +123,7 @@ def test_traceback_across_batches(log: Path) -> None:
 
 
 def test_empty_file(log: Path) -> None:
-    """An empty log is one session of which nothing is known."""
+    """An empty log is one session with unknown status."""
     tables = read(log, b"")
 
     assert tables.lines.height + tables.points.height == 0
@@ -133,7 +133,7 @@ def test_empty_file(log: Path) -> None:
 
 
 def test_repeated_matches_are_bounded(log: Path) -> None:
-    """Of a line repeated without end both ends are listed, and a gap says how many are not."""
+    """Both ends of a line repeated without end are listed, and a gap counts the others."""
     tables = read(log, "loss: nan\n" * 1000)
 
     assert tables.lines.height == 2 * hits.MAX_MATCHES_PER_END
@@ -156,7 +156,7 @@ def test_arguments(log: Path) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=400), st.sampled_from(["a.log", "slurm-1.out", "x.txt", "y"]))
 def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
-    """Whatever a file holds, it is read and sniffed without an exception."""
+    """Any file is read and sniffed without an exception."""
     assert 0 <= reader.sniff(Path(name), data) <= 1
     tables = read(tmp_path / name, data)
     assert tables.sessions.height >= 1
@@ -168,7 +168,7 @@ WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categori
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(WORDS, st.just(OOM)), min_size=1, max_size=30), st.integers(128, 400))
 def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) -> None:
-    """However the file is cut into batches, a hit stands where the file has it."""
+    """The place of a hit does not depend on how the file is cut into batches."""
     data = "\n".join(lines).encode()
     found = read(tmp_path / "a.log", data, Sizes(batch=chunk)).lines
     hits = found.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
@@ -222,7 +222,7 @@ def test_numbers_wait_in_a_file(log: Path) -> None:
 
 
 def test_batches_and_blocks_are_bounded(log: Path) -> None:
-    """However many rows and numbers a block of the file holds, few are handled at once; the points are the same."""
+    """Only few rows and numbers are handled at once; the points are the same."""
     data = "".join(f"step {i} loss={i}.5 acc={i}\n" for i in range(3000)) + "\n" * 2000
     whole = read(log, data).points
     sizes = Sizes(rows=700, block=100)
@@ -234,7 +234,7 @@ def test_batches_and_blocks_are_bounded(log: Path) -> None:
 
 
 def test_a_damaged_stamp_costs_its_line_only(tmp_path):
-    """The longest line of its kind too: the others keep their times."""
+    """The other lines keep their times, although the damaged line is the longest of its kind."""
     lines = [f"2026-03-01 10:{i:02}:00,123 INFO train: step={i} loss={i}.5\n" for i in range(30)]
     lines[7] = "2026-03-01 1-01 10:07:00,123 INFO train: step=7 loss=7.55555555555\n"
     points = read(tmp_path / "a.log", "".join(lines)).points

@@ -84,7 +84,7 @@ KINDS = ("steps", "epochs", "bars", "drawn", "index", "counted", "followed", "fa
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut(tmp_path: Path, kind: str) -> None:
-    """Wherever a log of each habit is cut, also within a line, nothing changes."""
+    """Each kind of log can be cut anywhere, also within a line."""
     data = "\n".join(lines(kind, 24)).encode() + b"\n"
     for cut in range(1, len(data), len(data) // 12):
         same(tmp_path / "a.log", data, [cut], Sizes(batch=300))
@@ -98,7 +98,7 @@ def test_every_cut(tmp_path: Path, kind: str) -> None:
     block=st.integers(5, 50),
 )
 def test_any_log(tmp_path: Path, parts: list[tuple[str, int]], cuts: list[float], chunk: int, block: int) -> None:
-    """A log that changes its habits, read at several times, is the log read at once."""
+    """A log of several kinds, read at several times, equals the log read at once."""
     data = "\n".join(line for kind, n in parts for line in lines(kind, n)).encode()
     places = sorted(int(cut * len(data)) for cut in cuts)
     same(tmp_path / "a.log", data, places, Sizes(batch=chunk, block=block))

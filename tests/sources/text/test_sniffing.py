@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.sources.text import reader
+from loganalyst.sources.text import sniffing
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
@@ -45,4 +45,4 @@ OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 )
 def test_sniff(name: str, content: str, least: float, most: float) -> None:
     """Logs are recognised by name and content; code, JSON, tables and binaries are not logs."""
-    assert least <= reader.sniff(Path(name), content.encode()) <= most
+    assert least <= sniffing.likeness(Path(name), content.encode()) <= most

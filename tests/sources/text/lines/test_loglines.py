@@ -1,4 +1,4 @@
-"""Lines, times and kinds of a log, taken from its bytes all at once, are what one gets line by line."""
+"""Lines taken from the bytes of a log all at once equal those read line by line."""
 
 import re
 import tempfile
@@ -14,12 +14,12 @@ from loganalyst.sources.text.sizes import SIZES, Sizes
 
 
 @given(st.text(st.characters(codec="utf-8")))
-def test_lines_end_at_lf_however_many_bytes_there_are(text: str) -> None:
+def test_lines_end_at_lf_in_small_and_large_texts(text: str) -> None:
     assert lines.split(text.encode(), polars_from=1).to_list() == text.split("\n")
 
 
 @given(st.lists(st.integers(1, 70), max_size=40), st.integers(0, 70))
-def test_ends_of_lines_are_found_however_close_they_stand(lengths: list[int], rest: int) -> None:
+def test_ends_of_lines_are_found_at_any_distance(lengths: list[int], rest: int) -> None:
     """One, two or more among 32 bytes, and the bytes behind the last 32."""
     at = np.cumsum(np.array(lengths, np.int64)) - 1
     mask = np.zeros(sum(lengths) + rest, bool)
@@ -40,7 +40,7 @@ def test_rows_begin_behind_lf_and_other_control_characters_are_known(parts: list
     st.lists(st.sampled_from([b"\n", b"\n\n", b"\r", b"\r\n", b"x", b"chatter of a line", b"\xff"]), max_size=40),
     st.integers(1, 5),
 )
-def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], most: int) -> None:
+def test_rows_do_not_depend_on_the_sizes(parts: list[bytes], most: int) -> None:
     def rows(path: Path, sizes: Sizes = SIZES) -> list[tuple[int, int, str]]:
         frames = [chunk.rows(np.arange(len(chunk))) for chunk, _ in lines.batches(path, sizes=sizes)]
         return [row for frame in frames for row in frame.select("line", "offset", "text").iter_rows()]
@@ -55,7 +55,7 @@ def test_rows_are_the_same_however_many_are_taken_at_once(parts: list[bytes], mo
     chunk=st.integers(20, 90),
 )
 def test_every_byte_of_a_file_is_in_one_batch(parts: list[bytes], chunk: int) -> None:
-    """However long its lines are; batches end with a line, a refresh, or where there is neither."""
+    """For any length of lines; batches end with a line, or else a refresh, or else anywhere."""
     data = b"".join(parts)
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(data)
@@ -90,7 +90,7 @@ PARTS = [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=40), st.booleans())
-def test_states_of_lines_are_those_found_line_by_line(parts: list[bytes], marked: bool) -> None:
+def test_states_of_lines_equal_those_found_line_by_line(parts: list[bytes], marked: bool) -> None:
     data = b"\xef\xbb\xbf" * marked + b"".join(parts)
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(data)

@@ -1,4 +1,4 @@
-"""The arrays that hold what a log measures: joined, grouped, filled; and the file in which they wait."""
+"""The arrays of a log's numbers: joined, grouped, filled."""
 
 import numpy as np
 from hypothesis import given
@@ -29,12 +29,12 @@ def test_groups_hold_their_rows_in_order(pairs: list[tuple[int, int]]) -> None:
 
 @given(PAIRS.filter(len))
 def test_groups_are_counted(pairs: list[tuple[int, int]]) -> None:
-    """As many as there are."""
+    """With small and large numbers."""
     assert counted(*columns(pairs)) == {pair: pairs.count(pair) for pair in pairs}
 
 
 def test_gaps_are_filled_within_a_session() -> None:
-    """From before, while the session has no value of its own."""
+    """From `before`, while the session has no value of its own."""
     values, session = np.array([NAN, 1, NAN, NAN, 2, NAN]), np.array([0, 0, 0, 1, 1, 1])
 
     assert filled(values, session, np.array([7, 7, 7, NAN, NAN, NAN])).tolist()[:3] == [7, 1, 1]
@@ -42,6 +42,6 @@ def test_gaps_are_filled_within_a_session() -> None:
 
 
 def test_nan_is_no_change() -> None:
-    """It is like NaN, and unlike a number."""
+    """NaN equals NaN, and differs from a number."""
     assert changes(np.array([NAN, NAN, 1, 1, NAN])).tolist() == [True, False, True, False, True]
     assert changes(np.array([1, 1, 1]), np.array([1, 2, 2])).tolist() == [True, True, False]

@@ -22,7 +22,7 @@ from loganalyst.sources.text.lines import prefixes
     ("mark", "rank"), [("[rank3]: ", 3), ("[default0]: ", 0), ("[1,12]<stderr>:", 12), ("(T pid=7, ip=10.0.0.2)", None)]
 )  # fmt: skip
 def test_a_collector_hides_no_rank(collector: str, mark: str, rank: int | None) -> None:
-    """The prefix is the rank's mark alone: lines of one rank are found by it."""
+    """The prefix is the rank's mark alone, which identifies the lines of one rank."""
     found = prefixes.described(pl.Series([f"{collector}{mark}  boom", f"{collector}boom"]))
 
     assert found["prefix"].to_list() == [mark.strip(), ""]
@@ -30,7 +30,7 @@ def test_a_collector_hides_no_rank(collector: str, mark: str, rank: int | None) 
     assert found["rank"].to_list() == [rank, None]
 
 
-def test_slurm_sets_the_numbers_of_ten_tasks_and_more_flush() -> None:
+def test_srun_pads_the_numbers_of_more_than_ten_tasks() -> None:
     """As `srun --label` with 12 tasks does."""
     found = prefixes.described(pl.Series([" 3: boom", "11:   boom"]))
 

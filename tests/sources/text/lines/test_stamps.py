@@ -20,7 +20,7 @@ STAMPS = st.builds(
 
 
 @given(st.lists(STAMPS, min_size=1, max_size=20))
-def test_stamps_at_known_places_are_those_found_by_search(written: list[str]) -> None:
+def test_stamps_at_known_places_equal_those_found_by_search(written: list[str]) -> None:
     starts = np.cumsum([0, *(len(text) + 1 for text in written[:-1])])
     found = stamps.fixed("\n".join(written).encode(), starts)
     assert [str(t) for t in found] == [str(t) for t in stamps.times(pl.Series(written))]

@@ -8,7 +8,7 @@ from loganalyst.sources.text.lines.numberrecords import Counted, Points
 NAN = np.nan
 
 
-def test_what_waits_in_a_file_comes_back() -> None:
+def test_blocks_in_a_file_come_back() -> None:
     """All blocks in their order: those in the file, and the last in memory."""
     whole, real, mark = np.arange(3), np.array([1.5, NAN, -0.0]), np.array([True, False, True])
     time = np.array(["2024-05-01T10:00:00.5", "NaT", "2024-05-02"], "M8[us]")

@@ -1,4 +1,4 @@
-"""Numbers read column by column are those a regex finds line by line."""
+"""Numbers read column by column equal those that a regex finds line by line."""
 
 import math
 from decimal import Decimal
@@ -62,7 +62,7 @@ def test_a_digit_of_a_word_is_no_number() -> None:
 
 
 @given(st.lists(st.floats(0, 1e22).map(repr), min_size=1, max_size=40), st.integers(0, 3))
-def test_a_number_of_many_digits_is_the_double_that_it_says(numbers: list[str], more: int) -> None:
+def test_a_number_of_many_digits_is_rounded_like_its_text(numbers: list[str], more: int) -> None:
     written = [f"step 1 | loss {number}" for text in numbers for number in (text, _halfway(text, more))]
     (form,) = lineforms.learn(pl.Series(written[:1]))
     chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))

@@ -22,8 +22,8 @@ LOSSES = [round(1 / i, 4) for i in range(1, 6)]
         ("Train: {e} [ 100/200 ( 50%)]  Loss: {x} (9.9)\nTest: [ 10/10]  Loss: {y} ({y})", ("Loss", "Test Loss")),
     ],
 )  # fmt: skip
-def test_what_programs_print_around_a_name_is_no_part_of_it(line: str, names: tuple[str, str]) -> None:
-    """Arguments of a tensor, the place of a logger, arrows and pictures, abbreviations, timm's epoch."""
+def test_text_around_a_name_is_not_part_of_it(line: str, names: tuple[str, str]) -> None:
+    """Arguments of a tensor, a logger's origin, arrows and pictures, abbreviations, timm's epoch."""
     text = "\n".join(line.format(e=i, x=x, y=x + 1) for i, x in enumerate(LOSSES, 1))
     found = parse(frame(text)).sort("line", maintain_order=True)
 

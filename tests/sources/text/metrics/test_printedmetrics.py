@@ -778,7 +778,7 @@ def test_no_junk(name: str) -> None:
 
 
 def test_a_foreign_line_inside_a_traceback() -> None:
-    """What another rank, or one without a prefix, logs between the lines of a traceback is read; the trace is not."""
+    """A line of another rank, or without a prefix, inside a traceback is read; the traceback is not."""
     trace = [
         "Traceback (most recent call last):",
         '  File "/a.py", line 3, in f',
@@ -805,7 +805,7 @@ def test_schema_lines_and_time() -> None:
     assert parse(lines.clear()).schema == SCHEMAS["points"]
 
 
-def test_sessions_start_anew() -> None:
+def test_sessions_are_independent() -> None:
     """A session's steps do not depend on those before it."""
     text = "Epoch 3: 50/100 loss=0.5\nEpoch 4: 50/100 loss=0.4\nvalid loss 0.3"
     both = parse(pl.concat([frame(text, 0), frame(text, 1)]))
@@ -814,7 +814,7 @@ def test_sessions_start_anew() -> None:
 
 
 def test_frozen_and_missing_values_stay() -> None:
-    """A loss of exactly 0 and one that is NaN at each step are points, not gaps."""
+    """A loss of exactly 0 and a loss that is NaN at each step are points, not gaps."""
     text = "\n".join(f"step {i} loss 0.0 grad_norm nan" for i in range(5))
 
     assert rows(text) == [r for i in range(5) for r in (("loss", i, None, 0.0), ("grad_norm", i, None, "nan"))]
@@ -832,7 +832,7 @@ NAMES = st.text("bcdghjkqwxyz", min_size=3, max_size=8)  # no vowels: no word fo
     between=st.sampled_from([", ", " ", " | ", "  ", "; "]),
 )
 def test_round_trip(names: list[str], values: list[list[float]], separator: str, between: str) -> None:
-    """What was printed as pairs beside a step and a loss comes back exactly."""
+    """Pairs printed next to a step and a loss come back exactly."""
     names = ["loss", *(n for n in names if n != "loss")]
     text = "\n".join(
         between.join([f"step{separator}{i}", *(f"{n}{separator}{v!r}" for n, v in zip(names, record, strict=False))])
@@ -875,7 +875,7 @@ PIECES = st.sampled_from([*WORDS, *PARTS, *VALUES, "100%|███| 3/4 [00:01<0
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 def test_any_text_is_read(text: str) -> None:
-    """Whatever stands in a log, the answer is a table of points on lines of that log."""
+    """For any text, the result is a table of points on its lines."""
     found = parse(frame(text))
 
     assert found.schema == SCHEMAS["points"]
@@ -884,7 +884,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_one_damaged_line_does_not_renumber_the_others() -> None:
-    """A step that seems to go back in the midst of a bar is one of thirty that go on with each epoch."""
+    """One step that seems to go back within a bar of thirty, which go on with each epoch."""
     lines = [f"train: epoch={i} step={10 * i} loss={1 / (1 + i):.4f}" for i in range(30)]
     lines[18] = "INFOpoch 2:  5%|##   | 1/20 [00:0 " + lines[18]
     steps = parse(frame("\n".join(lines) + "\n"))["step"].to_list()
@@ -894,7 +894,7 @@ def test_one_damaged_line_does_not_renumber_the_others() -> None:
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real logs is not here")
 def test_real_runs() -> None:
-    """Of each recorded run that is a printed log, every metric its label names is read."""
+    """In each recorded run that is a printed log, every metric that its label names is read."""
     with (CORPUS / "runs/labels.csv").open() as file:
         labels = [r for r in csv.DictReader(file) if r["format"] == "stdout-log"]
     positions = {"epoch", "s"}

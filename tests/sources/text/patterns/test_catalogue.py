@@ -59,7 +59,7 @@ def test_examples_in_the_whole_catalogue(pattern: catalogue.Pattern) -> None:
 
 
 def test_every_pattern_has_both_kinds_of_examples() -> None:
-    """No pattern goes without a case that must match and one that must not."""
+    """Every pattern has an example that must match and one that must not."""
     assert [p.id for p in CATALOGUE if not p.match or not p.no_match] == []
 
 
@@ -68,7 +68,7 @@ def test_the_catalogue_is_large() -> None:
 
 
 def test_every_label_but_those_of_metrics_has_a_pattern() -> None:
-    """A common label without a log line is one that only metrics show."""
+    """A label without a log line is one that only metrics show."""
     from_metrics = {"loss_spikes", "exploding_gradients", "straggler", "dead_run"}
 
     assert set(LOG_LABELS) - {p.label for p in CATALOGUE} == from_metrics
@@ -76,7 +76,7 @@ def test_every_label_but_those_of_metrics_has_a_pattern() -> None:
 
 @pytest.mark.parametrize("line", HEALTHY)
 def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
-    """What healthy runs print is never claimed by a pattern that ends a run."""
+    """No line of a healthy run is claimed by a pattern that ends a run."""
     claimed = catalogue.match(pl.Series([line]), CATALOGUE)["pattern"].to_list()
 
     assert [c for c in claimed if BY_ID[c].part in FATAL] == []
@@ -93,7 +93,7 @@ def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
     ],
 )
 def test_source_code_is_no_message(box: str) -> None:
-    """What a quoted line of a program would raise was not raised there; the message itself is found."""
+    """An exception in quoted source code was not raised there; the message itself is found."""
     said = "AssertionError: Check batch related parameters. train_batch_size is not equal"
     claimed = catalogue.match(pl.Series([box.format(said), said]), CATALOGUE)
 
@@ -101,7 +101,7 @@ def test_source_code_is_no_message(box: str) -> None:
 
 
 def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where hyperscan is missing every line is claimed by the same pattern."""
+    """Without hyperscan every line is claimed by the same pattern."""
     text = pl.Series(EXAMPLES)
     fast = catalogue.match(text, CATALOGUE)
     monkeypatch.setattr(literals, "_scanner", lambda _literals: None)
@@ -110,7 +110,7 @@ def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_captures_are_a_json_object() -> None:
-    """Named groups come as text; one that took no part is null."""
+    """Named groups are texts; a group that took no part is null."""
     hits = catalogue.match(pl.Series(["CUDA out of memory. Tried to allocate 2.50 GiB"]), CATALOGUE)
     captures = hits["captures"].str.json_decode(pl.Struct({"tried": pl.String, "unit": pl.String, "gpu": pl.String}))
 
@@ -118,7 +118,7 @@ def test_captures_are_a_json_object() -> None:
 
 
 def test_a_specific_pattern_goes_before_a_generic_one() -> None:
-    """A line that hardware, CUDA and the general exception could claim belongs to the hardware."""
+    """Hardware, CUDA and the general exception match this line; hardware claims it."""
     hits = catalogue.match(pl.Series(["RuntimeError: CUDA error: uncorrectable ECC error encountered"]), CATALOGUE)
 
     assert hits["pattern"].to_list() == ["gpu-ecc"]

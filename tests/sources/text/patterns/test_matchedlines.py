@@ -6,7 +6,7 @@ from loganalyst.sources.text.patterns.matchedlines import MAX_MATCHES_PER_END, H
 
 
 def test_matches_of_a_pattern_are_kept_from_either_end_of_a_session() -> None:
-    """Of each pattern and session its own; few are all kept."""
+    """Each pattern and session has its own limit; a few are all kept."""
     n = 4 * MAX_MATCHES_PER_END
     row, zero = np.arange(n), np.zeros(n, np.int64)
     hits = Hits(row, row + 1, row % 2, zero, np.full(n, "{}", object), zero)

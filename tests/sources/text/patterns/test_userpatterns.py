@@ -29,7 +29,7 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_own_folder(tmp_path: Path) -> None:
+def test_a_users_pattern_is_loaded(tmp_path: Path) -> None:
     """A user's pattern goes before ours of the same part."""
     written(tmp_path, ONE)
     (mine,) = set(userpatterns.known(userpatterns.find([tmp_path]))) - set(CATALOGUE)
@@ -52,14 +52,14 @@ def test_own_folder(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_pattern_is_refused(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
-    """A mistake in a pattern file is named with its place and the nearest allowed word."""
+    """The error names the place of the mistake and the nearest allowed word."""
     (fault,) = userpatterns.faults(userpatterns.find([written(tmp_path, ONE.replace(*change))]))
 
     assert re.search(f"(?s){expected}", str(fault))
     assert userpatterns.known(userpatterns.find([tmp_path])) == CATALOGUE
 
 
-def test_an_id_stands_once(tmp_path: Path) -> None:
+def test_an_id_is_unique(tmp_path: Path) -> None:
     """Two patterns of one id are refused, naming both places."""
     doubled = ONE + ONE.split("patterns:\n")[1]
 

@@ -21,7 +21,7 @@ def test_a_chain_is_one_chain() -> None:
     assert first == second != third
 
 
-def test_ranks_are_taken_apart() -> None:
+def test_ranks_are_separated() -> None:
     """Two ranks that print line by line in turn give two whole tracebacks."""
     one, two = printed(raised(ValueError, "of one")), printed(raised(TypeError, "of two"))
     lines = [line for pair in zip(one, two, strict=True) for line in (f"[rank1]: |{pair[0]}", f"[rank2]: |{pair[1]}")]
@@ -32,7 +32,7 @@ def test_ranks_are_taken_apart() -> None:
 
 
 def test_a_foreign_line_inside() -> None:
-    """A line another process wrote between header and exception does not end the block."""
+    """A line of another process between header and exception does not end the block."""
     found = chains.find(
         rows(
             "Traceback (most recent call last):",
@@ -46,14 +46,14 @@ def test_a_foreign_line_inside() -> None:
 
 
 def test_clean_up_noise_is_harmless() -> None:
-    """What the interpreter prints while it shuts down is marked."""
+    """Tracebacks of the interpreter's clean-up are marked."""
     found = chains.find(rows("Exception ignored in: <f>", *printed(raised(ValueError, "late"))))
 
     assert [one.harmless for one in found] == [True]
 
 
-def test_what_a_finaliser_raises_is_harmless() -> None:
-    """Python ignores it, and prints so in a line above, which a log that begins in the midst does not have."""
+def test_an_exception_in_a_finaliser_is_harmless() -> None:
+    """Python ignores it and says so in the line above, which a cut log may lack."""
     frames = ('  File "tk.py", line 4017, in __del__', "    self.tk.call()")
     called = ('  File "a.py", line 1, in <module>', "    f()", *frames)
     found = [chains.find(rows("Traceback (most recent call last):", *f, "RuntimeError: x")) for f in (frames, called)]
@@ -63,7 +63,7 @@ def test_what_a_finaliser_raises_is_harmless() -> None:
 
 @pytest.mark.parametrize("width", range(40, 100))
 def test_a_box_cuts_a_place_anywhere(width: int, tmp_path: Path) -> None:
-    """Rich breaks a line within the path, between it and the number, within the number, and before the function."""
+    """Rich breaks a line within the path, before the number, within it, and before the function."""
     out, script = io.StringIO(), tmp_path / "train.py"
     script.write_text("\n" * 1233 + "def fit(): {}['late']\nfit()")
     try:
@@ -80,7 +80,7 @@ CHAIN = "During handling of the above exception, another exception occurred:"
 
 
 def test_a_chain_that_may_go_on_is_held() -> None:
-    """From its first header: where the exception has just been printed, and where the next is announced."""
+    """From its first header: behind an exception that was just printed, and where another is announced."""
     chain = [HEADER + ":", FRAME.format(3, "f"), "KeyError: 1", "", CHAIN, ""]
 
     assert chains.unfinished(rows("a", *chain[:3])) == 1
@@ -90,7 +90,7 @@ def test_a_chain_that_may_go_on_is_held() -> None:
 
 
 def test_no_other_ranks_traceback_is_cut() -> None:
-    """What is held begins where no rank is within a traceback."""
+    """The rows that are held begin where no rank is within a traceback."""
     one = ["1|" + line for line in (HEADER, FRAME.format(3, "f"), "KeyError: 1", *"abcdefgh")]
     two = ["2|" + line for line in (HEADER, FRAME.format(3, "f"))]
 

@@ -11,7 +11,7 @@ from loganalyst.sources.text.tracebacks import folding, stacks
 
 
 def test_many_blocks_are_thinned(tmp_path: Path) -> None:
-    """The first and the last are kept, and a gap says how many are not."""
+    """The first and the last are kept, and a gap counts the others."""
     file = tmp_path / "a.log"
     words = [f"{a}{b}" for a in "bcdfghjklmnpqrstvwxz" for b in "bcdfghjklmnpqrstvwxzaeiou"]
     body = 'Traceback (most recent call last):\n  File "/a.py", line 3, in f\nValueError: '

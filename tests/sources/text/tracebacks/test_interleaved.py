@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from loganalyst.sources.text.tracebacks import chains
+from loganalyst.sources.text.tracebacks import chains, interleaved, traces
 from loganalyst.sources.text.tracebacks.tracelines import HEADER
 from tests.sources.text.tracebacks.traceback_cases import FRAME, blocks, rows, values
 
 
 def test_two_processes_without_prefixes(tmp_path: Path) -> None:
-    """Both exceptions are told; whose frames are whose only where both are the same."""
+    """Both exceptions are reported; frames only where both printed the same."""
     head, frame = "Traceback (most recent call last):", '  File "/a.py", line {}, in f'
     same = [head, head, frame.format(3), frame.format(3), "ValueError: one", "KeyError: 'two'"]
     other = [head, head, frame.format(3), frame.format(4), "ValueError: one", "KeyError: 'two'"]
@@ -43,11 +43,19 @@ def test_two_processes_without_prefixes(tmp_path: Path) -> None:
     ],
 )
 def test_processes_that_print_at_once(said: list[str], endings: list[str | None], frames: list[int | None]) -> None:
-    """`H` is a header, a number the line of a frame: exceptions in the order printed; no frame where it is not known
-    whose it is.
+    """`H` is a header, a number the line of a frame. Exceptions go to the headers in order; a frame of an unknown
+    process is none.
     """
     text = [HEADER + ":" if line == "H" else FRAME.format(line, "f") if line.isdigit() else line for line in said]
     found = chains.find(rows(*text))
 
     assert [one.exception for one in found] == endings
     assert [one.frame for one in found] == [line and f"/a.py:{line} in f" for line in frames]
+
+
+def test_exceptions_go_to_the_headers_in_order() -> None:
+    (printer,) = rows(HEADER + ":", HEADER + ":", "AError: x", "BError: y")
+    found = traces.printed(printer)
+    interleaved.untangle(found)
+
+    assert [(one.found.row, one.found.exception) for one in found] == [(2, "AError"), (3, "BError")]

@@ -16,7 +16,7 @@ WATCHDOG = (
 
 
 def test_srun_lists_tasks(tmp_path: Path) -> None:
-    """Tasks are ranks; another exit code is another block; a step daemon's words have its node."""
+    """Tasks are ranks; another exit code is another block; a step daemon's line has its node."""
     log = """\
 srun: error: gpu1: tasks 0-2,5: Exited with exit code 1
 srun: error: gpu2: task 8: Exited with exit code 1
@@ -31,7 +31,7 @@ slurmstepd: error: *** STEP 7.0 ON gpu1 CANCELLED AT 2026-01-02T03:04:05 DUE TO 
 
 
 def test_asserts_of_many_threads_are_one(tmp_path: Path) -> None:
-    """However many threads print it; the block goes to the last line that says so."""
+    """For any number of threads; the block ends at the last such line."""
     log = "\n".join(ASSERT.format(i // 32, i % 32) for i in range(500))
 
     assert values(blocks(tmp_path, log), "kind", "exception", "message", "frame", "last_line", "repeated") == [

@@ -1,4 +1,4 @@
-"""Blocks that are no Python tracebacks: what launchers, CUDA, NCCL, XLA and C++ print."""
+"""Stacks below Python: C++, CUDA, crashed interpreters."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ from tests.sources.text.tracebacks.traceback_cases import TABLE, blocks, values
     ],
 )  # fmt: skip
 def test_stacks_below_python(tmp_path: Path, log: str, exception: str, message: str, frame: str | None) -> None:
-    """What was thrown, what it says, and where it was raised, if that is told."""
+    """The thrown class, its message, and where it was raised, if that is printed."""
     assert values(blocks(tmp_path, log + "\n"), "kind", "exception", "message", "frame") == [
         ("cpp", exception, message, frame)
     ]
 
 
 def test_a_c_stack_below_an_exception_is_part_of_it(tmp_path: Path) -> None:
-    """The frames of C++ that torch prints with a Python exception are no block of their own."""
+    """The C++ frames that torch prints with a Python exception are no block of their own."""
     log = (
         'Traceback (most recent call last):\n  File "/a.py", line 3, in f\nRuntimeError: CUDA error: x\n'
         "Exception raised from check at ../c10/a.cpp:44 (most recent call first):\nframe #0: g\n"

@@ -10,8 +10,8 @@ from loganalyst.sources.text.tracebacks import torchrun
 from tests.sources.text.tracebacks.traceback_cases import TABLE, blocks, values
 
 
-def test_torchrun_names_who_failed_first(tmp_path: Path) -> None:
-    """The rank that failed first with its traceback, the others by how they ended; the launcher because of it."""
+def test_torchrun_names_the_first_failed_rank(tmp_path: Path) -> None:
+    """The first failed rank with its traceback, the others by their exit; the launcher failed because of the first."""
     rows = blocks(tmp_path, TABLE)
 
     assert values(rows, "kind", "message", "rank", "node", "ranks", "parent") == [
@@ -24,7 +24,7 @@ def test_torchrun_names_who_failed_first(tmp_path: Path) -> None:
     assert [str(row["time"])[:19] for row in rows[1:3]] == ["2026-01-02 03:04:06", "2026-01-02 03:04:05"]
 
 
-def test_the_launchers_block_is_that_of_the_rank(tmp_path: Path) -> None:
+def test_the_launchers_block_is_the_ranks_traceback(tmp_path: Path) -> None:
     """Asked for the launcher's line, the run gives the traceback of the rank that failed first."""
     (tmp_path / "a.log").write_text(TABLE)
     run = Run(blocks=Tables.concat(reader.read(tmp_path / "a.log")).blocks)

@@ -21,8 +21,8 @@ from tests.sources.text.tracebacks.traceback_cases import rows
         (r"C:\work\lib\model.py", False),
     ],
 )
-def test_whose_frame_it_is(path: str, library: bool) -> None:
-    """Python's own on Windows and checkouts of libraries are passed over; projects that are named like one are not."""
+def test_paths_of_libraries(path: str, library: bool) -> None:
+    """Python's own files on Windows and checkouts of libraries are libraries; projects with similar names are not."""
     found = chains.find(
         rows(
             "Traceback (most recent call last):",

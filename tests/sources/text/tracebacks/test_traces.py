@@ -1,11 +1,11 @@
 """One traceback: its lines, exception and frame."""
 
-from loganalyst.sources.text.tracebacks import chains
+from loganalyst.sources.text.tracebacks import chains, traces
 from tests.sources.text.tracebacks.traceback_cases import messages, printed, raised, rows
 
 
 def test_one_traceback() -> None:
-    """Header, exception, message and the innermost own frame of what Python printed are found."""
+    """Header, exception, message and the innermost own frame are found."""
     lines = ["starting", *printed(raised(ValueError, "bad shard")), "after"]
     (found,) = chains.find(rows(*lines))
 
@@ -18,7 +18,7 @@ def test_one_traceback() -> None:
 
 
 def test_library_frames_are_not_the_users() -> None:
-    """Frames in site-packages are passed over for the innermost frame of the user's code."""
+    """Frames in site-packages are skipped for the innermost frame of the user's code."""
     found = chains.find(
         rows(
             "Traceback (most recent call last):",
@@ -34,7 +34,7 @@ def test_library_frames_are_not_the_users() -> None:
 
 
 def test_an_exception_of_any_name_right_below_the_frames() -> None:
-    """A class without the usual ending counts where it follows the frames."""
+    """A class without the usual suffix counts right below the frames."""
     found = chains.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))
 
     assert messages(found) == [("my.Boom", "x")]
@@ -62,3 +62,22 @@ def test_rich_traceback() -> None:
     )
 
     assert [(one.exception, one.frame) for one in found] == [("ValueError", "/home/me/train.py:7 in main")]
+
+
+def test_the_parts_of_a_traceback() -> None:
+    """Exceptions in a row are its endings; a line of another kind behind them is a stray."""
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/a.py", line 3, in f',
+        "    f()",
+        "AError: x",
+        "BError",
+        "bye",
+    ]
+    (printer,) = rows(*lines)
+    (one,) = traces.printed(printer)
+
+    assert [ending.name for ending in one.endings()] == ["AError", "BError"]
+    assert (one.strays(), one.extras(), one.orderly()) == (True, False, True)
+    assert one.frames() == ["/a.py:3 in f"]
+    assert (one.found.row, one.found.deep, one.found.exception, one.found.message) == (3, 1, "AError", "x")
