@@ -87,6 +87,14 @@ class Session:
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
         self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}
 
+    def add_times(self, times: NDArray[np.int64]) -> None:
+        """Record the times of lines (µs, _NAT where there is none)."""
+        last = int(times.max())
+        if last != _NAT:
+            first = int(times[times != _NAT].min())
+            self.started = first if self.started is None else min(self.started, first)
+            self.ended = last if self.ended is None else max(self.ended, last)
+
     def is_fatal_at(self, part: str, line: int) -> bool:
         """Whether training did not survive a fault on this line."""
         return part == "stop" or len(self.progress) < 2 or line >= self.progress[0]
@@ -235,15 +243,9 @@ class Sessions:
             numbers = number_rows[slice(*np.searchsorted(number_rows, (begin, end)))]
             if len(numbers):
                 session.add_progress(chunk.line[numbers])
-            times = look.time[begin:end].view(np.int64)
-            last = int(times.max())
-            if last != _NAT:
-                first = int(times[times != _NAT].min())
-                session.started = first if session.started is None else min(session.started, first)
-                session.ended = last if session.ended is None else max(session.ended, last)
-        terminated = np.isin(
-            hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in having("terminated")]
-        )
+            session.add_times(look.time[begin:end].view(np.int64))
+        ids = having("terminated")
+        terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
         judged = hits[hits.with_parts(*_JUDGED, "end") | terminated]
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
         for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from loganalyst.model import SCHEMAS, table
+from loganalyst.model import table
 from loganalyst.opening import opened
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics.barsteps import BAR
@@ -45,19 +45,12 @@ def last(path: Path, session: int, first_line: int, last_line: int) -> pl.DataFr
         pl.col("body").last().alias("text"),
         *(pl.col(name).drop_nulls().last() for name in _NUMBERS),
     )
-    captures = pl.struct(pl.col(*_NUMBERS).cast(pl.String)).struct.json_encode()
-    found = ends.head(MAX_RANKS).with_columns_seq(
-        pl.lit(session).alias("session"),
-        pl.lit(path.name).alias("file"),
-        pl.lit("last-step").alias("pattern"),
-        pl.lit("advice").alias("part"),
-        pl.col("text").str.tail(MAX_TEXT_CHARS),
-        captures.alias("captures"),
-    )
-    missing = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMAS["lines"].items() if name not in found.columns]
-    return found.with_columns_seq(missing).select_seq(
-        pl.col(name).cast(dtype) for name, dtype in SCHEMAS["lines"].items()
-    )
+    ends = ends.head(MAX_RANKS)
+    captures = ends.select(pl.struct(pl.col(*_NUMBERS).cast(pl.String)).struct.json_encode()).to_series()
+    return table("lines", {
+        "session": session, "file": path.name, "line": ends["line"], "rank": ends["rank"], "pattern": "last-step",
+        "part": "advice", "captures": captures, "text": ends["text"].str.tail(MAX_TEXT_CHARS),
+    })  # fmt: skip
 
 
 def _rows(tail: bytes, last_line: int) -> pl.DataFrame:

@@ -1,9 +1,9 @@
 """The catalogue of log-line patterns (`rules/text/*.yaml`): loaded, checked, and matched in linear time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -178,7 +178,17 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
     file.check_keys(at, REQUIRED, OPTIONAL)
     file.check_keys((*at, "tests"), ("match", "no_match"))
     node = file.get(at)
-    where = file.where(*at, "id")
+    _check_choices(file, at, node)
+    _check_texts(file, at, node)
+    return Pattern(
+        node["id"], node["label"], node["part"], tuple(node["literals"]), node["regex"], node.get("not"),
+        bool(node.get("generic")), tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]),
+        file.where(*at, "id"),
+    )  # fmt: skip
+
+
+def _check_choices(file: RuleFile, at: tuple[str | int, ...], node: Mapping[str, Any]) -> None:
+    """Check the fields of a pattern that take one of some words."""
     _check_choice(file.where(*at, "part"), "part", node["part"], get_args(Part))
     if node["label"] is not None:
         _check_choice(file.where(*at, "label"), "label", node["label"], LOG_LABELS)
@@ -188,6 +198,10 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
         raise RuleError(file.where(*at, "says"), f"says is {node['says']!r}", "a list of traits is needed")
     for trait in node.get("says", ()):
         _check_choice(file.where(*at, "says"), "trait", trait, tuple(TRAITS))
+
+
+def _check_texts(file: RuleFile, at: tuple[str | int, ...], node: Mapping[str, Any]) -> None:
+    """Check the fields of a pattern that take texts."""
     for key in ("id", "regex", "not"):
         if not isinstance(node.get(key, ""), str):
             raise RuleError(file.where(*at, key), f"{key} is {node[key]!r}", "a text is needed")
@@ -198,10 +212,6 @@ def _read_pattern(file: RuleFile, i: int) -> Pattern:
             )
     if not _is_list_of_texts(node["literals"]) or not all(word and "\n" not in word for word in node["literals"]):
         raise RuleError(file.where(*at, "literals"), "no literals", "a list of texts, one of which is in every match")
-    return Pattern(
-        node["id"], node["label"], node["part"], tuple(node["literals"]), node["regex"], node.get("not"),
-        bool(node.get("generic")), tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]), where,
-    )  # fmt: skip
 
 
 def _is_list_of_texts(value: object) -> bool:
