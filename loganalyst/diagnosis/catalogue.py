@@ -10,12 +10,12 @@ import polars as pl
 
 from loganalyst import rulefiles
 from loganalyst.diagnosis import rulereading, rulesql
-from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
 from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
+from loganalyst.model.labels import LABELS
 
 T = TypeVar("T")
 NOT_RULES = (

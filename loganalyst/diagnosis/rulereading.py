@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
     MAX_WEIGHT,
     ExperimentRule,
@@ -25,6 +24,7 @@ from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
+from loganalyst.model.labels import LABELS
 from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, refuse_name
 
 Weights = dict[str, Weight]
