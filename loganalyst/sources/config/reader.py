@@ -17,7 +17,7 @@ from loganalyst.opening import whole
 from loganalyst.sources.config import plaintexts, secrets, yamltree
 from loganalyst.sources.files.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.files.lineblocks import binary, gap, text
-from loganalyst.sources.tables.jsonshape import loaded, settings_name, shape
+from loganalyst.sources.tables.jsonshape import parse_json, settings_name, shape
 
 NAME = "config"
 
@@ -98,7 +98,7 @@ def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
         except (ValueError, RecursionError) as error:
             return {}, f"not valid TOML: {error}"[:200]
     if path.suffix.lower() == ".json":
-        data = loaded(content)
+        data = parse_json(content)
         return (data, "") if isinstance(data, dict) else ({}, "not one JSON object")
     tree, broken = yamltree.parse(content)
     if broken is not None:

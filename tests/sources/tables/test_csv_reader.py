@@ -376,19 +376,16 @@ def test_sniff(tmp_path):
     assert sniff(tmp_path, b"", "metrics.csv") == 0.0
 
 
-def test_batches_carry_on(tmp_path, monkeypatch):
-    """A table of many blocks reads like one: rows, lines, in-epoch steps and quotes across their bounds."""
-    from loganalyst.sources.files import lineblocks
-
+def test_batches_carry_on(tmp_path):
+    """A table of many blocks reads like one: rows, lines, in-epoch steps and quotes continue across blocks."""
     rows = [f'{e},{i},{e * 10 + i}.5,"a\nb"' for e in range(30) for i in range(10)]
     path = tmp_path / "metrics.csv"
     path.write_text("\n".join(["epoch,batch,loss,note", *rows]) + "\n")
     whole = read(path).points
-    small = lineblocks.blocks
-    monkeypatch.setattr(csv_reader, "blocks", lambda p: small(p, size=64))
+    in_blocks = Tables.concat(csv_reader.read(path, size=64)).points
 
     assert list(range(300)) == whole["step"].to_list()
-    assert whole.equals(read(path).points)
+    assert whole.equals(in_blocks)
 
 
 def test_one_foreign_byte_costs_one_line_its_letters(tmp_path):
