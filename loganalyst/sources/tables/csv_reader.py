@@ -68,7 +68,7 @@ def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
     with opened(path) as file:
         head = file.read(1 << 16)
     if binary(head) and not holed(head):
-        why = f"binary data, no CSV: a NUL byte at offset {head.index(0)}"
+        why = f"binary data, not CSV: a NUL byte at offset {head.index(0)}"
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
     table = _Table(path)
@@ -138,7 +138,7 @@ class _Table:
         rows = self.losses.gaps()
         if self.unread and self.found:
             named = ", ".join(map(repr, islice(self.unread, _NAMES_SHOWN))) + ", …" * (len(self.unread) > _NAMES_SHOWN)
-            rows.append(gap(self.path, f"columns of texts are not read ({len(self.unread)}): {named}"))
+            rows.append(gap(self.path, f"text columns are not read ({len(self.unread)}): {named}"))
         if not self.found and not rows:
             nothing = "a header, no rows yet" if self.header else "no rows: the file is empty"
             rows = [gap(self.path, "no numeric column" if self.rows else nothing, 0)]
@@ -182,10 +182,10 @@ class _Table:
     def _begin(self, names: Sequence[str]) -> None:
         """Start a session with the names of a header."""
         if len(names) > _MAX_COLUMNS:
-            self.refused = f"no table of metrics: {len(names):,} columns; at most {_MAX_COLUMNS:,} are read"
+            self.refused = f"not a table of metrics: {len(names):,} columns; at most {_MAX_COLUMNS:,} are read"
             names = []
         if csvexports.comparison(names):
-            self.refused = "a comparison of runs, one a row, and no curve: export the history of one run"
+            self.refused = "a comparison of runs, one per row, without curves: export the history of one run"
         header = csvheader.unique_names(names, self.path)
         self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
@@ -245,7 +245,9 @@ class _Table:
         words = {normalised(n) for n, column in texts.items() if column.count() and n not in numeric}
         counted = self.axes.time or (self.axes.step and normalised(self.axes.step) != "index")
         if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
-            self.refused = "no table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+            self.refused = (
+                "not a table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+            )
 
     def _index(self, rows: Rows) -> pl.DataFrame:
         """The session, line, step, epoch and time of each row."""

@@ -69,7 +69,7 @@ class Losses:
         if values.null_count() > column.null_count():
             odd = values.is_null() & column.is_not_null()
             example = f": {column.filter(odd)[0][:40]!r}"
-            self.lines(f"cells of column {name!r} are no numbers", block, rows.lines.filter(odd), example)
+            self.lines(f"cells of column {name!r} are not numbers", block, rows.lines.filter(odd), example)
 
     def lines(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
         """Count some lines of a block under a reason."""

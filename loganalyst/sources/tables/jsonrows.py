@@ -116,14 +116,14 @@ class Log:
         whys = [
             gap(
                 self.path,
-                f"no JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
+                f"not a JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
                 b.offset,
                 b.bytes,
             )
             for b in self.gaps
         ]
         if self.more:
-            whys.append(gap(self.path, f"no JSON object in {self.more} more places"))
+            whys.append(gap(self.path, f"not a JSON object in {self.more} more places"))
         if self.left:
             what = f"{self.left} values are media, or lists longer than {MAX_LIST}, the first {self.first_left!r}"
             whys.append(gap(self.path, what))

@@ -182,7 +182,7 @@ class _Table:
         if self.axes.time or (self.axes.step and normalised(self.axes.step) != "index") or self.axes.epoch:
             return ""
         shown = ", ".join(list(self.columns)[:_NAMES_SHOWN])
-        return f"no table of metrics: no column counts steps, epochs or time (columns: {shown})"
+        return f"not a table of metrics: no column counts steps, epochs or time (columns: {shown})"
 
     def windows(self, begin: Place, fatal: Collection[str]) -> Iterator[Event]:
         """The points from `begin` on. In the window where a decoder died, columns are read one by one."""
@@ -218,7 +218,7 @@ class _Table:
         if unread:
             shown = ", ".join(f"{name} ({why})" for name, why in list(unread.items())[:_NAMES_SHOWN])
             more = ", …" if len(unread) > _NAMES_SHOWN else ""
-            yield Tables(gaps=gap(self.path, f"{len(unread)} columns hold no numbers: {shown}{more}"[:500]))
+            yield Tables(gaps=gap(self.path, f"{len(unread)} columns are not numeric: {shown}{more}"[:500]))
 
     def _scan(self) -> pl.LazyFrame:
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False, use_statistics=False)

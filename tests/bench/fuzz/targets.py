@@ -28,7 +28,7 @@ SMALL: dict[str, Mapping[str, int]] = {
     "mlflow": {"block": 700},
     "parquet": {"window": 50},
 }
-PATCHED: dict[str, Mapping[str, int]] = {"text": {"text.lines.lines.CHUNK": 1500}}  # the same as module constants
+PATCHED: dict[str, Mapping[str, int]] = {"text": {"text.lines.loglines.CHUNK": 1500}}  # the same as module constants
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Target:
     small: Mapping[str, int]
     module: ModuleType | None = None
     promise: Promise = nothing_more
-        unpacked: bytes | None = field(default=None, init=False)
+    unpacked: bytes | None = field(default=None, init=False)
     options: Mapping[str, int] = field(default_factory=dict, init=False)  # of the readings now
 
     def path(self, seed: Seed) -> Path:

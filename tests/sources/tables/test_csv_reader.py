@@ -293,7 +293,7 @@ def test_odd_cells_are_told_once_a_column(tmp_path):
 
     assert curve(tables, "loss") == [(0, 1.0), (2, 3.0), (4, 5.0)]
     assert tables.gaps.select("file", "offset", "why").rows() == [
-        ("metrics.csv", 14, "2 cells of column 'loss' are no numbers, the first in line 3: 'oops'")
+        ("metrics.csv", 14, "2 cells of column 'loss' are not numbers, the first in line 3: 'oops'")
     ]
 
 
@@ -347,9 +347,9 @@ def test_quote_gone_wrong_costs_one_row(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "binary data, no CSV: a NUL byte at offset 8"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary data, not CSV: a NUL byte at offset 8"),
         (b"file,caption\na.png,cat\n", "no numeric column"),
-        (b"image,label\na.png,3\nb.png,4\n", "no table of metrics: texts and no step, epoch or time"),
+        (b"image,label\na.png,3\nb.png,4\n", "not a table of metrics: texts without step, epoch or time"),
         (b"step,loss\n", "a header, no rows yet"),
         (b"step,loss", "a header, no rows yet"),
         (b"", "no rows: the file is empty"),

@@ -44,7 +44,7 @@ def test_a_history_as_wandb_exports_it(tmp_path):
     assert found.points["time"][1] == datetime(2023, 11, 14, 22, 13, 22, 500000, tzinfo=UTC)
     assert found.points.schema == SCHEMAS["points"]
     assert found.gaps["why"].to_list() == [
-        "3 columns hold no numbers: grad/_type (String), grad/bins (List(Float64)), grad/values (List(Int64))"
+        "3 columns are not numeric: grad/_type (String), grad/bins (List(Float64)), grad/values (List(Int64))"
     ]
 
 
@@ -130,7 +130,7 @@ def test_a_data_set_is_no_table_of_metrics(tmp_path, frame):
     found = read(tmp_path, frame)
 
     assert found.points.height == 0
-    assert found.gaps["why"][0].startswith("no table of metrics: no column counts steps, epochs or time (columns: ")
+    assert found.gaps["why"][0].startswith("not a table of metrics: no column counts steps, epochs or time (columns: ")
 
 
 def test_files_that_cannot_be_read(tmp_path):
