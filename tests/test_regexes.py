@@ -39,7 +39,7 @@ SHORT = {
     "loganalyst.report.comparison.picture._styles": (NAME, "a style that matplotlib wrote"),
     "loganalyst.report.diagnosis.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
     "loganalyst.sources.config.reader._OTHERS": (NAME, "a file's name"),
-    "loganalyst.sources.config.plaintexts._LINE": (2000, "longer lines are not asked (_LONGEST_LINE)"),
+    "loganalyst.sources.config.plaintexts._LINE": (2000, "longer lines are not asked (MAX_LINE)"),
     "loganalyst.sources.config.plaintexts.DUMPS": (NAME, "a file's name"),
     "loganalyst.sources.discovery.filenames._DUMP": (NAME, "a file's name"),
     "loganalyst.sources.discovery.filenames._WANDB_HISTORY": (NAME, "a folder's name"),
