@@ -1,4 +1,4 @@
-"""A run as a stranger may see it: what shows a wrong diagnosis, without whose training it was (docs/anonymous.md)."""
+"""A run without names, paths and text: enough to show a wrong diagnosis, and safe to publish (docs/anonymous.md)."""
 
 from loganalyst.anonymous.anonymousdocument import SCHEMA, document, render
 from loganalyst.anonymous.documentreading import is_document, load

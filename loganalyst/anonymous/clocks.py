@@ -1,16 +1,17 @@
-"""Dates in what is logged as numbers: a metric `_timestamp`, or steps that are seconds since 1970."""
+"""Removes dates from numbers: a metric `_timestamp`, or steps that are seconds since 1970."""
 
 import polars as pl
 
 from loganalyst.curves import roles
 
 FIRST, LAST = 946_684_800.0, 2_524_608_000.0  # 2000 to 2050, in seconds since 1970
-UNITS = (1.0, 1e3, 1e6, 1e9)  # a second in seconds, milli-, micro- and nanoseconds
+UNITS = (1.0, 1e3, 1e6, 1e9)  # one second in seconds, milli-, micro- and nanoseconds
 CLOCKS = ("wall_time", "other", "step", "epoch")  # roles of metrics whose values may be dates
 
 
 def without_dates(points: pl.DataFrame) -> pl.DataFrame:
-    """The points with clocks set to 0 at their start: values of such metrics, and steps where all are dates.
+    """The points with clocks set to 0 at their start: metrics of dates, and steps if all are dates.
+
 
     >>> rows = pl.DataFrame({"metric": ["_timestamp"] * 2, "step": [0, 1], "value": [1.7e9, 1.7e9 + 60]})
     >>> without_dates(rows)["value"].to_list()
@@ -29,6 +30,6 @@ def without_dates(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dates(values: pl.Expr) -> pl.Expr:
-    """Whether there are values and all are times between FIRST and LAST, in any unit."""
+    """Whether there are values and all are times from FIRST to LAST, in any unit."""
     within = [((values >= FIRST * unit) & (values <= LAST * unit)).all() for unit in UNITS]
     return (values.len() > 0) & pl.any_horizontal(within)

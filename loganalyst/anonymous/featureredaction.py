@@ -1,4 +1,4 @@
-"""The feature row without names: numbers and truth values, and texts of closed lists."""
+"""The feature row without names: numbers, truth values, and words of closed lists."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from loganalyst.curves import roles
 from loganalyst.features import declared
 from loganalyst.model import FeatureValue
 
-# values that features themselves give
+# words that features produce
 GIVEN = frozenset(
     [
         "none",
@@ -66,18 +66,18 @@ GIVEN = frozenset(
         "type",
     ]
 )
-_NUMBERS = re.compile(r"[\d,: –-]{1,200}")  # ranks `0, 3-5`, durations `1-02:30:00`
-_COUNTED = ("_ranks", "_clock", "_waiting", "_silent")  # ends of names of features that have such
+_NUMBERS = re.compile(r"[\d,: –-]{1,200}")  # ranks such as `0, 3-5` and durations such as `1-02:30:00`
+_COUNTED = ("_ranks", "_clock", "_waiting", "_silent")  # ends of features with such values
 
 
 def features_of(values: Mapping[str, FeatureValue], metrics: Mapping[str, str]) -> dict[str, FeatureValue]:
-    """The known values; `metrics` are the names of metrics with those they have now."""
+    """The values that may be written; `metrics` maps names of metrics to their replacements."""
     known = {name: _value(name, value, metrics) for name, value in values.items() if name in declared()}
     return {name: value for name, value in known.items() if value is not None}
 
 
 def numbered(values: Mapping[str, FeatureValue]) -> dict[str, FeatureValue]:
-    """The values of a document with numbers in place of the words for what is not finite."""
+    """The values of a document, with words such as `NaN` converted to numbers."""
     floats = {name for name, feature in declared().items() if feature.dtype == "float"}
     return {name: NOT_FINITE.get(str(v), v) if name in floats else v for name, v in values.items()}
 

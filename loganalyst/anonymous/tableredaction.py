@@ -1,7 +1,7 @@
-"""Each table of a run without what names anybody: it is said here what becomes of each column.
+"""Removes everything that identifies anybody from the tables of a run; each column has a stated treatment.
 
-What may be written is a number, a time since the run's first, a word of a closed list, or another name. The same is
-done to a document that is read: whoever made it, no text of their own gets past it.
+A written value is a number, a time relative to the run's first, a word of a closed list, or a replaced name. Documents
+that are read get the same treatment, so that no text of their authors passes.
 """
 
 import json
@@ -18,16 +18,16 @@ from loganalyst.model import table
 
 
 class Becomes(Enum):
-    """What becomes of the values of a column."""
+    """The treatment of a column."""
 
     SAME = auto()  # numbers and truth values
-    SINCE = auto()  # times, since the run's first
+    SINCE = auto()  # times, relative to the run's first
     METRIC = auto()
     FILE = auto()
     NODE = auto()
     JOB = auto()
     GROUP = auto()
-    PATTERN = auto()  # id, label or part of a pattern of ours
+    PATTERN = auto()  # id, label or part of a pattern of the catalogue
     CAPTURES = auto()
     EXCEPTION = auto()
     BLOCK = auto()
@@ -36,7 +36,7 @@ class Becomes(Enum):
     OPERATION = auto()
     SHAPES = auto()
     GAP = auto()
-    WORD = auto()  # lower-case words that the program itself gives: `finished`, `completed`
+    WORD = auto()  # words that loganalyst itself produces: `finished`, `completed`
     NOTHING = auto()
 
 
@@ -105,17 +105,18 @@ WORDS = frozenset(
 _SHAPES = re.compile(r"[\d\[\](), ]{1,400}")  # `[[4, 1024], [1024]]`
 _QUANTITY = re.compile(r"\d{1,15}(?:\.\d{1,6})?(?: ?[KMGT]i?B)?|[KMGT]?i?B")  # `1.12 GiB`
 _PLAIN = re.compile(r"[\w.:,\[\]+/ -]{1,80}", re.ASCII)  # `torch.optim.AdamW`, `[Float, Float]`
-_APART = re.compile(r"[^a-z0-9_]+")
+_SEPARATOR = re.compile(r"[^a-z0-9_]+")  # the commas and brackets of `[float, float]`
 _COUNT = re.compile(r"^[\d,]+ ")  # `5,192 more lines like ...`
 _STEP_OF_JOB = re.compile(r"(?:batch|extern|interactive|\d{1,4})")  # `48104.batch`
 
 
 def anonymous(name: str, rows: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """The rows of table `name` as they may be written, in its columns; times are left as they are."""
+    """The rows of table `name` with their treatments applied; times stay unchanged."""
     if name == "config":
         return _settings(rows, names)
-    done = COLUMNS[name]
-    columns = {key: _column(rows[key], done[key], names) for key in rows.columns if done[key] is not B.NOTHING}
+    treatment = COLUMNS[name]
+    kept = [key for key in rows.columns if treatment[key] is not B.NOTHING]
+    columns = {key: _column(rows[key], treatment[key], names) for key in kept}
     if name == "lines":
         columns["text"] = pl.Series("text", [""] * rows.height, dtype=pl.String)
     return table(name, columns) if rows.height else rows
@@ -133,14 +134,14 @@ def _replaced(value: str, becomes: Becomes, names: Names) -> str | None:
         B.METRIC: names.metric,
         B.FILE: lambda v: names.counted("file", v),
         B.NODE: lambda v: names.counted("node", v),
-        B.GROUP: lambda v: _listed(v, "operations") or names.counted("group", v),
+        B.GROUP: lambda v: _if_allowed(v, "operations") or names.counted("group", v),
         B.JOB: lambda v: job(v, names),
         B.PATTERN: lambda v: v if v in vocabulary.patterns() else "own",
         B.CAPTURES: _captures,
         B.EXCEPTION: _exception,
-        B.BLOCK: lambda v: _listed(v, "blocks"),
-        B.STATE: lambda v: _listed(v.partition(" ")[0], "job_states"),
-        B.REASON: lambda v: _listed(v, "job_reasons"),
+        B.BLOCK: lambda v: _if_allowed(v, "blocks"),
+        B.STATE: lambda v: _if_allowed(v.partition(" ")[0], "job_states"),
+        B.REASON: lambda v: _if_allowed(v, "job_reasons"),
         B.OPERATION: _operation,
         B.SHAPES: lambda v: v if _SHAPES.fullmatch(v) else None,
         B.GAP: gap,
@@ -149,38 +150,38 @@ def _replaced(value: str, becomes: Becomes, names: Names) -> str | None:
     return kinds[becomes](value)
 
 
-def _listed(value: str, name: str) -> str | None:
+def _if_allowed(value: str, name: str) -> str | None:
     return value if value in vocabulary.allowed(name) else None
 
 
 def _operation(value: str) -> str | None:
     """A collective, a back end or a type: `nccl:all_reduce`, `BFloat16`, `[Float, Float]`."""
-    parts = [part for part in _APART.split(value.lower()) if part]
+    parts = [part for part in _SEPARATOR.split(value.lower()) if part]
     known = vocabulary.allowed("operations") | vocabulary.allowed("values")
     return value if _PLAIN.fullmatch(value) and parts and all(part in known for part in parts) else None
 
 
 def job(value: str, names: Names) -> str:
-    """`48104.batch` as `1.batch`: that it is a step of a job tells how the job ended."""
-    whole, _, step = value.partition(".")
-    number = names.counted("job", whole).removeprefix("job")
+    """A replaced job id: `48104.batch` becomes `1.batch`, because the step shows how the job ended."""
+    id_, _, step = value.partition(".")
+    number = names.counted("job", id_).removeprefix("job")
     return f"{number}.{step}" if _STEP_OF_JOB.fullmatch(step) else number
 
 
 def _exception(value: str) -> str | None:
-    """The class without its module, of those that are everybody's; `Error` of another."""
+    """The class without its module if it is a common one, else `Error`."""
     name = value.rpartition(".")[2]
     return name if name in vocabulary.allowed("exceptions") else "Error"
 
 
 def _captures(value: str) -> str | None:
-    """What a pattern captured, as far as it is a number, an exception or an operation."""
+    """The captures of a pattern that are quantities, exceptions or operations."""
     try:
-        said = json.loads(value)
+        captures = json.loads(value)
     except ValueError:
         return None
     kept = {}
-    for key, text in said.items() if isinstance(said, dict) else ():
+    for key, text in captures.items() if isinstance(captures, dict) else ():
         if not isinstance(text, str):
             continue
         if key == "exception":
@@ -193,13 +194,13 @@ def _captures(value: str) -> str | None:
 
 
 def gap(why: str) -> str:
-    """The reason of a gap without what it quotes."""
+    """The reason of a gap without its quotations."""
     text = _COUNT.sub("", why)
     return next((known for known in vocabulary.gaps() if text.startswith(known)), "another reason")
 
 
 def _settings(config: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """The settings whose end is known, where the value is a number, a truth value or words of a closed list."""
+    """The settings with a known end and a value that is a number, a truth value or words of a closed list."""
     rows: list[dict[str, Any]] = []
     for row in config.iter_rows(named=True):
         key = names.key(row["key"]) if row["key"] else None
@@ -215,6 +216,6 @@ def _value(value: str | None, number: float | None) -> str | None:
         return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
     if value is None or not _PLAIN.fullmatch(value):
         return None
-    parts = [part for part in _APART.split(value.lower()) if part]
+    parts = [part for part in _SEPARATOR.split(value.lower()) if part]
     known = vocabulary.allowed("values") | {"true", "false", "null", "none", "yes", "no"}
     return value if parts and all(part in known for part in parts) else None

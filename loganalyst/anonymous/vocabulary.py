@@ -1,4 +1,4 @@
-"""What may be written of a run's texts: words of `rules/anonymous.yaml` and roles, ids of our patterns and rules."""
+"""The vocabulary of documents: words of `rules/anonymous.yaml` and of roles, and ids of the catalogue."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z]+")  # in a regular expression of a role: `loss`, `gra
 
 @cache
 def allowed(name: str) -> frozenset[str]:
-    """One of LISTS."""
+    """The words of one of LISTS."""
     return frozenset(map(str, _lists()[name]))
 
 
@@ -29,18 +29,18 @@ def _lists() -> Mapping[Any, list[str | int]]:
 
 @cache
 def gaps() -> tuple[str, ...]:
-    """The beginnings of reasons for gaps, the longest first."""
+    """The first words of reasons for gaps, the longest first."""
     return tuple(sorted(allowed("gaps"), key=len, reverse=True))
 
 
 @cache
 def words() -> frozenset[str]:
-    """The words that names of metrics may keep, in lower case: those listed, and those that roles look for."""
+    """The words that names of metrics may keep, in lower case: the listed ones, and those in the patterns of roles."""
     roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
     texts = [*_strings(roles["words"]), *_strings(roles["sets"])]
     texts += [pattern for role in roles["roles"].values() for pattern in _strings(role.get("any", ()))]
-    told = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
-    return allowed("words") | allowed("numbered") | told
+    in_roles = {word for text in texts for word in _WORD.findall(text.lower()) if len(word) > 1}
+    return allowed("words") | allowed("numbered") | in_roles
 
 
 def _strings(tree: Any) -> Iterator[str]:
@@ -57,23 +57,23 @@ def _strings(tree: Any) -> Iterator[str]:
 
 @cache
 def languages() -> tuple[re.Pattern[str], ...]:
-    """Words of names in other languages that roles read."""
+    """Words in other languages that roles recognise."""
     roles = rulefiles.load(rulefiles.rules_dir() / "roles.yaml").data
     return tuple(re.compile(pattern) for pattern in roles["languages"])
 
 
 @cache
 def patterns() -> frozenset[str]:
-    """Ids, labels and parts of our patterns of log lines and of our families of unknown errors."""
+    """Ids, labels and parts of the patterns of log lines and of the families of unknown errors."""
     listed = [p for file in rulefiles.load_all(rulefiles.rules_dir() / "text") for p in file.data["patterns"]]
     listed += rulefiles.load(rulefiles.rules_dir() / "wording.yaml").data["families"]
-    told = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
-    return allowed("patterns") | told
+    found = {str(p[key]) for p in listed for key in ("id", "label", "part") if p.get(key)}
+    return allowed("patterns") | found
 
 
 @cache
 def rules() -> frozenset[str]:
-    """Ids of our rules, and of symptoms."""
+    """Ids of all rules and symptoms."""
     found = {path.stem for path in rulefiles.yaml_files(rulefiles.rules_dir()) if path.parent != rulefiles.rules_dir()}
     symptoms = rulefiles.load(rulefiles.rules_dir() / "symptoms.yaml").data
     return frozenset(found | {*_strings(list(symptoms))} | {s.get("id", "") for s in _mappings(symptoms)})

@@ -12,6 +12,8 @@ import numpy as np
 
 from loganalyst.errors import ReplayError
 from loganalyst.replaying.batchtensors import move, split
+from loganalyst.replaying.lossvalues import total_and_components
+from loganalyst.replaying.savedstates import saved_states
 from loganalyst.replaying.spec import ReplaySpec
 from loganalyst.replaying.trajectory import Level, StepResult, Trajectory
 
@@ -62,7 +64,7 @@ class Bench:
         self._parts = 1  # parts into which each batch is split
         self._level: Level | None = None
         self._unchanged: dict[tuple[int, int], Trajectory] = {}
-        self._saved = _saved_states(self.spec)
+        self._saved = saved_states(self.spec)
         self.random = False  # whether a step drew random numbers; if not, every seed gives the same result
 
     @property
@@ -101,7 +103,7 @@ class Bench:
 
         dtype = getattr(torch, self.spec.precision) if self.spec.precision and not change.precision else None
         with torch.autocast(self.device.type, dtype=dtype, enabled=dtype is not None):
-            return _total_and_components(self.spec.loss(self.model, batch), self.spec.weights)
+            return total_and_components(self.spec.loss(self.model, batch), self.spec.weights)
 
     def losses(self, batch: Any) -> dict[str, float]:
         """The loss of a batch (`total`) and its components, without a step or gradients."""
@@ -247,42 +249,6 @@ class Bench:
             self.model.to(self.device)
         else:
             raise ReplayError("replay", f"one batch does not fit into memory ({str(error)[:200]})", "a smaller batch")
-
-
-def _saved_states(spec: ReplaySpec) -> dict[str, Any]:
-    """The states of all parts of a training, copied to the CPU."""
-    named = {"model": spec.model, "optimizer": spec.optimizer, "scheduler": spec.scheduler, "scaler": spec.scaler}
-    return {name: _copy_to_cpu(part.state_dict()) for name, part in named.items() if hasattr(part, "state_dict")}
-
-
-def _copy_to_cpu(value: Any) -> Any:
-    """A copy of a state on the CPU."""
-    if hasattr(value, "untyped_storage"):
-        return value.detach().cpu().clone()
-    if isinstance(value, Mapping):
-        return {key: _copy_to_cpu(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_copy_to_cpu, value)) if not hasattr(value, "_fields") else copy.deepcopy(value)
-    return copy.deepcopy(value)
-
-
-def _total_and_components(loss: Any, weights: Mapping[str, float] | None) -> tuple[Any, dict[str, Any]]:
-    """The total and the components in the result of the user's `loss`."""
-    found = loss if isinstance(loss, Mapping) else vars(loss) if hasattr(loss, "loss") else None
-    if found is None:
-        components: dict[str, Any] = {"loss": loss}
-    else:
-        components = {str(k): v for k, v in found.items() if hasattr(v, "untyped_storage") and v.numel() == 1}
-    for name, value in components.items():
-        if not hasattr(value, "untyped_storage") or value.numel() != 1:
-            what = f"{name} is {type(value).__name__} {tuple(getattr(value, 'shape', ()))}"
-            raise ReplayError("loss", what, "a tensor of one number, or a mapping of names to such tensors")
-    if not components:
-        raise ReplayError("loss", "returned no tensor of one number", "a tensor, or a mapping of names to tensors")
-    if "loss" in components:
-        return components["loss"].reshape(()), {n: v for n, v in components.items() if n != "loss"}
-    factors = weights or {}
-    return sum(factors.get(name, 1.0) * value.reshape(()) for name, value in components.items()), components
 
 
 def _norm(gradients: list[Any]) -> float:

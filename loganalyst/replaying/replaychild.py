@@ -91,14 +91,11 @@ def _make_bench(job: Job, answer: _Answers) -> Any:
 
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.benchmark = False
-    loaded = stateloading.Loaded()
     answer.at("loading the checkpoint")
+    path, loaded = Path(job.checkpoint or ""), stateloading.Loaded()
+    device, notes = _device(torch, job, stateloading.needed_memory(path, spec) if job.checkpoint else 0)
     if job.checkpoint:
-        need = stateloading.needed_memory(Path(job.checkpoint), spec)
-        device, notes = _device(torch, job, need)
-        loaded = stateloading.load(Path(job.checkpoint), spec)
-    else:
-        device, notes = _device(torch, job, 0)
+        loaded = stateloading.load(path, spec)
     spec.model.to(device)
     _move_state(spec.optimizer, device)
     start = next((step for step in (loaded.step, job.step) if step is not None), 0)

@@ -9,6 +9,7 @@ import torch
 
 import loganalyst as la
 from loganalyst import cli
+from loganalyst.checkpoint import runcheckpoints
 
 
 def net():
@@ -49,6 +50,12 @@ def changed(path, change):
 
 def values(run, **options):
     return la.diagnose(run, checkpoints=True, **options).features.values
+
+
+def test_checkpoints_come_in_the_order_of_their_steps(run):
+    found = runcheckpoints.checkpoint_paths(la.read_run(run))
+
+    assert [(path.name, step) for path, step in found] == [(f"step-{n}.pt", n) for n in (100, 200, 300, 400)]
 
 
 def test_checkpoints_are_inspected_only_on_request(run):

@@ -1,0 +1,20 @@
+"""The words that a document may hold."""
+
+import pytest
+
+import loganalyst as la
+from loganalyst.anonymous import vocabulary
+from loganalyst.features.context import Context
+from tests.anonymous.planted import RUNS
+
+
+def test_settings_that_features_ask_for_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number that a feature asks for has its key in the list; else documents lose the feature."""
+    asked: set[str] = set()
+    number = Context.number
+    monkeypatch.setattr(Context, "number", lambda self, *keys: asked.update(keys) or number(self, *keys))
+    for run in RUNS[::5]:
+        la.diagnose(run)
+
+    assert len(asked) > 100
+    assert asked - vocabulary.allowed("settings") == set()
