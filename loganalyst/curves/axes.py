@@ -17,9 +17,9 @@ MIN_POINTS = 3  # points to see what a curve counts
 def common_axis(one: Curve, other: Curve, counters: Sequence[Curve]) -> tuple[Steps, Steps]:
     """The steps of both curves on the finer of their two axes; as logged if both count the same.
 
-    A curve that counts evaluations or epochs (0, 1, 2, … while the other goes at least three times as far) is placed by
-    the first of these that is known: the epochs of both, the times of both, a logged counter of epochs. Otherwise its
-    points are spread evenly up to the end of the other curve.
+    A curve that counts 0, 1, 2, … while the other goes at least three times as far counts evaluations or epochs. It is
+    placed by the first of these that is known: the epochs of both, the times of both, a logged counter of epochs.
+    Otherwise its points are spread evenly up to the end of the other curve.
     """
     a, b = one.steps.astype(float), other.steps.astype(float)
     if counts_epochs(one, other):

@@ -131,8 +131,8 @@ def curves(run: Run, roles: Roles) -> list[Curve]:
 def last_training(found: list[Curve]) -> list[Curve]:
     """The curves from the start of the last training, if one program trained several times.
 
-    A training starts where the epochs count from the first again and a loss, of training or held-out data, returns most
-    of the way to its first value.
+    Where a training starts, the epochs count from the first again, and a training or held-out loss returns most of the
+    way to its first value.
     """
     losses = ("train_loss", "val_loss")
     starts = [start for c in found if c.role.name in losses and (start := _last_training_start(c)) is not None]

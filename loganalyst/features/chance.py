@@ -77,8 +77,9 @@ def _loss(context: Context, configured: list[int]) -> Computed:
 def _pinned_classes(x: NDArray[np.float64], configured: list[int]) -> int:
     """K if the median of the last 30 % and half of its values lie near ln K, otherwise 0.
 
-    An untrained model guesses, so a loss that came down to ln K step by step does not count. The loss must begin at ln
-    K and never leave it, begin there and lose what it had learned, or reach ln K within the first tenth of the run.
+    An untrained model guesses, so a loss that came down to ln K step by step does not count. A loss counts if it began
+    at ln K and never left it, or began there and lost what it had learned. It also counts if it reached ln K within the
+    first tenth of the run.
     """
     n = x.size
     tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 10 : max(n // 5, 2)]))

@@ -160,10 +160,10 @@ def _operation_text(row: Row) -> str:
     )
 
 
-def ranges(ranks: Collection[int]) -> str:
-    """`0-3, 7`; at most MAX_RANGES_SHOWN ranges."""
+def ranges(ranks: Collection[int], max_ranges: int | None = MAX_RANGES_SHOWN) -> str:
+    """`0-3, 7`; at most `max_ranges` ranges (None: all)."""
     ordered = sorted(ranks)
     breaks = [(a, b) for a, b in pairwise(ordered) if b != a + 1]
     starts, ends = [*ordered[:1], *(b for _, b in breaks)], [*(a for a, _ in breaks), *ordered[-1:]]
-    shown = [f"{a}-{b}" if a != b else str(a) for a, b in zip(starts, ends, strict=True)]
-    return ", ".join(shown[:MAX_RANGES_SHOWN]) + (", …" if len(shown) > MAX_RANGES_SHOWN else "")
+    texts = [f"{a}-{b}" if a != b else str(a) for a, b in zip(starts, ends, strict=True)]
+    return ", ".join(texts[:max_ranges]) + (", …" if texts[:max_ranges] != texts else "")

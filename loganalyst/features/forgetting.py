@@ -1,9 +1,9 @@
 """Features of several held-out accuracies: one is lost while another gains."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
+from loganalyst.features.validation import share
 from loganalyst.model import Curve, Feature
 
 ROLE = "val_accuracy"
@@ -33,7 +33,7 @@ def compute(context: Context) -> Computed:
     return {
         "forgotten_share": (fall, witness),
         "forgotten_metric": (curve.metric, witness),
-        "forgotten_best": (float(_shares(curve)[best]), witness),
+        "forgotten_best": (float(share(curve)[best]), witness),
         "forgotten_step": (witness.step, witness),
         "forgotten_for_metric": other,
         "forgotten_for_gain": gain,
@@ -48,12 +48,6 @@ def _fall(context: Context, curve: Curve) -> float:
 
 def _gain(curve: Curve, step: int) -> float:
     """Gain of the last level over the level up to `step`."""
-    shares = _shares(curve)
+    shares = share(curve)
     before, last = last_level(shares[curve.steps <= step]), last_level(shares)
     return (last or 0.0) - (before or 0.0)
-
-
-def _shares(curve: Curve) -> NDArray[np.float64]:
-    """The accuracy as shares of 1, also if it was logged in per cent."""
-    most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
-    return curve.values / 100 if most > 1.5 else curve.values

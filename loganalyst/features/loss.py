@@ -155,9 +155,7 @@ def _ends_and_bursts(curve: Curve) -> Computed:
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:
-    """Share of the points after the onset of the final plateau, by the shape or by the finding,
-    whichever is earlier.
-    """
+    """Share of the points after the onset of the final plateau: the earlier of the shape's and the finding's."""
     flat = context.shape(curve).plateau_index
     found = context.findings_on("plateau", ROLE).filter(pl.col("metric") == curve.metric)
     onsets = [flat] if flat is not None else []
@@ -181,9 +179,7 @@ def _zeros(curve: Curve) -> Computed:
 
 
 def _before_zero(before: NDArray[np.float64]) -> float:
-    """Level before a lasting zero relative to the first level; 0 if it is at most a few units of
-    the last digit logged.
-    """
+    """Level before a lasting zero relative to the first level; 0 if it is at most 5 units of the last digit logged."""
     x = np.abs(before[np.isfinite(before) & (before != 0)])
     if not x.size:
         return 1.0

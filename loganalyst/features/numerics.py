@@ -11,38 +11,16 @@ LOSSES = (
 )  # fmt: skip
 
 FEATURES = (
-    *event_features(
-        "other_loss_nonfinite",
-        "loss other than the training loss that becomes NaN or infinite and stays so",
-        "loss_component",
-    ),
+    *event_features("other_loss_nonfinite", "loss other than the training loss that becomes NaN or infinite and stays so", "loss_component"),
     Feature("other_loss_nonfinite_metric", "text", "", "the first of these losses", "loss_component"),
     Feature("loss_scale_points", "int", "points", "logged values of the loss scale", "loss_scale"),
     Feature("loss_scale_first", "float", "", "first value of the loss scale", "loss_scale"),
     Feature("loss_scale_last", "float", "", "last value of the loss scale", "loss_scale"),
-    Feature(
-        "loss_scale_last_ratio",
-        "float",
-        "ratio",
-        "last value of the loss scale divided by its highest value",
-        "loss_scale",
-    ),
-    Feature(
-        "loss_scale_halvings",
-        "int",
-        "events",
-        "number of falls of the loss scale from one value to the next",
-        "loss_scale",
-    ),
+    Feature("loss_scale_last_ratio", "float", "ratio", "last value of the loss scale divided by its highest value", "loss_scale"),
+    Feature("loss_scale_halvings", "int", "events", "number of falls of the loss scale from one value to the next", "loss_scale"),
     Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
-    Feature(
-        "skipped_steps",
-        "float",
-        "steps",
-        "logged number of skipped optimiser steps, or of iterations with NaN",
-        "skipped_steps",
-    ),
-)
+    Feature("skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"),
+)  # fmt: skip
 
 
 def compute(context: Context) -> Computed:

@@ -1,11 +1,10 @@
 """Features of ranks and nodes compared with each other, and of faults that the last session survived."""
 
-from collections.abc import Iterable
-
 import polars as pl
 
 from loganalyst.blame.rootline import judged_session
 from loganalyst.blame.silentranks import silence
+from loganalyst.features.collectives import ranges
 from loganalyst.features.context import Computed, Context
 from loganalyst.features.progress import last_progress
 from loganalyst.model import Feature, Run, Witness
@@ -75,10 +74,10 @@ def _silent(lines: pl.DataFrame) -> Computed:
         return {}
     witness = _witness(found.first)
     out: Computed = {
-        "log_ranks_waiting": (_spans(found.waiting), witness),
+        "log_ranks_waiting": (ranges(found.waiting, None), witness),
         "log_ranks_silent_count": len(found.silent),
     }
-    return out | ({"log_ranks_silent": (_spans(found.silent), witness)} if found.silent else {})
+    return out | ({"log_ranks_silent": (ranges(found.silent, None), witness)} if found.silent else {})
 
 
 def _odd(lines: pl.DataFrame) -> Computed:
@@ -129,17 +128,6 @@ def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
         "log_behind_name": (lowest["file"] if lowest["rank"] is None else f"rank {rank} in {lowest['file']}", witness),
     }
     return out | ({} if rank is None else {"log_behind_rank": (rank, witness)})
-
-
-def _spans(ranks: Iterable[int]) -> str:
-    """`0-2, 5` of 0, 1, 2, 5."""
-    out: list[list[int]] = []
-    for rank in ranks:
-        if out and rank == out[-1][1] + 1:
-            out[-1][1] = rank
-        else:
-            out.append([rank, rank])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in out)
 
 
 def _message(text: str) -> str:

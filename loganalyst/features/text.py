@@ -143,11 +143,7 @@ def _shortened(text: str) -> str:
 
 
 def _quantities(captures: Mapping[str, str]) -> dict[str, FeatureValue]:
-    tried = _gib(
-        f"{captures['tried']} {captures['unit']}"
-        if "unit" in captures and "tried" in captures
-        else captures.get("tried")
-    )
+    tried = _gib(" ".join(captures[name] for name in ("tried", "unit") if name in captures))
     total, reserved = _gib(captures.get("total")), _gib(captures.get("reserved"))
     timeout = captures.get("timeout_ms")
     return {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import CheckpointScan, Feature, Inspection, TensorStats, Witness
 
-INSPECTED = "checkpoints, inspected with --checkpoints"
+INSPECTED = "inspected checkpoints (--checkpoints)"
 TWO_CHECKPOINTS = "two checkpoints of different steps"
 STATE = "the optimiser's or scaler's state in the last checkpoint"
 FEATURES = (

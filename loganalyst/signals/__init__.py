@@ -86,12 +86,8 @@ def change_points(
     p = prepare(x, -1 if towards == "down" else 1)
     lowered = () if rate is None else np.searchsorted(p.where, drops(as_floats(rate)[: x.size])).tolist()
     changes = _changes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)
-    if (
-        role is None
-        and worse is None
-        and MIN_SERIES_POINTS <= p.y.size <= MAX_SERIES_POINTS
-        and not slows_down(p.level)
-    ):
+    short = MIN_SERIES_POINTS <= p.y.size <= MAX_SERIES_POINTS
+    if role is None and worse is None and short and not slows_down(p.level):
         changes = plain(p, changes)
     found += [_placed(c, p) for c in changes]
     return sorted(found, key=lambda c: (c.index, c.kind))
@@ -120,20 +116,18 @@ def _changes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[Chang
 
 def _is_edge(spike: ChangePoint, step: ChangePoint) -> bool:
     """Whether the spike is the edge of the jump: a running median follows a jump late."""
-    return (
-        step.kind == "level_up" and abs(spike.index - step.index) <= 2 and spike.effect <= MAX_EDGE_SPIKE * step.effect
-    )
+    close = abs(spike.index - step.index) <= 2
+    return step.kind == "level_up" and close and spike.effect <= MAX_EDGE_SPIKE * step.effect
 
 
 def _is_jump(p: Prepared, end: ChangePoint, steps: Sequence[ChangePoint]) -> bool:
     """Whether the rise to the end is one jump to a stable level, and no divergence."""
     near = [s for s in steps if s.kind == "level_up" and abs(s.index - end.index) <= MAX_ONSET_DISTANCE * p.y.size]
     after = p.level[near[-1].index // p.size + 1 :] if near else p.level[:0]
-    climb = trend(after) * after.size
-    return bool(
-        after.size >= MIN_SERIES_POINTS
-        and abs(climb) <= MAX_CLIMB_AFTER_JUMP * near[-1].effect * float(p.noise[near[-1].index])
-    )
+    if after.size < MIN_SERIES_POINTS:
+        return False
+    jump, climb = near[-1].effect * float(p.noise[near[-1].index]), trend(after) * after.size
+    return abs(climb) <= MAX_CLIMB_AFTER_JUMP * jump
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:
@@ -154,9 +148,8 @@ def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
     (8, [660])
     """
     judged = _one_of_each_role_first([c for c in curves if c.role.judged and c.values.size])
-    full = judged[:MAX_FULL_CURVES] + [
-        c for c in judged[MAX_FULL_CURVES:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)
-    ]
+    others = judged[MAX_FULL_CURVES:]
+    full = judged[:MAX_FULL_CURVES] + [c for c in others if suspicious(c.values, -1 if c.role.worse == "down" else 1)]
     rates = [c for c in curves if c.role.name == "learning_rate" and c.values.size]
     sizes = [curve.values.size for curve in full]
     found = side_by_side(

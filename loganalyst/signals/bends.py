@@ -92,14 +92,11 @@ def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
         sides = x[left[k] : at[k]], x[at[k] : right[k]]
         residuals = np.concatenate([side - median(side) for side in sides])
         rho = lag1(residuals)
-        error = max(spread(residuals), TINY) * float(
-            np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides))
-        )
+        inverse = sum(1 / side.size for side in sides)
+        error = max(spread(residuals), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * inverse))
         if abs(steps[k]) < z * error:
             break
-        bend = (
-            sum(trend(side) * side.size for side in sides) / 2
-        )  # part of the difference that comes from the trends of the sides
+        bend = sum(trend(side) * side.size for side in sides) / 2  # what the trends of the sides contribute
         if abs(bend) <= MAX_FLAT_TREND * abs(steps[k]):
             found.append(Edge(int(at[k]), float(steps[k]), abs(float(steps[k])) / error))
         strength[max(0, k - width // 2) : k + width // 2 + 1] = 0

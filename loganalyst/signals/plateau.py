@@ -15,10 +15,7 @@ MAX_FLAT_TREND = 4.0  # standard errors up to which a trend counts as none while
 MIN_FALLING = 3.0  # standard errors of a trend from which a knee is still falling
 MAX_SLOPE_RATIO = 0.25  # slope after, as a share of the slope before
 DECAY_TIMES = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)  # time constants of a decay that slows down, as shares of the stretch
-SIGMOID_MIDDLES, SIGMOID_WIDTHS = (
-    (0.3, 0.5, 0.7),
-    (0.1, 0.2),
-)  # middles and widths of a sigmoid, as shares of the way to the knee
+SIGMOID_MIDDLES, SIGMOID_WIDTHS = (0.3, 0.5, 0.7), (0.1, 0.2)  # shares of the way to the knee
 MIN_TREND_BLOCKS = 10
 MIN_FLAT_SHARE = 0.1  # share of the curve that must be flat
 SLOPE_MARGIN = 2.0  # standard errors added to the slope after
@@ -52,9 +49,8 @@ def _bend(x: Array, flat: int) -> int | None:
     if flat_part.size < max(MIN_TREND_BLOCKS, MIN_FLAT_SHARE * x.size):
         return None
     still = abs(trend(flat_part)) + SLOPE_MARGIN * _error(flat_part) <= MAX_SLOPE_RATIO * fall
-    return (
-        first if still and _stops_suddenly(x[max(0, 2 * knee - x.size) :], knee - max(0, 2 * knee - x.size)) else None
-    )
+    start = max(0, 2 * knee - x.size)  # as many blocks before the knee as after it
+    return first if still and _stops_suddenly(x[start:], knee - start) else None
 
 
 def _stops_suddenly(x: Array, knee: int) -> bool:

@@ -7,9 +7,7 @@ from loganalyst.signals.robuststatistics import TINY, Array, quantiles, running_
 
 OUTLIER_LIMIT = 4.0  # robust sd to which an innovation is clipped
 NOISE_FLOOR = 0.005  # share of the range: finer than a reader of a plot can see
-PENALTY = (
-    2.0  # times log n per parameter: one in twenty series without a change shows one (tests/bench/plain_series.py)
-)
+PENALTY = 2.0  # times log n per parameter: 1 in 20 series without a change shows one (tests/bench/plain_series.py)
 Places = NDArray[np.intp]
 
 
