@@ -28,7 +28,7 @@ def render(
     first, *rest = headline(found)
     lines = [text((first, "bold")), *(line for note in rest for line in wrapped(text(note), width))]
     for part in parts(found, top):
-        lines += [text(), text((part.title, "bold")), *_table(part, width)]
+        lines += [text(), *wrapped(text((part.title, "bold")), width), *_table(part, width)]
         lines += [line for note in part.notes for line in wrapped(text(note), width, text("  "), 4)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 

@@ -70,7 +70,7 @@ def _checkpoint(scan: CheckpointScan, top: int, width: int) -> "Iterator[Text]":
     names = [clean(t.name, 200) for t in shown]
     yield from _table(["tensor", *head], [[name, *row] for name, row in zip(names, rows, strict=True)], width)
     if 0 < top < len(scan.tensors):
-        yield text((f"  … and {len(scan.tensors) - top:,} more tensors (--top)", "dim"))
+        yield text((f"  … and {count(len(scan.tensors) - top, 'more tensor')} (--top)", "dim"))
     rows = [[clean(m.name, 200), f"{m.parameters:,}", f"{m.share:.1%}", number(m.norm)] for m in scan.modules]
     yield from _table(["module", "parameters", "share", "norm"], rows, width)
 

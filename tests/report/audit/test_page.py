@@ -17,7 +17,7 @@ from loganalyst.report.audit import screen
 from loganalyst.report.audit.packed import argument
 from loganalyst.report.common.html.shell import STYLE, asset
 from tests.report.browser import Browser
-from tests.report.diagnosis.test_html import golden, parsed
+from tests.report.pages import golden, parsed
 
 SCHEMA = Path(__file__).parents[3] / "docs/schema/audit-1.json"
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' \x1b[31m\u202e</td>"

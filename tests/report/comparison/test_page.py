@@ -13,7 +13,7 @@ from loganalyst.report import comparison as comparisonpage
 from loganalyst.report.comparison import screen as comparison
 from loganalyst.report.comparison.picture import pictures
 from tests.comparing.conftest import write
-from tests.report.diagnosis.test_html import parsed
+from tests.report.pages import parsed
 
 NASTY = '<script>alert(1)</script> $x$ "\' style="fill: red"'
 

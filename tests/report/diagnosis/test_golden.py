@@ -15,7 +15,7 @@ STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "cra
 
 
 def as_sarif(d: Diagnosis) -> str:
-    """Of a run below /w, whatever folder the tests run in."""
+    """The SARIF of a run below /w, so that the folder of the tests does not matter."""
     found = replace(d, run=replace(d.run, path=Path("/w") / d.run.path))
     return sarif.render([found], Path("/w")).replace(f'"{__version__}"', '"VERSION"')
 
@@ -26,7 +26,7 @@ RENDERERS = {"md": markdown.render, "json": lambda d: asjson.render(d) + "\n", "
 @pytest.mark.parametrize("form", RENDERERS)
 @pytest.mark.parametrize("state", STATES)
 def test_a_report_is_as_recorded(state, form, request):
-    """Every status in every form that is not pinned by its look (those are in test_terminal and test_html)."""
+    """Every status in every form whose look no other test pins (test_terminal and html/test_page do that)."""
     text = RENDERERS[form](request.getfixturevalue(state))
     file = GOLDEN / f"{state}.{form}"
     if os.environ.get("UPDATE_GOLDEN"):

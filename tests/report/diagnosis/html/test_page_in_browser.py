@@ -8,7 +8,7 @@ import pytest
 from loganalyst.report.diagnosis import html
 from tests.report.browser import Browser
 from tests.report.conftest import GRAD, LOSS, curve
-from tests.report.diagnosis.test_html import STATES, layered
+from tests.report.pages import STATES, layered
 
 STAGE = "document.querySelectorAll('.stage')"
 BOX = STAGE + "[{}].querySelector('svg.plot').getBoundingClientRect().toJSON()"

@@ -1,0 +1,39 @@
+"""Reasons why causes are excluded, grouped; and what to log."""
+
+from dataclasses import replace
+
+from loganalyst.model import RuledOut
+from loganalyst.report.diagnosis.ruledout import Excluded, grouped, joined, not_logged, words
+
+
+def test_rivals_come_first_then_the_most_common_reason():
+    """Reasons that differ in details alone are one."""
+    rules = [
+        RuledOut("a", "A", "unlikely", "none of its symptoms is seen: nan"),
+        RuledOut("b", "B", "unlikely", "none of its symptoms is seen: spike"),
+        RuledOut("c", "C", "unknown", "needs val_loss"),
+        RuledOut("d", "D", "unlikely", "too early", rival=True),
+    ]
+
+    assert grouped(rules) == (
+        Excluded(("D",), "too early", rival=True),
+        Excluded(("A", "B"), "none of its symptoms is seen"),
+        Excluded(("C",), "needs validation loss"),
+    )
+
+
+def test_consequences_of_one_kind_share_a_sentence(healthy):
+    """Roles are plain words."""
+    missing = {"val_loss": "overfitting cannot be judged", "grad_norm": "x cannot be judged", "step_time": "no speed"}
+    sentences = not_logged(replace(healthy, summary={"not_logged": missing}, unknown=()))
+
+    assert sentences == (
+        "step time is not logged: no speed",
+        "validation loss and gradient norm are not logged: overfitting and x cannot be judged",
+    )
+
+
+def test_names_are_joined():
+    """Roles inside a text become words; other words stay."""
+    assert joined(["a", "b", "c"]) == "a, b and c"
+    assert words("log recon_loss of each A_b") == "log reconstruction loss of each A_b"

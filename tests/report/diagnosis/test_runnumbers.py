@@ -1,0 +1,37 @@
+"""A run in numbers."""
+
+from dataclasses import replace
+
+from loganalyst.report.common.rows import Row
+from loganalyst.report.diagnosis.runnumbers import best, facts
+
+METRICS = [
+    {
+        "metric": name,
+        "role": role,
+        "points": 2,
+        "first": 3.0,
+        "last": 1.5,
+        "last_step": 90,
+        "best": 1.0,
+        "best_step": 80,
+    }
+    for name, role in (("loss", "train_loss"), ("val", "val_loss"))
+]
+
+
+def test_validation_metrics_come_first(healthy):
+    """The best value with its step."""
+    assert best(replace(healthy, summary={"metrics": METRICS})) == (
+        "best val 1 at step 80",
+        "best loss 1 at step 80",
+    )
+
+
+def test_only_known_facts_have_a_row(healthy):
+    """Duration and speed are left out where they are not known."""
+    rows = [*facts(replace(healthy, summary={"metrics": METRICS[:1], "last_step": 1500}))]
+
+    assert Row("Last step", "1,500") in rows
+    assert Row("loss", "3 → 1.5 at step 90; best 1 at step 80") in rows
+    assert not {"Duration", "Speed", "Epochs"} & {row.label for row in rows}
