@@ -120,7 +120,7 @@ class Form:
 
     @cached_property
     def _parts(self) -> shapeparts.Parts:
-        return shapeparts.parts(self.text, seldom=False)
+        return shapeparts.parts(self.text, rare=False)
 
     @cached_property
     def template(self) -> str | None:

@@ -55,7 +55,7 @@ class Shape:
 
 def read(shape: str, count: int) -> Shape | None:
     """The meaning of a shape that `count` lines have; None where it neither measures nor opens an epoch or step."""
-    return meaning(parts(shape, seldom=count < MIN_LINES), count)
+    return meaning(parts(shape, rare=count < MIN_LINES), count)
 
 
 def meaning(parsed: Parts, count: int) -> Shape | None:

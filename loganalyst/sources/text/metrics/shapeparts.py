@@ -87,7 +87,7 @@ class Number:
     key: str = ""  # as printed
     plain: str = ""  # lower case, with blanks for _ and -
     separated: bool = False  # by : or =
-    bounded: bool = False  # a key that stands alone between delimiters
+    bounded: bool = False  # a key alone between delimiters
     carried: str = ""  # what the number behind this position is called
     role: Role | None = None
     section: str = ""  # of a line with several: the word for the data
@@ -111,13 +111,13 @@ def has_lists(shape: str) -> bool:
     return "[" in shape
 
 
-def parts(shape: str, *, seldom: bool) -> Parts:
-    """The parsed shape; `seldom`: fewer than MIN_LINES lines have it."""
+def parts(shape: str, *, rare: bool) -> Parts:
+    """The parsed shape; `rare`: fewer than MIN_LINES lines have it."""
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
     evaluation = None if _sections(numbers, texts) else EVALUATION.search(shape)
     _carry(numbers, texts)
-    _histories(numbers, texts, seldom=seldom)
+    _histories(numbers, texts, rare=rare)
     _fractions(numbers, texts)
     _positions(numbers, exact_counter=BAR in shape)
     if evaluation and any(n.role == "batch" for n in numbers):
@@ -226,7 +226,7 @@ def _carry(numbers: list[Number], parts: list[str]) -> None:
                 n.drop()
 
 
-def _histories(numbers: list[Number], parts: list[str], *, seldom: bool) -> None:
+def _histories(numbers: list[Number], parts: list[str], *, rare: bool) -> None:
     """Drop results that are lists: of all epochs again, or a list that goes on in the next line. Lists of equal length
     that are printed often are values by class, and stay.
     """
@@ -238,7 +238,7 @@ def _histories(numbers: list[Number], parts: list[str], *, seldom: bool) -> None
         length, after_list = last - n.index, parts[last].lstrip(")'\" ")
         listed = (
             after_list.startswith("]")
-            and seldom
+            and rare
             and (length > _PAIR_LENGTH or (length == _PAIR_LENGTH and len(results) > 1))
         )
         if listed or (last == len(parts) - 1 and after_list in ("", ",")):

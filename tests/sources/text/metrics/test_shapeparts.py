@@ -6,9 +6,9 @@ from loganalyst.sources.text.lines.numberwords import SLOT
 from loganalyst.sources.text.metrics import shapeparts
 
 
-def numbers(shape: str, *, seldom: bool = False) -> list[tuple[int, str, str | None]]:
+def numbers(shape: str, *, rare: bool = False) -> list[tuple[int, str, str | None]]:
     """Index, name and role of each number; `#` is a number."""
-    parts = shapeparts.parts(shape.replace("#", SLOT), seldom=seldom)
+    parts = shapeparts.parts(shape.replace("#", SLOT), rare=rare)
     return [(n.index, n.key, n.role) for n in parts.numbers if n.key or n.role]
 
 
@@ -32,14 +32,14 @@ def test_names_and_roles(shape: str, expected: list[tuple[int, str, str | None]]
     ("shape", "word"), [("Validation: loss #", "Validation"), ("[val] loss #", "val"), ("loss #", "")]
 )
 def test_the_word_of_an_evaluation(shape: str, word: str) -> None:
-    assert shapeparts.parts(shape.replace("#", SLOT), seldom=False).evaluation == word
+    assert shapeparts.parts(shape.replace("#", SLOT), rare=False).evaluation == word
 
 
 def test_a_list_printed_once_is_no_result() -> None:
     """Printed often, a list has the values of classes, and the first is taken."""
     shape = "loss: [#, #, #]"
 
-    assert numbers(shape, seldom=True) == []
+    assert numbers(shape, rare=True) == []
     assert numbers(shape) == [(0, "loss", None)]
     assert shapeparts.has_lists(shape)
     assert not shapeparts.has_lists("loss: #")
