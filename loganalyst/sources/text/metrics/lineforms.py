@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, KERAS, SLOT, WORTH
 from loganalyst.sources.text.metrics import digitcolumns as columns
-from loganalyst.sources.text.metrics import lineshapes
+from loganalyst.sources.text.metrics import lineshapes, shapeparts
 from loganalyst.sources.text.metrics.lineshapes import Shape
 
 # `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
@@ -116,11 +116,11 @@ class Form:
     @cached_property
     def usual(self) -> Shape | None:
         """The meaning of the form where it is printed often."""
-        return None if self.noise else lineshapes.meaning(self._parts, lineshapes.MIN_LINES)
+        return None if self.noise else lineshapes.meaning(self._parts, shapeparts.MIN_LINES)
 
     @cached_property
-    def _parts(self) -> lineshapes.Parts:
-        return lineshapes.parts(self.text, seldom=False)
+    def _parts(self) -> shapeparts.Parts:
+        return shapeparts.parts(self.text, rare=False)
 
     @cached_property
     def template(self) -> str | None:
@@ -140,7 +140,7 @@ class Form:
         """The meaning of the form where it is printed once or twice."""
         if not self.worth or self.noise:
             return None
-        return lineshapes.read(self.text, 1) if lineshapes.has_lists(self.text) else lineshapes.meaning(self._parts, 1)
+        return lineshapes.read(self.text, 1) if shapeparts.has_lists(self.text) else lineshapes.meaning(self._parts, 1)
 
     def meaning(self, count: int) -> Shape | None:
         """The meaning of the form where a batch has `count` lines of it; a large count is remembered."""
