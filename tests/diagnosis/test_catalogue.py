@@ -219,7 +219,7 @@ def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) 
         ("lr-too-high: {large-rat: {if_true: 1, if_false: 0}}", "unknown key 'large-rat'"),
         ("lr-too-high: {large-rate: {if_true: x, if_false: 0}}", "if_true is 'x'"),
         ("calibration: {causes: {slope: -1, offset: 0}}", "slope is -1; a number from 0.01"),
-        ("[]", "the file is a list; a mapping is needed"),
+        ("[]", "a mapping is needed"),
     ],
 )
 def test_weights_that_fit_nothing_are_refused(
