@@ -1,4 +1,4 @@
-"""The catalogue takes sound rules and tells every fault of the others with its line."""
+"""The catalogue takes sound rules and reports the faults of the others."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,8 +44,8 @@ def test_sound_rules_are_data(catalogue: Catalogue) -> None:
     assert catalogue.problems == ()
 
 
-def test_all_faults_are_told_at_once(edited: Edit) -> None:
-    """One load tells the faults of all files."""
+def test_all_faults_are_reported_at_once(edited: Edit) -> None:
+    """One load reports the faults of all files."""
     with pytest.raises(RuleError):
         edited(FP16, {"severity: error": "severity: x"})
     with pytest.raises(RuleError) as error:
@@ -61,7 +61,7 @@ def test_all_faults_are_told_at_once(edited: Edit) -> None:
 
 
 def test_an_id_is_used_once(declared: Mapping[str, Feature], folder: Path) -> None:
-    """Two files of one name in two families are told."""
+    """Two files of one name in two families are a fault."""
     (folder / "optimisation/fp16-overflow.yaml").write_text(
         (folder / FP16).read_text().replace("family: numerics", "family: optimisation")
     )
@@ -80,7 +80,7 @@ def test_which_files_are_rules(folder: Path) -> None:
 
 
 def test_faulty_rule_of_the_user_is_left_out(declared: Mapping[str, Feature], folder: Path, tmp_path: Path) -> None:
-    """In a user's folder the sound rules count, the others are told; an id of ours is not taken over."""
+    """In a user's folder the sound rules count, the others are reported; an id of ours cannot be used."""
     mine = tmp_path / "mine"
     mine.mkdir()
     text = (folder / FP16).read_text()
@@ -133,7 +133,7 @@ def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) 
 def test_weights_that_fit_nothing_are_refused(
     declared: Mapping[str, Feature], folder: Path, text: str, found: str
 ) -> None:
-    """Weights for a rule or an item that is gone would be silently dead; they are refused."""
+    """Weights for an unknown rule or item would have no effect."""
     (folder / "weights.yaml").write_text(text)
     with pytest.raises(RuleError, match=found.replace("[", r"\[")):
         load(declared, [folder])
