@@ -1,4 +1,4 @@
-"""Traits of log-line patterns: what a line of a pattern says beside its label, as `rules/text/*.yaml` states it.
+"""Traits of log-line patterns: what else the lines of a pattern mean, as `rules/text/*.yaml` states it.
 
 Readers and features ask for a trait, never for the id of a pattern: a new pattern needs no change in Python.
 """
@@ -13,7 +13,7 @@ from loganalyst import rulefiles
 from loganalyst.rulefiles import Shape, Text, Texts, needed
 
 TRAITS: Mapping[str, str] = {
-    "killed": "a signal that nobody in the program sent ended it: the session was killed",
+    "killed": "a signal from outside of the program ended it: the session was killed",
     "terminated": "SIGTERM ended the program, and the line does not say who sent it",
     "task_failed": "a task of a SLURM step failed by itself; srun then kills the others",
     "task_killed": "srun killed a task, perhaps because another one had failed",

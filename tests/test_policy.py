@@ -22,7 +22,7 @@ def texts(file: Path) -> set[str]:
 
 
 def test_python_names_no_pattern_and_no_rule():
-    """Whoever adds or renames one edits YAML alone."""
+    """To add or rename one, only YAML is edited."""
     ids = {pattern.id for pattern in patterns()} | {*catalogue().rules}
 
     named = {(file.name, text) for file in PACKAGE.rglob("*.py") for text in texts(file) & ids - OTHER_MEANINGS}
@@ -33,18 +33,18 @@ def test_python_names_no_pattern_and_no_rule():
 
 @pytest.mark.parametrize("trait", TRAITS)
 def test_every_trait_has_a_pattern(trait):
-    """A trait that nothing has is dead."""
+    """A trait without a pattern is dead."""
     assert having(trait)
 
 
-def test_a_trait_that_is_none_is_an_error():
+def test_an_unknown_trait_is_an_error():
     """A misspelt trait must not be false of every line."""
     with pytest.raises(KeyError, match="kiled"):
         having("kiled")
 
 
 def test_signals_are_stated_by_patterns():
-    """The signal stands in the pattern's file."""
+    """The signal is in the pattern's file."""
     stated = {n["id"]: n["signal"] for f in rulefiles.text_files() for n in f.data["patterns"] if "signal" in n}
 
     assert signals() == stated

@@ -26,7 +26,7 @@ def _located(fix: Fix, places: Sequence[Place]) -> Fix:
     """The fix with its places. Places with a value that the fix names come first."""
     keys = _keys(fix.change)
     fit = [p for p in places if p.key.lower().replace("-", "_") in keys]
-    # numbers that stand alone: `lr: 0.1 → 1e-3` has 0.1 and 1e-3, `bf16` has none
+    # numbers on their own: `lr: 0.1 → 1e-3` has 0.1 and 1e-3, `bf16` has none
     numbers = {float(n) for n in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])", fix.change)}
     return replace(fix, places=tuple(sorted(fit, key=lambda p: _number(p.value) not in numbers)[:MAX_PLACES]))
 

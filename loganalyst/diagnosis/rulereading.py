@@ -170,7 +170,7 @@ class Reader:
         return value
 
     def known(self, at: Keys, name: str, names: Collection[str]) -> str:
-        """The `name` that stands at `at`; noted where it is none of the `names`. An empty one was noted before."""
+        """The `name` at `at`, noted if it is none of the `names`. An empty name was noted before."""
         if name and name not in names:
             self.attempt(None, refuse_name, self.file, at, name, names)
         return name

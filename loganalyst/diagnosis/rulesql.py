@@ -45,7 +45,7 @@ _INSTEAD = {
     "==": "equality is written =",
     "!~": "write NOT name ~ 'pattern'",
     "/": "division belongs into a feature",
-    '"': "text stands in single quotes, names in none",
+    '"': "text needs single quotes, names need none",
 }
 
 Type = Literal["number", "text", "yes/no"]

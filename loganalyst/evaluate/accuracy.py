@@ -65,7 +65,8 @@ def by_class(answers: pl.DataFrame) -> dict[str, dict[str, float]]:
     counted = answers.with_columns(true=true, counted=pl.when("first").then(true).otherwise(named))
     recall = counted.group_by("true").agg(runs=pl.len(), recall=pl.col("first").mean())
     precision = counted.group_by("counted").agg(precision=pl.col("first").mean())
-    both = recall.join(precision, left_on="true", right_on="counted", how="left").sort("true").fill_null(0.0)
+    both = recall.join(precision, left_on="true", right_on="counted", how="left").sort("true")
+    both = both.with_columns(pl.col("precision", "recall").fill_null(0.0))
     p, r = pl.col("precision"), pl.col("recall")
     rows = both.with_columns(f1=pl.when(p + r > 0).then(2 * p * r / (p + r)).otherwise(0.0)).to_dicts()
     return {row.pop("true"): row for row in rows}

@@ -1,4 +1,4 @@
-"""Recorded runs beside one another: the same training with a rate three times as high, and others."""
+"""Recorded runs compared: the same training with three times the rate, and others."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_the_one_change_is_found_and_named(found):
     assert "Learning rate too high" in b.suspect.why
 
 
-def test_the_curves_part_for_the_worse_around_where_the_loss_leaves_its_trend(found):
+def test_the_curves_diverge_where_the_loss_leaves_its_trend(found):
     """The truth says that the loss never comes back from step 317 on."""
     loss = next(p for p in found.baseline.parted if p.metric == "loss")
 
@@ -34,7 +34,7 @@ def test_the_curves_part_for_the_worse_around_where_the_loss_leaves_its_trend(fo
     assert (loss.ours, loss.theirs) == (pytest.approx(2.3, abs=0.02), pytest.approx(0.32, abs=0.05))
 
 
-def test_a_run_beside_itself_differs_in_nothing():
+def test_a_run_does_not_differ_from_itself():
     b = la.diagnose(RUNS / "divergence-lr", baseline=RUNS / "divergence-lr").baseline
 
     assert (b.changes, b.parted, b.suspect) == ((), (), None)
@@ -43,7 +43,7 @@ def test_a_run_beside_itself_differs_in_nothing():
 
 
 def test_a_run_without_settings_says_so():
-    """A change that a metric shows is told all the same."""
+    """A change that a metric shows is still reported."""
     b = la.diagnose(RUNS / "healthy-mended-rate", baseline=RUNS / "overfitting").baseline
 
     assert ([(c.key, c.way) for c in b.changes], b.not_logged) == ([("learning_rate", "up")], ("the baseline",))
@@ -64,14 +64,14 @@ def test_the_json_fits_its_schema(found):
     assert data["baseline"]["parted"][0]["direction"] == "worse"
 
 
-def test_markdown_and_html_tell_it_too(found):
+def test_markdown_and_html_show_it(found):
     assert "## Against the baseline" in found.to_markdown()
     assert "lr 0.01667 → 0.05: most likely responsible" in found.to_markdown()
     assert "lr 0.01667 → 0.05: most likely responsible" in found.to_html()
 
 
-def test_metrics_that_turn_for_the_worse_come_first(found):
-    """Goals before what only goes up or down; of the worse ones the first."""
+def test_metrics_that_get_worse_come_first(found):
+    """Goals come before metrics that only go up or down, then the earliest."""
     turned = [(p.metric, "worse" in (p.direction, p.final_direction)) for p in found.baseline.parted]
 
     assert turned[:3] == [("val_loss", True), ("loss", True), ("val_acc", True)]

@@ -1,4 +1,4 @@
-"""Which kind a setting is of, and that the file of kinds is sound."""
+"""The kinds of settings, and a sound file of kinds."""
 
 import pytest
 
@@ -44,7 +44,7 @@ LABELS = {rule.label for rule in catalogue().rules.values()}
         ("my_switch", "other"),
     ],
 )
-def test_a_setting_is_of_its_kind(key, kind):
+def test_the_kind_of_a_setting(key, kind):
     assert kinds().kind_of(key).name == kind
 
 
@@ -52,7 +52,7 @@ def test_a_setting_is_of_its_kind(key, kind):
     "key",
     ["run_id", "display_name", "startedAt", "heartbeatAt", "output_dir", "SLURM_JOB_ID", "MASTER_PORT", "exit_code"],
 )
-def test_what_differs_between_any_two_runs_is_left_out(key):
+def test_settings_that_always_differ_have_no_kind(key):
     assert kinds().kind_of(key) is None
 
 
@@ -68,7 +68,7 @@ def test_only_labels_of_the_catalogue_or_the_common_list_are_named():
     assert named - LABELS - common == set()
 
 
-def test_a_change_of_a_setting_can_be_behind_a_cause_one_way_and_mend_it_the_other():
+def test_a_change_leads_to_a_cause_one_way_and_reverses_it_the_other():
     rate = kinds().kinds["rate"]
 
     assert (rate.behind("lr_too_high", "up"), rate.behind("lr_too_high", "down")) == (True, False)

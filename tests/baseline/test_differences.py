@@ -1,4 +1,4 @@
-"""What differs between two runs in what they were told."""
+"""The differences between the settings of two runs."""
 
 from loganalyst.baseline.differencekinds import kinds
 from loganalyst.baseline.differences import changes, missing
@@ -27,7 +27,7 @@ def test_a_number_written_differently_is_the_same():
     assert told(a, b) == []
 
 
-def test_what_matters_most_comes_first():
+def test_changes_are_ordered_by_how_much_they_matter():
     before = run(seed=1, lr=0.001, batch_size=64, my_switch="on")
     after = run(seed=2, lr=0.1, batch_size=32, my_switch="off")
 
@@ -39,16 +39,16 @@ def test_what_matters_most_comes_first():
     ]
 
 
-def test_a_setting_of_one_alone_is_a_change():
+def test_a_setting_that_only_one_run_has_is_a_change():
     assert told(run(lr=0.1), run(lr=0.1, warmup_steps=100)) == [("warmup_steps", "schedule", None, "100", None)]
 
 
-def test_a_fact_that_one_alone_logged_is_none():
-    """Another tracker, or another version of it, says more of the machine."""
+def test_a_fact_that_only_one_run_logged_is_no_change():
+    """Trackers and their versions log different facts about the machine."""
     assert told(run(lr=0.1), run(lr=0.1, _wandb__git__commit="abc", _wandb__host="node7")) == []
 
 
-def test_where_one_logged_no_settings_nothing_is_said_of_them():
+def test_settings_are_not_compared_if_one_run_logged_none():
     bare, full = run(_wandb__host="node7"), run(lr=0.1, _wandb__host="node8")
 
     assert told(bare, full) == [("host", "place", "node7", "node8", None)]
@@ -62,7 +62,7 @@ def test_facts_are_the_same_under_every_trackers_name():
     assert told(before, after) == [("git.commit", "code", "aaa", "bbb", None)]
 
 
-def test_nodes_come_from_the_accounting_too():
+def test_nodes_come_from_the_accounting_as_well():
     jobs = [Run(jobs=table("jobs", {"job": ["1"], "nodes": [node]})) for node in ("gpu[1-2]", "gpu[3-4]")]
 
     assert told(*jobs) == [("slurm_job_nodelist", "place", "gpu[1-2]", "gpu[3-4]", None)]

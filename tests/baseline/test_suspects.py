@@ -1,4 +1,4 @@
-"""Which change is held responsible, and when none is."""
+"""The responsible change, or why there is none."""
 
 import pytest
 
@@ -52,11 +52,11 @@ def test_the_likeliest_cause_chooses():
     assert (found.change, found.basis) == (clip, "named")
 
 
-def test_the_only_difference_is_it():
+def test_the_only_difference_is_responsible():
     assert suspect([SEED], [], (), kinds(), apart=True).basis == "only"
 
 
-def test_of_some_the_kind_that_matters_most():
+def test_of_several_the_kind_that_matters_most():
     found = suspect([change("lr", "up"), SEED], [], (), kinds(), apart=True)
 
     assert (found.change.key, found.basis) == ("lr", "ranked")
@@ -82,7 +82,7 @@ def test_a_cause_names_one_of_many():
     assert (found.change.key, found.basis) == ("lr", "named")
 
 
-def test_what_the_baseline_has_too_was_not_changed():
+def test_no_change_leads_to_a_cause_of_the_baseline():
     found = suspect([change("lr", "up")], [cause("lr_too_high")], {"lr_too_high"}, kinds(), apart=True)
 
     assert found == "the baseline has the same cause: lr_too_high"
@@ -97,7 +97,7 @@ def test_an_exception_is_blamed_on_a_choice_before_a_number():
     assert (found.change.key, found.basis) == ("optimizer", "ranked")
 
 
-def test_another_node_is_one_difference_however_much_is_logged_of_it():
+def test_another_node_is_one_difference():
     node = [change("host"), *(change(f"gpu_devices.{i}.name") for i in range(8))]
     found = suspect([SEED, *node], [], (), kinds(), apart=True)
 

@@ -49,7 +49,7 @@ def test_root_cause(tmp_path: Path, case: Case) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_session_of_many_is_judged_as_if_it_were_alone(tmp_path: Path, seed: int) -> None:
-    """In whatever order the starts of a program stand in two logs, none has a part in the cause of another."""
+    """Sessions do not affect each other, whatever their order in two logs."""
     logs = [told.replace(ROOT, "") for case in CASES for told in case.files.values()]
     for name in ("train.out", "train.err"):
         Random(f"{name}{seed}").shuffle(logs)

@@ -1,4 +1,4 @@
-"""What a session outlived, where the scheduler stops what is left of a job."""
+"""Which lines a session survived, if the scheduler stops the rest of a job."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def steps(count: int) -> str:
 
 @pytest.mark.parametrize(("between", "line"), [(0, 5), (20, 5), (60, 66)])
 def test_the_end_of_a_rank_shortly_before_the_stop_was_not_survived(tmp_path: Path, between: int, line: int):
-    """Other ranks go on for some steps until `srun` stops them; hours later a cancel is one of its own."""
+    """Other ranks go on for some steps until `srun` stops them; hours later a cancel is unrelated."""
     path = tmp_path / "slurm-6.out"
     path.write_text(steps(4) + KILLED + steps(between) + CANCELLED)
     run = ingest(path)
@@ -27,7 +27,7 @@ def test_the_end_of_a_rank_shortly_before_the_stop_was_not_survived(tmp_path: Pa
 
 @pytest.mark.parametrize(("stamp", "lives"), [("W0102 03:00:00.5", False), ("W0102 03:05:00.5", True), ("", True)])
 def test_a_complaint_that_metrics_in_another_file_went_on_after(tmp_path: Path, stamp: str, lives: bool):
-    """By its clock, of which glog leaves out the year; without one nothing tells."""
+    """By its clock, in which glog leaves out the year; without a clock it is not known."""
     logged = (f"2026-01-02 03:{i // 60:02d}:{i % 60:02d} INFO step {i} loss {1 / (i + 1):.4f}\n" for i in range(300))
     (tmp_path / "rank_0.log").write_text("".join(logged))
     (tmp_path / "launcher.err").write_text(f"{stamp} 77 api.py:1002] failed (exitcode: 1) local_rank: 1 (pid: 78)\n")

@@ -1,4 +1,4 @@
-"""Fixes carry the run's values; what is missing and why something was ruled out is said."""
+"""Fixes have the run's values, and ruled-out rules have their reasons."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_change_text(
     known: dict[str, FeatureValue],
     expected: str,
 ) -> None:
-    """From and to as far as known; `otherwise` where the goal is not; nothing with a hole in it."""
+    """From and to as far as known; `otherwise` if the goal is not known; never a text with a gap."""
     plain = Template("", ())
     fix = FixTemplate(text(change) or plain, plain, plain, text(start), text(goal), text(otherwise))
 

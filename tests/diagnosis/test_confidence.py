@@ -1,4 +1,4 @@
-"""Probabilities: what each rule says alone, how rivals share, what is a consequence, and how sure "healthy" is."""
+"""Probabilities of rules alone and among rivals, consequences, and the confidence of "healthy"."""
 
 import math
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def test_alone_is_naive_bayes() -> None:
 
 
 def test_strongest_of_a_group_counts() -> None:
-    """Correlated items count once: the one largest in size; of equal ones the one that speaks for the cause."""
+    """Correlated items count once: the largest in size, and of equal items the one that supports the cause."""
     r = rule("r", 0.1, item("a", 1.0, -2.0, "g"), item("b", 1.5, -0.5, "g"), item("c", 2.0, -0.1, "h"))
 
     assert judge_alone(r, answers({"s": True}, {"r": (True, True, False)})).counted == (0.0, 1.5, -0.1)
@@ -73,10 +73,10 @@ def test_strongest_of_a_group_counts() -> None:
         ("direct", -1.0, True, INDIRECT_CAP),
     ],
 )
-def test_without_direct_evidence_nothing_is_surer_than_90_percent(
+def test_without_direct_evidence_90_percent_is_the_limit(
     kind: str, if_true: float, holds: bool, expected: float
 ) -> None:
-    """Only a direct item that holds and speaks for the rule lifts the cap."""
+    """Only a direct item that holds and supports the rule lifts the cap."""
     r = rule("r", 0.5, item("a", if_true, -if_true, kind=kind), item("b", 7.0, -1.0), item("c", 7.0, -1.0))
 
     assert judge_alone(r, answers({"s": True}, {"r": (holds, True, True)})).alone == expected
@@ -154,7 +154,7 @@ def test_single_rule_keeps_its_probability() -> None:
 
 
 def test_consequence_takes_no_share() -> None:
-    """A cause that a likelier one explains is under it; one that explains a likelier one stands beside it."""
+    """A cause that a likelier one explains is under it; one that explains a likelier one does not compete with it."""
     cause, effect = direct("cause", 0.9, explains=("effect",)), direct("effect", 0.8)
     found = judged(catalogue_of(effect, cause), {"s": True})
     reverse = judged(catalogue_of(direct("effect", 0.95), direct("cause", 0.85, explains=("effect",))), {"s": True})
@@ -167,8 +167,8 @@ def test_consequence_takes_no_share() -> None:
     assert reverse["effect"].confidence == pytest.approx(0.95)
 
 
-def test_a_cause_at_the_cap_explains_what_is_seen_directly() -> None:
-    """Without direct evidence nothing is surer than the cap, so a surer consequence does not escape a cause at it."""
+def test_a_cause_at_the_cap_explains_a_direct_consequence() -> None:
+    """A consequence with direct evidence may be surer than the cap; it stays a consequence."""
     cause = rule("cause", 0.5, item("a", 5.0, 0.0), explains=("effect",))
     found = judged(catalogue_of(cause, direct("effect", 0.95)), {"s": True})
 
@@ -177,7 +177,7 @@ def test_a_cause_at_the_cap_explains_what_is_seen_directly() -> None:
 
 
 def test_unlikely_explains_nothing_and_is_no_consequence() -> None:
-    """Only likely and possible rules stand in a chain."""
+    """Only likely and possible rules are part of a chain."""
     found = judged(catalogue_of(direct("a", 0.19, explains=("b",)), direct("b", 0.1)), {"s": True})
 
     assert found["b"].under is None
@@ -256,15 +256,15 @@ def asking(feature: str, if_true: float, kind: str = "direct") -> Item:
     ],
 )
 def test_the_weightiest_direct_evidence_sets_the_scale(items: list[Item], scale: str) -> None:
-    """Words of a log or of the scheduler have a scale of their own; what does not hold carries nothing."""
+    """Words of a log or of the scheduler have their own scale; items that do not hold do not count."""
     found = rule("r", 0.1, *items)
 
     assert scale_of(found, [True] * len(items)) == scale
     assert scale_of(found, [False] * len(items)) == scale_of(found, [None] * len(items)) == "circumstantial"
 
 
-def test_what_was_measured_is_no_word_of_a_log() -> None:
-    """Where it weighs more than the line of the log it carries the cause; where it speaks against it, nothing."""
+def test_a_measurement_is_no_word_of_a_log() -> None:
+    """It sets the scale if it outweighs the line of the log, but not if it is evidence against the cause."""
     told = rule("r", 0.1, asking("log_root_label", 2.0))
     scales = [scale_of(told, [True], [Evidence("e", "direct", True, "", w)]) for w in (3.0, 1.0, -3.0)]
 
@@ -272,7 +272,7 @@ def test_what_was_measured_is_no_word_of_a_log() -> None:
     assert scale_of(told, [False], [Evidence("e", "direct", True, "", 1.0)]) == "causes"
 
 
-def test_a_cause_told_by_a_log_is_calibrated_by_its_own_scale() -> None:
+def test_a_cause_that_a_log_states_has_its_own_scale() -> None:
     """Odds of 4, halved for logs, and of 3, doubled for metrics."""
     scales: dict[Scale, Calibration] = {
         "causes": Calibration(1.0, math.log(2)),
@@ -290,8 +290,8 @@ def test_a_cause_told_by_a_log_is_calibrated_by_its_own_scale() -> None:
 @pytest.mark.parametrize(
     ("status", "first"), [("failed", "told"), ("killed", "told"), ("cancelled", "shown"), (None, "shown")]
 )
-def test_what_ended_a_failed_run_goes_before_what_else_is_true_of_it(status: str | None, first: str) -> None:
-    """Whoever cancels a run may do so for what its curves show."""
+def test_the_cause_that_ended_a_failed_run_comes_first(status: str | None, first: str) -> None:
+    """A cancelled run is different: a user may cancel it because of its curves."""
     told = rule("told", 0.5, asking("log_root_label", math.log(4)), symptoms=("s",))
     shown = rule("shown", 0.5, asking("train_loss_points", math.log(9)), symptoms=("t",))
     given = answers({"s": True, "t": True}, {"told": (True,), "shown": (True,)})
@@ -303,8 +303,8 @@ def test_what_ended_a_failed_run_goes_before_what_else_is_true_of_it(status: str
 
 
 @pytest.mark.parametrize(("family", "first"), [("speed", "wrong"), ("f", "slow")])
-def test_what_is_likely_wrong_goes_before_what_is_slow(family: str, first: str) -> None:
-    """A slow run learns the same in more time; of two other faults the surer goes first."""
+def test_other_faults_come_before_a_slow_run(family: str, first: str) -> None:
+    """A slow run learns the same, only later. Of two other faults the likelier comes first."""
     slow = rule("slow", 0.5, item("a", math.log(9), 0.0, kind="direct"), symptoms=("s",), family=family)
     wrong = rule("wrong", 0.5, item("a", math.log(4), 0.0, kind="direct"), symptoms=("t",))
     possible = rule("possible", 0.2, item("a", math.log(2), 0.0, kind="direct"), symptoms=("u",))
@@ -315,7 +315,7 @@ def test_what_is_likely_wrong_goes_before_what_is_slow(family: str, first: str) 
 
 
 @pytest.mark.parametrize(("weight", "verdict", "confidence"), [(9.0, "likely", 0.999), (0.3, "possible", 0.5)])
-def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: str, confidence: float) -> None:
+def test_confidence_stays_within_the_range_of_the_verdict(weight: float, verdict: str, confidence: float) -> None:
     """A share of 0.37 is possible, however often such causes were right."""
     generous = replace(
         catalogue_of(rule("a", 0.3, item("a", weight, 0.0, kind="direct"))), scales={"causes": Calibration(1.0, 9.0)}
@@ -325,7 +325,7 @@ def test_confidence_stays_within_what_the_verdict_means(weight: float, verdict: 
     assert (found.verdict, found.confidence) == (verdict, pytest.approx(confidence))
 
 
-def test_healthy_counts_what_could_be_asked() -> None:
+def test_healthy_counts_faults_that_could_be_seen() -> None:
     """A fault looked for hides rarely; a core one not looked for hides with its prior; others do not count."""
     asked = rule("asked", 0.2, item("a", 1.0, -1.0), symptoms=("s",))
     core = rule("core", 0.1, item("a", 1.0, -1.0), symptoms=("c",))
@@ -340,8 +340,8 @@ def test_healthy_counts_what_could_be_asked() -> None:
     assert healthy(catalogue, settled, confidence.judge(catalogue, settled)) > found
 
 
-def test_what_is_seldom_seen_in_good_runs_makes_healthy_less_sure() -> None:
-    """A note takes its doubt from the log-odds where it is shown, and nothing where it is not, or not known."""
+def test_doubting_notes_lower_the_confidence_of_healthy() -> None:
+    """A note lowers the log-odds by its doubt if it is shown."""
     base = catalogue_of(rule("a", 0.2, item("a", 1.0, -1.0)))
     catalogue = replace(base, notes={"n": NoteRule("n", "n", YES, TEXT, TEXT, (), doubt=2.0)})
     given_ = answers({"s": False}, {"a": (None,)})
@@ -379,7 +379,7 @@ weights = st.floats(0.0, 7.0)
     st.integers(0, 3),
 )
 def test_confidence_is_monotone(parts: list[tuple[float, float, str, str]], holds: list[Answer], turned: int) -> None:
-    """An item that turns from FALSE or not known to TRUE never lowers the probability of a rule it speaks for."""
+    """An item that turns from FALSE or not known to TRUE never lowers the probability of a rule that it supports."""
     r = rule("r", 0.1, *(item(str(i), t, -f, g, kind=k) for i, (t, f, g, k) in enumerate(parts)))
     before = [*holds[:turned], False, *holds[turned + 1 :]]
     after = [*holds[:turned], True, *holds[turned + 1 :]]
@@ -393,7 +393,7 @@ def test_confidence_is_monotone(parts: list[tuple[float, float, str, str]], hold
 @given(st.lists(st.floats(0.02, 0.99), min_size=1, max_size=6))
 @example([1 / 3, 1 / 3, 1 / 3])  # a share that rounding puts just below what is possible
 def test_shares_and_the_other_cause_make_one(ps: list[float]) -> None:
-    """Rivals for one symptom and the unnamed cause share a whole; order stays; nobody gains."""
+    """Rivals for one symptom and the unnamed cause sum to 1; the order stays; no share grows."""
     found = judged(catalogue_of(*(direct(str(i), p) for i, p in enumerate(ps))), {"s": True})
     shares = [found[str(i)].confidence for i in range(len(ps))]
 

@@ -1,4 +1,4 @@
-"""The catalogue as a whole: what has a rule, and how many rivals a symptom has."""
+"""The catalogue as a whole: every label and symptom has rules."""
 
 from loganalyst.model.labels import LABELS
 from loganalyst.pipeline import catalogue
@@ -69,7 +69,7 @@ FEW = {
 
 
 def test_every_common_label_has_a_rule() -> None:
-    """There is no word for a fault that no rule can say."""
+    """A label without a rule could never be an answer."""
     rules = catalogue().rules.values()
 
     assert len(rules) >= FEWEST_RULES
@@ -86,15 +86,15 @@ def test_every_symptom_has_rivals_or_a_reason_for_having_few() -> None:
 
 
 def test_every_cause_can_be_confirmed_and_ruled_out() -> None:
-    """Each rule has evidence whose answer speaks for it, and evidence that speaks against it or makes it not apply."""
+    """Each rule has evidence for it, and evidence against it or a condition that excludes it."""
     for rule in catalogue().rules.values():
         speaks = [w for item in rule.evidence for w in (item.if_true, item.if_false)]
         assert max(speaks) > 0, rule.id
         assert min(speaks) < 0 or rule.applies_when is not None or "failed" in rule.symptoms, rule.id
 
 
-def test_every_fault_of_training_tells_what_to_expect_of_its_fix() -> None:
-    """What to change, what it brings, how to see it, and what it does not mend."""
+def test_every_fault_of_training_has_a_promise_for_its_fix() -> None:
+    """The change, its effect, how to check it, and what it does not fix."""
     for rule in catalogue().rules.values():
         assert all((rule.fix, rule.will_not_fix, rule.mechanism)), rule.id
         if rule.status == "preview" and rule.since == "0.2.0" and not rule.benign:

@@ -1,4 +1,4 @@
-"""Where an answer is not sure, the measurement or the experiment that would settle it is named."""
+"""An unsure answer names the measurement or experiment that would settle it."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def judged(catalogue: Catalogue, row: dict[str, FeatureValue]) -> tuple[dict[str
 
 
 def test_missing_names_what_to_log(catalogue: Catalogue) -> None:
-    """The needs of unknown features in open questions, the weightiest first; what is answered needs nothing."""
+    """The needs of unknown features in open questions, the weightiest first; answered questions need nothing."""
     every, nothing = judged(catalogue, {})
     later, decided = judged(catalogue, {"train_loss_divergence_count": 0, "lr_peak": 0.1})
 
@@ -25,7 +25,7 @@ def test_missing_names_what_to_log(catalogue: Catalogue) -> None:
     assert decidingevidence.missing(later["lr-too-high"], decided, catalogue.declared) == ("config",)
 
 
-def test_what_moves_the_least_certain_rival_most_comes_first(catalogue: Catalogue) -> None:
+def test_the_measurement_that_moves_rivals_most_comes_first(catalogue: Catalogue) -> None:
     """Both rivals for a NaN ask the config, one of them with a weight of 5: that is worth more than the rate."""
     every, answers = judged(catalogue, NAN)
     found = decidingevidence.unnamed(every, answers, catalogue)
@@ -41,7 +41,7 @@ def test_what_moves_the_least_certain_rival_most_comes_first(catalogue: Catalogu
 
 
 def test_a_consequence_is_no_rival(catalogue: Catalogue) -> None:
-    """What one cause explains may be true with it: telling the two apart decides nothing."""
+    """A consequence may be true as well, so distinguishing it from its cause decides nothing."""
     every, answers = judged(catalogue, NAN)
     found = decidingevidence.between(every["lr-too-high"], every, answers, catalogue)
 
@@ -53,7 +53,7 @@ def test_a_consequence_is_no_rival(catalogue: Catalogue) -> None:
 
 
 def test_without_an_open_question_the_experiment_is_left(catalogue: Catalogue) -> None:
-    """Where all is logged, only trying the change can tell."""
+    """If everything is logged, only the change itself can decide."""
     row = {
         **NAN, "train_loss_divergence_count": 0, "lr_at_divergence_share": 0.1, "lr_peak": 0.03, "lr_suggested": 0.01,
         "config_clip": 0.0, "config_precision": "fp32",
@@ -64,7 +64,7 @@ def test_without_an_open_question_the_experiment_is_left(catalogue: Catalogue) -
     assert found == (Decider("experiment", "optimizer.lr 0.03 → 0.01", ("Learning rate too high",), "look again"),)
 
 
-def test_a_symptom_without_a_possible_cause_names_what_would_tell_its_causes(catalogue: Catalogue) -> None:
+def test_a_symptom_without_a_possible_cause_names_what_decides(catalogue: Catalogue) -> None:
     """`cause_unknown` is no dead end."""
     found = diagnose(catalogue, Features({**NAN, "run_kind": "training", "train_loss_divergence_count": 0}))
 
@@ -72,7 +72,7 @@ def test_a_symptom_without_a_possible_cause_names_what_would_tell_its_causes(cat
     assert [d.kind for d in found.decide] == ["log", "log", "experiment"]
 
 
-def test_an_unsure_healthy_names_what_could_not_be_looked_for(catalogue: Catalogue) -> None:
+def test_an_unsure_healthy_names_what_to_log(catalogue: Catalogue) -> None:
     """A symptom that matters for the kind of run, and whose features are not known."""
     _, answers = judged(catalogue, {"run_kind": "training", "train_loss_divergence_count": 0})
 
@@ -86,7 +86,7 @@ def test_an_unsure_healthy_names_what_could_not_be_looked_for(catalogue: Catalog
 
 
 @pytest.mark.parametrize("answered", [True, False])
-def test_only_what_is_not_sure_is_to_be_decided(answered: bool) -> None:
+def test_only_an_unsure_answer_names_what_decides(answered: bool) -> None:
     """Above 0.70 nothing has to be decided; below it something is always named."""
     row: dict[str, FeatureValue] = {
         "run_kind": "training", "train_loss_points": 1000, "train_loss_metric": "loss", "train_loss_rise_ratio": 4.0,
@@ -102,8 +102,8 @@ def test_only_what_is_not_sure_is_to_be_decided(answered: bool) -> None:
         assert bool(cause.decide) is (cause.band == "low")
 
 
-def test_an_excuse_of_another_kind_of_run_decides_nothing() -> None:
-    """A classifier whose held-out loss lies below is not told to log what only a training on preferences has."""
+def test_a_harmless_explanation_for_another_kind_of_run_decides_nothing() -> None:
+    """A classifier whose held-out loss lies below is not asked to log a metric of preference training."""
     catalogue = load(features.declared(), [rulefiles.rules_dir()])
     row: dict[str, FeatureValue] = {
         "val_below_train_share": 1.0,

@@ -1,4 +1,4 @@
-"""Questions are asked of all runs at once, each run for itself; answers are put into words with their place."""
+"""Questions are asked of all runs at once and independently; answers get words and a place."""
 
 import math
 
@@ -43,7 +43,7 @@ def test_answers_of_each_run(catalogue: Catalogue) -> None:
 
 
 def test_table_may_lack_columns_and_have_others(catalogue: Catalogue) -> None:
-    """A missing column is not known, a strange one is not looked at, NaN is not known, whole numbers may be floats."""
+    """A missing column is not known, an unknown one is ignored, NaN is not known, whole numbers may be floats."""
     table = pl.DataFrame({"run_id": ["a", "b"], "lr_peak": [math.nan, 1.0], "train_loss_divergence_count": [0.0, None]})
     first, second = answer(catalogue, table, [{}, {}])
 
@@ -70,7 +70,7 @@ def test_evidence_in_words(catalogue: Catalogue) -> None:
 
 
 def test_text_with_an_unknown_value_is_left_out(catalogue: Catalogue) -> None:
-    """`otherwise` stands in for a text that cannot be filled; without one the item has no text."""
+    """`otherwise` replaces a text that cannot be filled; without one the item has no text."""
     row = {k: v for k, v in DIVERGED.items() if k != "train_loss_divergence_step"}
     [answers] = asked(catalogue, row)
     first, *_ = evidence(catalogue.rules["lr-too-high"], answers, (4.0, 0.0, 0.0), catalogue.declared)
@@ -126,7 +126,7 @@ def test_runs_in_a_batch_do_not_affect_each_other(catalogue: Catalogue, data: st
 
 
 def test_questions_about_nothing_known_are_answered_once(catalogue: Catalogue) -> None:
-    """What they answer is the same for all runs, and is told for as many as there are."""
+    """Their answer is the same for all runs, and each run gets it."""
     found = every_answer(catalogue, feature_table(catalogue, [{}, {}, {}]))
 
     assert found.columns == [question.text for question in catalogue.questions]

@@ -1,4 +1,4 @@
-"""What must be true of every answer, whatever was logged: rows drawn from the tests of all rules, mixed and thinned."""
+"""Invariants of every answer, for rows mixed from the tests of all rules with features removed."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def reported(found: Judgement, row: dict[str, FeatureValue]) -> Diagnosis:
 @given(rows())
 @EXAMPLES
 def test_above_ninety_percent_there_is_direct_evidence(row: dict[str, FeatureValue]) -> None:
-    """A cause of band high has an item that is seen itself, holds, and speaks for it."""
+    """A cause of band high has a direct item that holds and supports it."""
     for cause in judged(row).causes:
         direct = [e for e in cause.evidence if e.kind == "direct" and e.holds]
         assert cause.confidence <= 0.9 or direct
@@ -66,7 +66,7 @@ def test_above_ninety_percent_there_is_direct_evidence(row: dict[str, FeatureVal
 @given(rows())
 @example(WITHOUT_EXPERIMENT)
 @EXAMPLES
-def test_below_seventy_percent_what_would_decide_is_named(row: dict[str, FeatureValue]) -> None:
+def test_below_seventy_percent_a_decider_is_named(row: dict[str, FeatureValue]) -> None:
     """In the answer, in the cause, and in all three reports."""
     found = judged(row)
     d = reported(found, row)
@@ -82,8 +82,8 @@ def test_below_seventy_percent_what_would_decide_is_named(row: dict[str, Feature
 
 @given(rows())
 @EXAMPLES
-def test_what_is_ruled_out_says_why_and_a_consequence_stands_under_its_cause(row: dict[str, FeatureValue]) -> None:
-    """Every rule is a cause, a consequence of one, ruled out with a reason, or not known for want of something."""
+def test_ruled_out_rules_have_reasons_and_consequences_a_cause(row: dict[str, FeatureValue]) -> None:
+    """Every rule is a cause, a consequence of one, ruled out with a reason, or not known with what is missing."""
     found = judged(row)
     titles = [c.issue for c in found.causes]
     below = [title for c in found.causes for title in c.consequences]
@@ -113,9 +113,7 @@ def test_every_answer_is_a_probability_and_a_healthy_run_has_no_cause(row: dict[
 
 @given(rows(), st.lists(st.sampled_from(sorted(CATALOGUE.symptoms)), max_size=3))
 @EXAMPLES
-def test_telling_symptoms_changes_what_is_likelier_never_what_is_seen(
-    row: dict[str, FeatureValue], told: list[str]
-) -> None:
+def test_reported_symptoms_change_odds_and_no_observed_symptom(row: dict[str, FeatureValue], told: list[str]) -> None:
     """The symptoms stay those of the logs, healthy stays healthy, and the bands keep to their rule."""
     plain, steered = judged(row), diagnose(CATALOGUE, Features(row), told)
 
@@ -126,19 +124,19 @@ def test_telling_symptoms_changes_what_is_likelier_never_what_is_seen(
 
 
 def _shown(plain: Judgement, steered: Judgement) -> set[str]:
-    """Symptoms that either answer shows: one that is harmless is left out, and telling may settle that it is not."""
+    """Symptoms that either answer shows: a harmless one is left out, but a report may settle that it is not."""
     confirmed = {id_ for t in steered.told if t.seen for id_ in t.symptoms}
     return {s.id for s in plain.symptoms} | {s for c in steered.causes for s in c.symptoms} | confirmed
 
 
 def _verdict(plain: Judgement, steered: Judgement, id_: str) -> Any:
-    """What has to be said of a symptom that is told by its id."""
+    """The expected answer to a symptom that is reported by its id."""
     told = next(t for t in steered.told if t.text == id_)
     expected = {True: "confirmed", False: "contradicted", None: "not_visible"}[told.seen]
     return expected if id_ not in {s.id for s in plain.symptoms} else "confirmed"
 
 
-def test_without_data_nothing_is_said() -> None:
+def test_without_data_there_is_no_answer() -> None:
     """An empty row is no healthy run."""
     found = judged({})
 

@@ -1,4 +1,4 @@
-"""The judgement of a run: its status, its causes ranked with their place, and what else was considered."""
+"""The judgement of a run: its status, its ranked causes with their place, and the causes that were dropped."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_a_likely_cause_completes_the_diagnosis(catalogue: Catalogue) -> None:
 
 
 def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> None:
-    """Possible causes are told, but the status says that the cause is not known, and how likely another one is."""
+    """Possible causes are listed, but the status is cause_unknown, with the probability of another cause."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.01}
     found = diagnose(catalogue, Features({**row, "config_clip": 0.0}))
 
@@ -64,8 +64,8 @@ def test_only_possible_causes_leave_the_cause_unknown(catalogue: Catalogue) -> N
     assert found.confidence == pytest.approx(0.460, abs=0.001)
 
 
-def test_a_rival_that_is_less_likely_keeps_what_is_left_for_it(catalogue: Catalogue) -> None:
-    """With its label; one that explains nothing seen has nothing left, nor has any rule of a healthy run."""
+def test_an_unlikely_rival_keeps_its_probability(catalogue: Catalogue) -> None:
+    """With its label. A rule without an observed symptom has 0, and so has every rule of a healthy run."""
     row = {"train_loss_nonfinite_count": 1, "config_precision": "fp16", "train_loss_points": 100, "lr_peak": 0.001}
     found = diagnose(catalogue, Features(row))
     rivals = [r for r in found.ruled_out if r.verdict == "unlikely"]
@@ -76,7 +76,7 @@ def test_a_rival_that_is_less_likely_keeps_what_is_left_for_it(catalogue: Catalo
 
 
 def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
-    """Whatever the calibration takes from it: the status says no less."""
+    """Even if the calibration says less."""
     row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_nonfinite_count": 0}
     found = diagnose(replace(catalogue, scales={"healthy": Calibration(1.0, -9.0)}), Features(row))
 
@@ -84,7 +84,7 @@ def test_healthy_is_at_least_likely(catalogue: Catalogue) -> None:
 
 
 def test_symptom_without_any_cause(catalogue: Catalogue) -> None:
-    """A seen symptom that no rule explains is told as such."""
+    """An observed symptom that no rule explains is reported."""
     found = diagnose(catalogue, Features({"train_loss_nonfinite_count": 1, "config_precision": "bf16"}))
 
     assert (found.status, found.causes) == ("cause_unknown", ())
@@ -92,7 +92,7 @@ def test_symptom_without_any_cause(catalogue: Catalogue) -> None:
 
 
 def test_healthy(catalogue: Catalogue) -> None:
-    """Nothing seen: healthy, the surer the more could be looked for."""
+    """Without symptoms: healthy, the surer the more symptoms were looked for."""
     row: dict[str, FeatureValue] = {"run_kind": "training", "train_loss_divergence_count": 0}
     little, more = (diagnose(catalogue, Features(r)) for r in (row, {**row, "train_loss_nonfinite_count": 0}))
 
@@ -109,7 +109,7 @@ def test_nothing_to_judge(catalogue: Catalogue) -> None:
     assert {r.id for r in found.unknown} == {"lr-too-high", "fp16-overflow"}
 
 
-def test_answers_that_tell_nothing_of_such_a_run(catalogue: Catalogue) -> None:
+def test_answers_that_do_not_matter_for_this_kind_of_run(catalogue: Catalogue) -> None:
     """Healthy needs an answer that matters for this kind of run; where its kind is not known there is none."""
     answered: dict[str, FeatureValue] = {"train_loss_divergence_count": 0, "train_loss_nonfinite_count": 0}
     kinds = (None, "reinforcement", "training")
@@ -129,8 +129,8 @@ def test_a_harmless_explanation_makes_no_cause(catalogue: Catalogue) -> None:
     assert "converged" not in {r.id for r in (*fell.ruled_out, *never.ruled_out, *never.unknown)}
 
 
-def test_what_would_decide_is_not_what_is_logged_already(catalogue: Catalogue) -> None:
-    """A guess names what to log; a loss that is logged and tells nothing (all NaN) is not asked for."""
+def test_a_decider_is_never_logged_already(catalogue: Catalogue) -> None:
+    """A guess names what to log; a loss that is logged but useless (all NaN) is not asked for."""
     row = {"train_loss_points": 100, "train_loss_nonfinite_count": 1, "lr_peak": 0.1, "config_clip": 0.0}
     [cause] = diagnose(catalogue, Features({**row, "config_precision": "bf16"})).causes
     answers = Answers({"train_loss_points": 100, "lr_peak": None}, {}, {}, {}, {})

@@ -1,4 +1,4 @@
-"""A healthy run that is doubted names what it may have instead; one that is not names nothing."""
+"""A healthy run with doubts names the causes that it may have; one without names none."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def judged(**more: object) -> Judgement:
     return diagnose(pipeline.catalogue(), Features({**FELL, **more}))  # type: ignore[arg-type]
 
 
-def test_a_doubted_run_names_its_likeliest_causes() -> None:
+def test_a_doubtful_run_names_its_likeliest_causes() -> None:
     """At most three, the likeliest first; together no more than "healthy" leaves, each with what would decide."""
     found = judged()
 
@@ -54,8 +54,8 @@ def test_a_doubted_run_names_its_likeliest_causes() -> None:
     assert {r.why.partition(" as it should")[0] for r in found.rivals} == {"loss fell by only 30 % in all:"}
 
 
-def test_what_was_measured_moves_them() -> None:
-    """A tiny rate speaks for the rate, an ordinary one against it."""
+def test_known_evidence_moves_them() -> None:
+    """A tiny rate supports the cause, an ordinary one does not."""
     left = [
         {r.id: r.confidence for r in judged(lr_peak=rate, optimizer="adam").rivals}.get("lr-too-low", 0.0)
         for rate in (1e-6, 0.002)
@@ -72,7 +72,7 @@ def test_without_a_doubt_nothing_is_named() -> None:
 
 
 def test_a_run_with_a_cause_has_rivals_for_its_symptoms_alone() -> None:
-    """Those stand among what was ruled out."""
+    """They are among the ruled-out causes."""
     assert judged(train_loss_nonfinite_count=1, train_loss_nonfinite_step=40).rivals == ()
 
 
@@ -81,7 +81,7 @@ def test_a_run_with_a_cause_has_rivals_for_its_symptoms_alone() -> None:
     [("lr-too-low", ()), ("lr-to-low", ("perhaps names 'lr-to-low'; did you mean 'lr-too-low'?",))],
 )
 def test_a_note_names_rules_that_exist(tmp_path: Path, named: str, told: tuple[str, ...]) -> None:
-    """Another is told with its line, and the note is left out."""
+    """An unknown rule is reported with its line, and the note is left out."""
     (tmp_path / "notes.yaml").write_text(NOTE.replace("PERHAPS", named))
     known = load(declared(), [rules_dir(), tmp_path])
 

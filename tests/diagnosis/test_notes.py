@@ -1,4 +1,4 @@
-"""Notes: shown beside the answer where their question is answered with yes, and never a cause."""
+"""Notes are shown with the answer if their question is answered with yes, and are never a cause."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_a_note_changes_nothing_in_the_answer(tmp_path):
 
 
 @pytest.mark.parametrize("mean", [90.0, None])
-def test_a_note_is_silent_where_the_answer_is_no_or_not_known(tmp_path, mean):
+def test_a_note_is_not_shown_if_the_answer_is_no_or_not_known(tmp_path, mean):
     """Not known is no yes."""
     assert diagnose(own(tmp_path, HOT), Features({"gpu_util_mean": mean})).notes == ()
 
@@ -57,7 +57,7 @@ def test_a_note_is_silent_where_the_answer_is_no_or_not_known(tmp_path, mean):
         (("hot:", "time-over-asked:"), "exists already"),
     ],
 )
-def test_a_faulty_note_is_left_out_and_told(tmp_path, change, told):
+def test_a_faulty_note_is_left_out_and_reported(tmp_path, change, told):
     """With what is wrong; ours stay."""
     catalogue = own(tmp_path, HOT.replace(*change))
 
@@ -76,7 +76,7 @@ def test_a_faulty_note_is_left_out_and_told(tmp_path, change, told):
         (("hot:", "hot:"), []),
     ],
 )  # fmt: skip
-def test_the_tests_of_notes_fail_where_they_should(tmp_path, change, failed):
+def test_the_tests_of_notes_find_faults(tmp_path, change, failed):
     """A wrong answer, one kind of test only, a text with a value the test does not give."""
     outcomes = check(own(tmp_path, HOT.replace(*change)).only(["hot"]))
 

@@ -26,7 +26,7 @@ def test_the_most_pressing_is_recommended(notes, kind):
     assert left == tuple(n for n in notes if n is OTHER)
 
 
-def test_words_are_those_of_the_note():
+def test_the_words_come_from_the_note():
     """Its title, its text as the reason, its change."""
     assert recommended("healthy", "unknown", (EARLIER,))[0] == {
         "kind": "stop_earlier",
@@ -37,12 +37,12 @@ def test_words_are_those_of_the_note():
 
 
 def test_a_run_that_failed_is_not_recommended():
-    """Of it only what helps whatever went wrong is told."""
+    """Only the note that helps in any case stays."""
     assert recommended("diagnosis_complete", "failed", (READY, LONGER, OTHER)) == (None, (LONGER, OTHER))
 
 
 def test_a_run_that_was_cut_off_is_not_ready():
-    """Although it ended at its best; what would have helped it is told all the same."""
+    """Although it ended at its best; a note about what would have helped stays."""
     assert recommended("healthy", "cancelled", (READY,))[0] is None
     assert recommended("healthy", "running", (READY,))[0] is None
     longer = recommended("healthy", "cancelled", (READY, LONGER))[0]

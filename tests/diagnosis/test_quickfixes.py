@@ -28,7 +28,7 @@ def test_impact_is_severity_times_the_share_of_symptoms() -> None:
 
 
 def test_they_are_ranked_by_impact_times_confidence() -> None:
-    """A likelier cause of less weight stands behind, if the product says so; of equals the name decides."""
+    """A likelier cause with less impact may come second; the name decides between equal products."""
     found = quick_fixes(
         [
             cause("likely-but-light", "info", 0.6, ("nan", "spikes")),
@@ -42,8 +42,8 @@ def test_they_are_ranked_by_impact_times_confidence() -> None:
     assert [f.cause for f in found] == ["heavy", "likely-but-light", "a-same", "b-same"]
 
 
-def test_what_ended_the_run_comes_first() -> None:
-    """However much else there is to mend."""
+def test_the_cause_that_ended_the_run_comes_first() -> None:
+    """Even if another cause has more impact."""
     ended = replace(cause("ended", "warning", 0.6, ("nan",)), ended_run=True)
 
     assert [f.cause for f in quick_fixes([cause("heavy", "critical", 0.9, ("nan", "spikes")), ended], SYMPTOMS)] == [

@@ -1,4 +1,4 @@
-"""What a user tells: understood, held against the logs, and a moderate help in ranking."""
+"""Symptoms that a user reports: understood, compared with the logs, and a moderate help in ranking."""
 
 import math
 
@@ -56,7 +56,7 @@ def answers(values: dict[str, float], witnesses: dict[str, Witness] | None = Non
 
 
 def one(text: str, values: dict[str, float]) -> Told:
-    """What is said of one text, the rest of the features not known."""
+    """The answer to one text; features that are not given are not known."""
     (row,) = answered(understood([text], KNOWN), CATALOGUE, answers(values))
     return row
 
@@ -77,8 +77,8 @@ def one(text: str, values: dict[str, float]) -> Told:
         ("", []),
     ],
 )
-def test_a_text_is_understood_by_its_telling_words(text: str, ids: list[str]) -> None:
-    """Ids, phrases and inflected words find their symptom, the most telling phrase first; common words find none."""
+def test_a_text_is_understood_by_its_distinguishing_words(text: str, ids: list[str]) -> None:
+    """Ids, phrases and inflected words find their symptom, the longest phrase first; common words find none."""
     assert meant(text, KNOWN) == ids
 
 
@@ -98,12 +98,12 @@ def test_a_text_is_understood_by_its_telling_words(text: str, ids: list[str]) ->
     ],
 )
 def test_steps_epochs_and_distances_are_read(text: str, told: Numbers) -> None:
-    """Places and periods in the usual ways of writing them; other numbers are not taken for any."""
+    """Places and periods in their usual notations; other numbers are ignored."""
     assert numbers(text) == told
 
 
 def test_a_symptom_that_was_seen_is_confirmed() -> None:
-    """What the logs show is quoted, with the values it was judged by."""
+    """The answer quotes the logs, with the values that it was judged by."""
     told = one("loss became nan", {"nan_count": 3, "nan_step": 70})
 
     assert (told.verdict, told.seen) == ("confirmed", True)
@@ -114,8 +114,8 @@ def test_a_symptom_that_was_seen_is_confirmed() -> None:
     )
 
 
-def test_looked_for_and_not_there_is_not_the_same_as_not_logged() -> None:
-    """The logs contradict a symptom only where what would show it is known; else the report names what to log."""
+def test_a_contradiction_differs_from_a_missing_log() -> None:
+    """The logs contradict a symptom only if its features are known; otherwise the report names what to log."""
     denied, unseen = one("gradients blow up", {"gradient_ratio": 0.0}), one("gradients blow up", {})
 
     assert (denied.verdict, denied.seen) == ("contradicted", False)
@@ -123,8 +123,8 @@ def test_looked_for_and_not_there_is_not_the_same_as_not_logged() -> None:
     assert unseen.answer.endswith("needs grad_norm")
 
 
-def test_what_is_not_understood_says_so() -> None:
-    """An unknown complaint is not turned into an answer, and the known symptoms are named."""
+def test_an_unknown_text_is_not_understood() -> None:
+    """The answer names the known symptoms."""
     told = one("my cat is ill", {"nan_count": 1})
 
     assert (told.verdict, told.seen, told.evidence) == ("not_understood", None, ())
@@ -152,13 +152,13 @@ def test_what_is_not_understood_says_so() -> None:
         ("spikes every 1000 steps", {"spike_count": 9}, "at no regular distance"),
     ],
 )  # fmt: skip
-def test_numbers_told_are_held_against_the_logs(text: str, values: dict[str, float], said: str) -> None:
-    """A place or distance from memory is right within a fifth; what differs is told beside what was told."""
+def test_reported_numbers_are_compared_with_the_logs(text: str, values: dict[str, float], said: str) -> None:
+    """A place or distance from memory is right within a fifth; otherwise both numbers are named."""
     assert one(text, values).answer.endswith(f"; {said}")
 
 
-def test_only_what_the_logs_do_not_contradict_steers() -> None:
-    """A symptom that was looked for and is not there raises no cause."""
+def test_contradicted_symptoms_do_not_steer() -> None:
+    """A symptom that was looked for and not seen raises no cause."""
     told = understood(["loss is NaN", "gradients blow up", "spikes"], KNOWN)
 
     assert steering(told, answers({"nan_count": 0, "spike_count": 2})) == {"exploding-gradients", "loss-spikes"}
@@ -170,7 +170,7 @@ DIVERGED = {
 }  # fmt: skip
 
 
-def test_what_is_told_doubles_the_prior_odds_of_its_causes() -> None:
+def test_a_reported_symptom_doubles_the_odds_of_its_causes() -> None:
     """The odds of a cause by itself are twice as large, and at most the cap without direct evidence."""
     known = pipeline.catalogue()
     given = answer(known, feature_table(known, [DIVERGED]), [{}])[0]
@@ -185,8 +185,8 @@ def test_what_is_told_doubles_the_prior_odds_of_its_causes() -> None:
         assert steered[id_] == pytest.approx(min(doubled, 0.9)) or steered[id_] == pytest.approx(doubled)
 
 
-def test_telling_invents_nothing() -> None:
-    """A healthy run stays healthy whatever is told: a cause needs a symptom that the logs show."""
+def test_a_report_invents_nothing() -> None:
+    """A healthy run stays healthy: a cause needs a symptom in the logs."""
     known = pipeline.catalogue()
     fine = Features({
         "run_kind": "training", "train_loss_points": 400, "train_loss_metric": "loss", "train_loss_divergence_count": 0,

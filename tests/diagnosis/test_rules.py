@@ -1,4 +1,4 @@
-"""Every rule of the catalogue passes the tests written in it and the free ones that need no run."""
+"""Every rule of the catalogue passes its own tests and the general tests that need no run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fence lets through what keeps "not known" unknown, and nothing else."""
+"""Questions allow only constructs that keep "not known" unknown."""
 
 import math
 import operator
@@ -32,7 +32,7 @@ DECLARED = {
 
 
 def answers(text: str, **columns: list[object]) -> list[bool | None]:
-    """What `text` answers for each row; columns not given are not known."""
+    """The answer of `text` for each row; missing columns are not known."""
     length = max(map(len, columns.values()))
     data = {name: columns.get(name, [None] * length) for name in DECLARED}
     return pl.DataFrame(data, schema=schema(DECLARED)).select(ask(text, DECLARED).expr).to_series().to_list()
@@ -127,7 +127,7 @@ def answers(text: str, **columns: list[object]) -> list[bool | None]:
     ],
 )
 def test_refused(text: str, found: str) -> None:
-    """What is not in the fence is refused with what was found."""
+    """Anything else is refused, with the part that was found."""
     with pytest.raises(RuleError) as error:
         ask(text, DECLARED, "rule.yaml:7")
 
@@ -136,7 +136,7 @@ def test_refused(text: str, found: str) -> None:
 
 
 def test_unknown_name_hints_at_the_nearest() -> None:
-    """A misspelt feature is answered with the nearest one, a wholly unknown name with what is allowed."""
+    """A misspelt feature gives the nearest one, an unknown name gives what is allowed."""
     with pytest.raises(RuleError, match="'train_los' is no feature; did you mean 'train_loss'"):
         ask("train_los > 1", DECLARED)
     with pytest.raises(RuleError) as error:
@@ -157,7 +157,7 @@ def test_nesting_and_length_are_bounded(open_: str) -> None:
 
 
 def test_deepest_and_longest_allowed_are_answered() -> None:
-    """What the limits allow, polars can parse."""
+    """Polars can parse everything within the limits."""
     assert answers("ABS(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH + " > 1", x=[-2.0]) == [True]
     assert answers("NOT (" * 6 + "b" + ")" * 6, b=[True]) == [True]
     assert answers(" AND ".join(["b"] * (MAX_LENGTH // 6)), b=[None]) == [None]
@@ -185,7 +185,7 @@ def test_deepest_and_longest_allowed_are_answered() -> None:
     ],
 )
 def test_answers(text: str, expected: list[bool | None] | str) -> None:
-    """Allowed questions answer as SQL does: unknown stays unknown unless the rest settles it."""
+    """Allowed questions answer as SQL does: unknown stays unknown unless the other parts settle it."""
     rows: dict[str, list[object]] = {
         "x": [1.0, 2.0, None, math.inf],
         "i": [0, 3, None, 4],
@@ -211,7 +211,7 @@ def test_features_are_those_named_in_order() -> None:
 
 
 def test_no_arithmetic_makes_up_an_answer() -> None:
-    """Inf - Inf and 0 * Inf are not known; whole numbers do not wrap round."""
+    """Inf - Inf and 0 * Inf are not known; whole numbers do not overflow."""
     assert answers("x - x >= 0", x=[math.inf, None]) == [None, None]
     assert answers("0 * x < 1", x=[-math.inf]) == [None]
     assert answers("NOT ABS(x - y) > 1", x=[math.inf], y=[math.inf]) == [None]
@@ -359,7 +359,7 @@ def test_logic_is_kleenes(question: Part, table: list[Row]) -> None:
 
 
 def test_one_refused_question_among_many() -> None:
-    """Polars looks at all at once; the one that it refuses is named by its place, also where its text stands twice."""
+    """Polars looks at all at once; the one that it refuses is named by its place, even if its text occurs twice."""
     sound = parsed("x > 1", DECLARED, "a.yaml:1")
     wrong = [parsed("s ~ '('", DECLARED, f"b.yaml:{line}") for line in (2, 3)]
 

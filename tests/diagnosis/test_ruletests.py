@@ -1,4 +1,4 @@
-"""Rules are tested by what is written in them and by what holds of every rule; the free tests catch faults."""
+"""Rules are tested by their own tests and by general tests, which find faults."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ def failed(outcomes: list[Outcome]) -> list[tuple[str, str]]:
 
 
 def test_good_rules_pass(catalogue: Catalogue) -> None:
-    """Written and free tests of every rule; a test on a run is not run without the means to read one."""
+    """Own and general tests of every rule; a test on a run needs a function that reads runs."""
     outcomes = check(catalogue)
 
     assert failed(outcomes) == []
@@ -39,7 +39,7 @@ def test_good_rules_pass(catalogue: Catalogue) -> None:
 
 
 def test_tests_on_runs(catalogue: Catalogue) -> None:
-    """A run named in a test is read by the caller's function and judged; healthy runs are put to every rule."""
+    """A run named in a test is read by the caller's function and judged; every rule is asked about the healthy runs."""
     well = check(catalogue, lambda path: Features(WELL), healthy=["healthy/two"])
     sick = check(catalogue, lambda path: Features(SICK), healthy=["healthy/two"])
 
@@ -60,7 +60,7 @@ def test_unreadable_run_fails_its_test(catalogue: Catalogue) -> None:
 
 
 def test_wrong_verdict_is_explained(edited: Callable[[str, Mapping[str, str]], Catalogue]) -> None:
-    """The detail of a failed test says what every question answered."""
+    """The detail of a failed test gives the answer to every question."""
     catalogue = edited(LR, {"verdict: likely": "verdict: unlikely"})
     [outcome] = [o for o in check(catalogue) if o.passed is False]
 
@@ -87,8 +87,8 @@ def test_rules_are_judged_without_their_rivals(catalogue: Catalogue) -> None:
         (pl.col("train_loss_points") >= pl.col("train_loss_points").max(), "other runs change nothing"),
     ],
 )
-def test_free_tests_catch_what_the_fence_keeps_out(catalogue: Catalogue, expr: pl.Expr, test: str) -> None:
-    """Questions that turn "not known" into an answer or look at other runs fail, were they ever let in."""
+def test_general_tests_find_refused_questions(catalogue: Catalogue, expr: pl.Expr, test: str) -> None:
+    """Questions that turn "not known" into an answer, or use other runs, would fail."""
     rule = catalogue.rules["lr-too-high"]
     ask = rule.evidence[1].ask
     let_in = replace(ask)
@@ -109,6 +109,6 @@ def test_text_that_renders_to_nothing_is_caught(catalogue: Catalogue) -> None:
     assert (rule.id, "every text renders") in failed(check(replace(catalogue, rules={rule.id: broken})))
 
 
-def test_all_texts_are_looked_at(catalogue: Catalogue) -> None:
-    """Evidence and fixes, every text of theirs."""
+def test_all_texts_are_checked(catalogue: Catalogue) -> None:
+    """Every text of evidence and fixes."""
     assert len(list(texts(catalogue.rules["lr-too-high"]))) == 3 + 2 + 1 + 7

@@ -23,7 +23,7 @@ DECLARED = {
     ],
 )
 def test_values_are_filled_in(text: str, expected: str) -> None:
-    """Formats are Python's; the defaults are made for people; text of a log stands on one line."""
+    """Formats are Python's; the defaults are made for people; text of a log becomes one line."""
     values = {"share": 0.25, "step": 12345, "metric": " a\n\tb ", "on": True}
 
     assert expected == template(text, DECLARED).render(values)
@@ -31,7 +31,7 @@ def test_values_are_filled_in(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("value", "shown"), [("2", "rank 2"), ("0-1, 3", "ranks 0-1, 3"), ("0-1", "ranks 0-1")])
 def test_ranks_are_one_or_several(value: str, shown: str) -> None:
-    """A list of ranks has its noun."""
+    """A list of ranks gets its noun."""
     assert template("see {metric:ranks}", DECLARED).render({"metric": value}) == f"see {shown}"
 
 
@@ -56,7 +56,7 @@ def test_ranks_are_one_or_several(value: str, shown: str) -> None:
     ],
 )
 def test_refused(text: str, found: str) -> None:
-    """Whatever could fail or reach into objects when rendered is refused when loaded."""
+    """Loading refuses everything that could fail or access objects when rendered."""
     with pytest.raises(RuleError) as error:
         template(text, DECLARED, "rule.yaml:3")
 
@@ -65,7 +65,7 @@ def test_refused(text: str, found: str) -> None:
 
 
 def test_unknown_value_leaves_the_text_out() -> None:
-    """A text is never shown with a hole in it; one without placeholders always is."""
+    """A text is never shown with a gap; a text without placeholders is always shown."""
     assert template("{share} at {step}", DECLARED).render({"share": 0.5, "step": None}) is None
     assert template("{share}", DECLARED).render({}) is None
     assert template("plain", DECLARED).render({}) == "plain"
@@ -85,5 +85,5 @@ def test_unknown_value_leaves_the_text_out() -> None:
     ],
 )
 def test_awkward_values_are_shown(value: FeatureValue, expected: str) -> None:
-    """Infinity, zero and overlong text have a form too."""
+    """Infinity, zero and long texts."""
     assert expected == show(value)

@@ -43,8 +43,8 @@ def lines(*rows: tuple[str, str, str, int | None]) -> Any:
     )
 
 
-def test_who_moved_first() -> None:
-    """Findings of all curves stand in the order of their steps."""
+def test_findings_are_ordered_by_step() -> None:
+    """Over all curves."""
     found = timeline(
         findings(("loss", "nonfinite", 650), ("grad_norm", "divergence", 549), ("loss", "divergence", 590)), NO_LINES
     )
@@ -56,8 +56,8 @@ def test_who_moved_first() -> None:
     ]
 
 
-def test_repeated_events_are_told_once() -> None:
-    """The first of a kind, and how often; the same kind on another metric is another event."""
+def test_repeated_events_are_shown_once() -> None:
+    """The first of a kind, with their number; the same kind on another metric is another event."""
     found = timeline(findings(("loss", "spike", 30), ("loss", "spike", 10), ("val", "spike", 20)), NO_LINES)
 
     assert [(e.step, e.text) for e in found] == [(10, "loss spiked (2 times)"), (20, "val spiked")]
@@ -82,7 +82,7 @@ def test_lines_follow_the_findings_without_a_clock() -> None:
 
 
 def test_a_line_is_placed_by_its_time() -> None:
-    """With the points' times a line stands right after what had been logged by then."""
+    """With the points' times, a line comes right after the points that were logged before it."""
     points = table(
         "points",
         {
@@ -105,8 +105,8 @@ def test_nothing_happened() -> None:
     assert timeline(NO_FINDINGS, NO_LINES, table("points")) == ()
 
 
-def test_the_most_telling_events_are_kept() -> None:
-    """Of many events the weighty ones stay, still in order of step."""
+def test_the_weightiest_events_are_kept() -> None:
+    """Still in order of step."""
     slopes = [(f"m{i}", "slope", i) for i in range(40)]
     found = timeline(findings(*slopes, ("loss", "divergence", 100), ("loss", "nonfinite", 200)), NO_LINES)
 
@@ -135,8 +135,8 @@ def test_order_and_size(rows: list[tuple[str, str, int | None]]) -> None:
         assert e.step == min(mine, default=None)
 
 
-def test_onsets_place_events_and_tell_their_order() -> None:
-    """The refined step counts, not that of the finding; lag and confidence are those to the onset before."""
+def test_onsets_place_events_and_order_them() -> None:
+    """The refined step counts, not that of the finding; lag and confidence refer to the onset before."""
     moved = (
         Onset("data_time", "data_time", "divergence", 0, step=2400, low=2390, high=2400, found=2370),
         Onset("speed", "throughput", "divergence", 0, step=2450, low=2395, high=2450, found=2300),
@@ -157,8 +157,8 @@ def test_onsets_place_events_and_tell_their_order() -> None:
     assert (found[1].low, found[1].high) == (2390, 2400)
 
 
-def test_onsets_at_the_same_step_stand_in_their_order() -> None:
-    """Whichever of them tells more."""
+def test_onsets_at_the_same_step_keep_their_order() -> None:
+    """Whichever weighs more."""
     moved = (
         Onset("grad_norm", "grad_norm", "level_up", 0, step=60, low=50, high=60, found=60),
         Onset("loss", "train_loss", "nonfinite", 0, step=60, low=55, high=60, found=60),
@@ -169,7 +169,7 @@ def test_onsets_at_the_same_step_stand_in_their_order() -> None:
 
 
 def test_a_speed_falls_where_a_loss_jumps_up() -> None:
-    """Level shifts are told in the direction of the values, not of the harm; schedules of the rate are no events."""
+    """Level shifts are worded in the direction of the values, not of the harm; rate schedules are no events."""
     events = findings(("speed", "level_up", 10), ("loss", "level_up", 20), ("lr", "variance", 5))
     events = events.with_columns(role=pl.Series(["throughput", "train_loss", "learning_rate"]))
 

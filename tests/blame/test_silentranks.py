@@ -1,0 +1,48 @@
+"""Ranks that waited and ranks that were silent."""
+
+from loganalyst.blame.silentranks import silence
+from tests.blame.blamelines import pattern, rows
+
+
+def complaint(rank: int) -> dict[str, object]:
+    return {"part": "peer", "rank": rank}
+
+
+def test_the_rank_without_a_complaint_is_silent() -> None:
+    """NCCL states four ranks; three of them complain."""
+    count = {"pattern": pattern("rank_count"), "captures": '{"ranks": "4"}', "rank": 0}
+
+    found = silence(rows(count, complaint(0), complaint(1), complaint(3)))
+
+    assert found is not None
+    assert (found.waiting, found.silent, found.first["line"]) == ((0, 1, 3), (2,), 2)
+
+
+def test_a_complaint_may_name_the_missing_ranks() -> None:
+    """Its own words go before the count."""
+    named = complaint(0) | {"pattern": pattern("missing_ranks"), "captures": '{"ranks": "5, 2"}'}
+
+    found = silence(rows(named))
+
+    assert found is not None
+    assert found.silent == (2, 5)
+
+
+def test_few_complaints_show_no_silence() -> None:
+    """Most ranks did not complain, so no conclusion follows; without a complaint there is nothing to judge."""
+    found = silence(rows(complaint(0), {"part": "work", "rank": 7}))
+
+    assert found is not None
+    assert (found.waiting, found.silent) == ((0,), ())
+    assert silence(rows({"part": "work", "rank": 7})) is None
+
+
+def test_a_rank_that_the_log_never_names_may_only_be_missing() -> None:
+    """A single gap counts among three waiting ranks, not among two."""
+    among_three = silence(rows(complaint(0), complaint(1), complaint(3)))
+    among_two = silence(rows(complaint(0), complaint(2)))
+
+    assert among_three is not None
+    assert among_three.silent == (2,)
+    assert among_two is not None
+    assert among_two.silent == ()

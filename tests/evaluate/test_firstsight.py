@@ -1,0 +1,29 @@
+"""Answers that were kept from first sight."""
+
+from pathlib import Path
+
+import pytest
+
+from loganalyst.errors import SourceError
+from loganalyst.evaluate import firstsight
+from tests.evaluate.evaluatedruns import PUBLIC_LOGS, PUBLIC_RECORDS
+
+
+def test_the_public_records_are_unchanged() -> None:
+    """27 of the 38 causes named at first sight were right."""
+    kept = firstsight.read(PUBLIC_RECORDS)
+
+    assert (kept.height, kept["first"].sum()) == (38, 27)
+    assert kept["confidence"].is_between(0.5, 0.99).all()
+
+
+def test_a_table_of_answers_is_recognised(tmp_path: Path) -> None:
+    """By its column `said`. All other columns are required."""
+    table = tmp_path / "answers.csv"
+    table.write_text("source,labels,said,first\na,healthy,plateau,false\n")
+
+    assert firstsight.is_table(PUBLIC_RECORDS)
+    assert not firstsight.is_table(PUBLIC_LOGS)
+    assert not firstsight.is_table(tmp_path)
+    with pytest.raises(SourceError, match="it takes source, labels, said, kind, confidence, first"):
+        firstsight.read(table)
