@@ -1,19 +1,39 @@
 """`--context FILE`: JSON that names what belongs to a case (artefacts, symptoms, limits) and guides the search."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from loganalyst.errors import RuleError, SourceError, nearest
-from loganalyst.rulefiles import RuleFile, load
+from msgspec.structs import asdict
+
+from loganalyst.errors import RuleError, SourceError
+from loganalyst.rulefiles import Keys, RuleFile, Shape, load, needed, typed
 
 __all__ = ["Case", "read"]
 
-KEYS = ("artifacts", "symptoms", "constraints", "output_format")
-ARTIFACTS = ("runs", "logs", "errors", "config", "code", "checkpoints")
-CONSTRAINTS = ("max_analysis_time",)
-FORMATS = ("terminal", "markdown", "json", "html", "sarif")
+_NEEDED = "a text or a list of texts is needed"
+_OneOrMore = Annotated[str | tuple[str, ...], needed(_NEEDED)]
+
+
+class _Artifacts(Shape, frozen=True):
+    runs: _OneOrMore = ()
+    logs: _OneOrMore = ()
+    errors: _OneOrMore = ()
+    config: _OneOrMore = ()
+    code: _OneOrMore = ()
+    checkpoints: _OneOrMore = ()
+
+
+class _Constraints(Shape, frozen=True):
+    max_analysis_time: Annotated[float, needed("a number of seconds above 0", gt=0, lt=1e9)] | None = None
+
+
+class _File(Shape, frozen=True):
+    artifacts: _Artifacts | None = None
+    symptoms: _OneOrMore = ()
+    constraints: _Constraints | None = None
+    output_format: Literal["terminal", "markdown", "json", "html", "sarif"] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,65 +59,35 @@ def read(path: Path) -> Case:
     if not path.is_file():
         raise SourceError(path, "no such file", "--context takes a JSON file")
     file = load(path)
-    file.check_keys((), (), KEYS)
-    for key, allowed in (("artifacts", ARTIFACTS), ("constraints", CONSTRAINTS)):
-        if key in file.data:
-            file.check_keys((key,), (), allowed)
-    named = {kind: _paths(file, kind) for kind in ARTIFACTS}
+    found = typed(file, _File)
+    artifacts = found.artifacts or _Artifacts()
+    named = {
+        kind: [path.parent / text for text in _several(file, ("artifacts", kind), texts)]
+        for kind, texts in asdict(artifacts).items()
+    }
     there = {kind: tuple(p for p in paths if p.exists()) for kind, paths in named.items()}
     return Case(
         runs=there["runs"],
         logs=there["logs"] + there["errors"],
         config=there["config"],
         code=there["code"],
-        symptoms=_texts(file, ("symptoms",)),
+        symptoms=_several(file, ("symptoms",), found.symptoms),
         missing=tuple(_missing(file, named)),
-        seconds=_seconds(file),
-        format=_format(file),
+        seconds=found.constraints.max_analysis_time if found.constraints else None,
+        format=found.output_format,
     )
 
 
-def _paths(file: RuleFile, kind: str) -> tuple[Path, ...]:
-    return tuple(file.path.parent / text for text in _texts(file, ("artifacts", kind)))
+def _several(file: RuleFile, at: Keys, texts: str | tuple[str, ...]) -> tuple[str, ...]:
+    several = (texts,) if isinstance(texts, str) else texts
+    for i, text in enumerate(several):
+        if not text.strip():
+            raise RuleError(file.where(*at, i), f"{at[-1]} is {text!r}", _NEEDED)
+    return several
 
 
-def _missing(file: RuleFile, named: dict[str, tuple[Path, ...]]) -> Iterator[str]:
+def _missing(file: RuleFile, named: Mapping[str, Sequence[Path]]) -> Iterator[str]:
     for kind, paths in named.items():
         for i, path in enumerate(paths):
             if not path.exists():
                 yield f"{file.where('artifacts', kind, i)}: {kind} names {path}, which is not there"
-
-
-def _texts(file: RuleFile, at: tuple[str, ...]) -> tuple[str, ...]:
-    """A text or a list of texts; none where it is absent."""
-    value = _get(file, at)
-    found = [] if value is None else value if isinstance(value, list) else [value]
-    for i, text in enumerate(found):
-        if not isinstance(text, str) or not text.strip():
-            raise RuleError(file.where(*at, i), f"{at[-1]}: found {text!r}", "a text or a list of texts is needed")
-    return tuple(found)
-
-
-def _get(file: RuleFile, at: tuple[str, ...]) -> Any:
-    node = file.data
-    for key in at:
-        node = (node or {}).get(key)
-    return node
-
-
-def _seconds(file: RuleFile) -> float | None:
-    value = _get(file, ("constraints", "max_analysis_time"))
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
-        where = file.where("constraints", "max_analysis_time")
-        raise RuleError(where, f"max_analysis_time: found {value!r}", "a number of seconds above 0")
-    return float(value)
-
-
-def _format(file: RuleFile) -> str | None:
-    value = file.data.get("output_format")
-    if value is None or value in FORMATS:
-        return None if value is None else str(value)
-    hint = nearest(str(value), FORMATS) or f"allowed are {', '.join(FORMATS)}"
-    raise RuleError(file.where("output_format"), f"output_format: found {value!r}", hint)

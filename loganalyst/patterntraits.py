@@ -5,9 +5,12 @@ Readers and features ask for a trait, never for the id of a pattern: a new patte
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import field
 
 from loganalyst import rulefiles
+from loganalyst.rulefiles import Shape, Text, Texts, needed
 
 TRAITS: Mapping[str, str] = {
     "killed": "a signal that nobody in the program sent ended it: the session was killed",
@@ -35,6 +38,31 @@ TRAITS: Mapping[str, str] = {
 SIGNALS = ("SIGABRT", "SIGBUS", "SIGHUP", "SIGINT", "SIGKILL", "SIGSEGV", "SIGTERM")
 # Rows of `lines` that the reader of logs makes itself, without a pattern of the catalogue
 _MADE_BY_READER = {"step_printed": ("last-step",), "cut_line": ("cut-line",)}
+
+
+class Examples(Shape, frozen=True):
+    """Lines that a regex must match, and lines that it must not."""
+
+    match: Texts
+    no_match: Texts
+
+
+class PatternEntry(Shape, frozen=True):
+    """One pattern as its file states it."""
+
+    id: Text
+    label: str | None
+    part: Text
+    literals: Annotated[
+        tuple[Annotated[str, needed("a text without line breaks", pattern=r"^[^\n]+$")], ...],
+        needed("a list of texts, one of which is in every match", min_length=1),
+    ]
+    regex: str
+    tests: Examples
+    exclude: str | None = field(default=None, name="not")
+    generic: bool = False
+    signal: Text | None = None
+    says: Texts = ()
 
 
 @cache

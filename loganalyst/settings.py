@@ -3,26 +3,24 @@
 A run may come from anywhere, and so may a file of settings in it: `Finder` says which files are the user's.
 """
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
 
 from loganalyst.errors import RuleError, SourceError
-from loganalyst.rulefiles import RuleFile, load
+from loganalyst.rulefiles import Finite, RuleFile, Shape, load, needed, typed
 
 NAME = "loganalyst.yaml"
 NOT_OBEYED = "not obeyed, for it came with the run; --trust-run-settings obeys it, --config FILE a copy of yours"
-_SWITCH = "trust_run_settings"
-_KEYS = ("roles", "loss_terms", "direction", "ignore", "rules", _SWITCH)
 _NOUNS = ("role", "weight of a loss term", "direction", "accepted cause", "folder of rules")
 
 
-@dataclass(frozen=True)
-class Ignore:
+class Ignore(Shape, frozen=True):
     """A finding the user accepts: rule id, glob over run paths, why, and until when (None: for good)."""
 
     rule: str
@@ -153,66 +151,41 @@ def find(run: Path, config: Path | None = None, *, named: Path | None = None, tr
     return choose(run, config, named=named, trusted=trusted).read()
 
 
+_Weight = Annotated[Finite, needed("a number: the weight of the term")]
+_Harm = Annotated[Literal["up", "down"], needed("up or down: the direction of harm")]
+
+
+class _File(Shape, frozen=True):
+    roles: dict[str, str] = msgspec.field(default_factory=dict)
+    loss_terms: dict[str, _Weight] = msgspec.field(default_factory=dict)
+    direction: dict[str, _Harm] = msgspec.field(default_factory=dict)
+    ignore: tuple[Ignore, ...] = ()
+    rules: tuple[Any, ...] = ()
+    trust_run_settings: bool = False
+
+
 def parse(file: RuleFile) -> Settings:
     """Check a loaded file; RuleError names the line and what is allowed."""
     if file.data is None:
         return Settings(path=file.path)
-    file.check_keys((), (), _KEYS)
-    roles, terms, direction = (_mapping(file, key) for key in ("roles", "loss_terms", "direction"))
-    for glob, role in roles.items():
-        if not isinstance(role, str):
-            raise RuleError(file.where("roles", glob), f"found {role!r}", "the name of a role")
-    settings = Settings(roles=roles, loss_terms=terms, direction=direction, path=file.path)
-    for glob, value in settings.direction.items():
-        if value not in ("up", "down"):
-            raise RuleError(file.where("direction", glob), f"found {value!r}", "up or down: the direction of harm")
-    for glob, weight in settings.loss_terms.items():
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not math.isfinite(weight):
-            raise RuleError(file.where("loss_terms", glob), f"found {weight!r}", "a number: the weight of the term")
-    if not isinstance(file.data.get(_SWITCH, False), bool):
-        raise RuleError(file.where(_SWITCH), f"found {file.data[_SWITCH]!r}", "true or false")
-    return replace(
-        settings,
-        ignore=tuple(_ignore(file, i) for i in range(len(_list(file, "ignore")))),
-        rules=tuple(_rules(file, i) for i in range(len(_list(file, "rules")))),
-        trusts=file.data.get(_SWITCH, False),
+    found = typed(file, _File)
+    return Settings(
+        roles=found.roles,
+        loss_terms=found.loss_terms,
+        direction=found.direction,
+        ignore=found.ignore,
+        rules=tuple(_rules(file, i, str(name)) for i, name in enumerate(found.rules)),
+        path=file.path,
+        trusts=found.trust_run_settings,
     )
 
 
-def _mapping(file: RuleFile, key: str) -> dict[str, Any]:
-    value = file.data.get(key) or {}
-    if not isinstance(value, dict):
-        raise RuleError(
-            file.where(key), f"{key}: found {type(value).__name__}", "a mapping from glob to value is needed"
-        )
-    return {str(k): v for k, v in value.items()}
-
-
-def _list(file: RuleFile, key: str) -> list[Any]:
-    value = file.data.get(key) or []
-    if not isinstance(value, list):
-        raise RuleError(file.where(key), f"{key}: found {type(value).__name__}", "a list is needed")
-    return value
-
-
-def _rules(file: RuleFile, i: int) -> Path:
+def _rules(file: RuleFile, i: int, name: str) -> Path:
     """One folder of rules: below the file, so that a file from anywhere opens nothing elsewhere."""
-    home, named = file.path.parent, Path(str(file.data["rules"][i]))
+    home, named = file.path.parent, Path(name)
     folder = home / named
     below = os.path.realpath(folder).startswith(os.path.join(os.path.realpath(home), ""))
     if not below or os.path.realpath(folder) == os.path.realpath(home) or os.pardir in named.parts:
         allowed = "a folder below this file is needed, and no link out; --rules DIR takes any other"
         raise RuleError(file.where("rules", i), "rules names a folder that is refused", allowed)
     return folder
-
-
-def _ignore(file: RuleFile, i: int) -> Ignore:
-    file.check_keys(("ignore", i), ("rule",), ("runs", "reason", "until"))
-    entry = dict(file.data["ignore"][i])
-    for key in ("rule", "runs", "reason"):
-        if not isinstance(entry.get(key, ""), str):
-            raise RuleError(file.where("ignore", i, key), f"{key}: found {entry[key]!r}", "a text is needed")
-    until = entry.get("until")
-    if until is not None and type(until) is not date:  # a date with a time is a date too, and compares with none
-        raise RuleError(file.where("ignore", i, "until"), f"found {until!r}", "a date such as 2027-01-31")
-    return Ignore(**entry)

@@ -1,35 +1,37 @@
-"""Thresholds that judge, from `rules/`: files of `name -> value, unit, meaning`. Python holds none."""
+"""Thresholds that judge a training, from `rules/`: files of `name -> value, unit, meaning`."""
 
 from collections.abc import Mapping
 from functools import cache, partial
+from pathlib import Path
 
-from loganalyst import rulefiles
 from loganalyst.errors import RuleError, nearest
+from loganalyst.rulefiles import Positive, Shape, Text, ours
 
 
-def threshold(file: str, name: str) -> float:
-    """The value of one threshold of `rules/<file>.yaml`, in the unit that stands beside it.
+class _Threshold(Shape, frozen=True):
+    value: Positive
+    unit: Text
+    meaning: Text
+
+
+def threshold(file: str, name: str, folder: Path | None = None) -> float:
+    """One threshold of `rules/<file>.yaml` (or of that file in `folder`), in its unit.
 
     Raises RuleError for a file that is not valid and for a name that it lacks.
 
     >>> threshold("blame", "survived_after")
     2.0
     """
-    known = _values(file)
+    known = _values(file, folder)
     if name not in known:
         raise RuleError(f"rules/{file}.yaml", f"no threshold {name!r}", nearest(name, known) or "see the file")
     return known[name]
 
 
 @cache
-def _values(file: str) -> Mapping[str, float]:
-    loaded = rulefiles.load(rulefiles.rules_dir() / f"{file}.yaml")
-    loaded.check_keys((), (), loaded.data if isinstance(loaded.data, dict) else ())
-    for name, entry in loaded.data.items():
-        loaded.check_keys((name,), ("value", "unit", "meaning"))
-        if type(entry["value"]) not in (int, float) or not entry["value"] > 0:
-            raise RuleError(loaded.where(name, "value"), f"found {entry['value']!r}", "a number above 0")
-    return {name: float(entry["value"]) for name, entry in loaded.data.items()}
+def _values(file: str, folder: Path | None) -> Mapping[str, float]:
+    entries = ours(f"{file}.yaml", dict[str, _Threshold], folder)
+    return {name: entry.value for name, entry in entries.items()}
 
 
 feature_limit = partial(threshold, "features")

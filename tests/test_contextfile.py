@@ -73,17 +73,17 @@ def test_an_empty_object_says_nothing(tmp_path: Path) -> None:
     [
         ('{"artefacts": {}}', "1: unknown key 'artefacts'; did you mean 'artifacts'?"),
         ('{"artifacts":\n{"log": "x"}}', "2: unknown key 'log'; did you mean 'logs'?"),
-        ('{"symptoms": [1]}', "1: symptoms: found 1; a text or a list of texts is needed"),
-        ('{"artifacts": {"runs": {}}}', "1: runs: found {}; a text or a list of texts is needed"),
+        ('{"symptoms": [1]}', "1: symptoms is 1; a text or a list of texts is needed"),
+        ('{"artifacts": {"runs": {}}}', "1: runs is {}; a text or a list of texts is needed"),
         (
             '{"constraints": {"max_analysis_time": "1h"}}',
-            "1: max_analysis_time: found '1h'; a number of seconds above 0",
+            "1: max_analysis_time is '1h'; a number of seconds above 0",
         ),
         (
             '{"constraints": {"max_analysis_time": true}}',
-            "1: max_analysis_time: found True; a number of seconds above 0",
+            "1: max_analysis_time is True; a number of seconds above 0",
         ),
-        ('{"output_format": "jsn"}', "1: output_format: found 'jsn'; did you mean 'json'?"),
+        ('{"output_format": "jsn"}', "1: output_format is 'jsn'; did you mean 'json'?"),
         ('{"symptoms": [], "symptoms": []}', "1: key 'symptoms' stands twice"),
         ("[]", "1: found list; a mapping with artifacts, symptoms, constraints, output_format is needed"),
     ],

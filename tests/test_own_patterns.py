@@ -86,7 +86,7 @@ def test_the_commands_check_and_test_them(rules: Path) -> None:
     (rules / "text" / "site.yaml").write_text(PATTERN.replace("root", "rooot"))
     faulty = called("rules", "check", str(rules))
     assert faulty.code == 2
-    assert "site.yaml:5: unknown part 'rooot'; did you mean 'root'?" in faulty.err
+    assert "site.yaml:5: part is 'rooot'; did you mean 'root'?" in faulty.err
 
 
 @pytest.mark.parametrize(

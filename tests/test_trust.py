@@ -386,7 +386,7 @@ def test_a_folder_of_rules_is_bounded(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match="too large for a folder of rules; at most 5,000 entries"):
         rulefiles.yaml_files(tmp_path / "deep")
     (tmp_path / "many").mkdir()
-    for i in range(rulefiles.MOST_ENTRIES + 1):
+    for i in range(rulefiles.MAX_ENTRIES + 1):
         os.mknod(tmp_path / "many" / f"{i}.txt")
     with pytest.raises(RuleError, match="too large"):
         rulefiles.yaml_files(tmp_path / "many")

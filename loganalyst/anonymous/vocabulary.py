@@ -1,30 +1,30 @@
 """What may be written of a run's texts: words of `rules/anonymous.yaml` and roles, ids of our patterns and rules."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 from loganalyst import rulefiles
+from loganalyst.rulefiles import ours
 
-LISTS = (
+_List = Literal[
     "words", "numbered", "settings", "values", "captures", "exceptions", "blocks", "job_states", "job_reasons",
     "operations", "formats", "patterns", "gaps",
-)  # fmt: skip
+]  # fmt: skip
+LISTS: tuple[_List, ...] = get_args(_List)
 _WORD = re.compile(r"[a-z]+")  # in a regular expression of a role: `loss`, `grad`
-
-
-@cache
-def _file() -> rulefiles.RuleFile:
-    file = rulefiles.load(rulefiles.rules_dir() / "anonymous.yaml")
-    file.check_keys((), LISTS)
-    return file
 
 
 @cache
 def allowed(name: str) -> frozenset[str]:
     """One of LISTS."""
-    return frozenset(map(str, _file().data[name]))
+    return frozenset(map(str, _lists()[name]))
+
+
+@cache
+def _lists() -> Mapping[Any, list[str | int]]:
+    return ours("anonymous.yaml", dict[_List, list[str | int]])
 
 
 @cache

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice, product
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 
-from loganalyst import rulefiles
 from loganalyst.auditing.failurecontrasts import adjusted, fisher, odds_ratio
-from loganalyst.errors import RuleError
 from loganalyst.model import Time
+from loganalyst.rulefiles import Shape, Texts, needed, ours
 
 # fmt: off
 COLUMNS = pl.Schema({
@@ -28,30 +27,25 @@ COLUMNS = pl.Schema({
 NODES = 4096  # of a job
 
 
-class Named(NamedTuple):
+class Named(Shape, frozen=True):
     """From which false discovery rate, and how many failed jobs, a node is named."""
 
-    rate: float
+    rate: Annotated[float, needed("a share below 1", gt=0, lt=1)]
     least: int
 
 
-class Judging(NamedTuple):
+class Judging(Shape, frozen=True):
     """`rules/accounts.yaml`: states of jobs that failed and that ended well, and which node is named."""
 
-    failed: tuple[str, ...]
-    well: tuple[str, ...]
+    failed: Texts
+    well: Texts
     named: Named
 
 
 @cache
 def judging() -> Judging:
     """`rules/accounts.yaml`. RuleError where it is not valid."""
-    file = rulefiles.load(rulefiles.rules_dir() / "accounts.yaml")
-    file.check_keys((), ("failed", "well", "named"))
-    file.check_keys(("named",), ("rate", "least"))
-    if not 0 < file.data["named"]["rate"] < 1:
-        raise RuleError(file.where("named", "rate"), f"found {file.data['named']['rate']!r}", "a share below 1")
-    return Judging(tuple(file.data["failed"]), tuple(file.data["well"]), Named(**file.data["named"]))
+    return ours("accounts.yaml", Judging)
 
 
 def accounts(jobs: pl.DataFrame) -> pl.DataFrame:
@@ -100,8 +94,8 @@ def _counted(sides: pl.DataFrame, jobs: int, failed: int) -> pl.DataFrame:
 
 def more_than_chance() -> pl.Expr:
     """Whether a row of `accounts`, or one of `contrasts`, is of what is named."""
-    rate, least = judging().named
-    return (pl.col("q") <= rate) & (pl.col("odds_ratio") > 1) & (pl.col("failed") >= least)
+    named = judging().named
+    return (pl.col("q") <= named.rate) & (pl.col("odds_ratio") > 1) & (pl.col("failed") >= named.least)
 
 
 def _tested(part: pl.DataFrame, jobs: int, failed: int) -> pl.DataFrame:

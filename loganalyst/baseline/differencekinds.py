@@ -4,15 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
-from loganalyst import rulefiles
-from loganalyst.errors import RuleError
 from loganalyst.model import Way
+from loganalyst.rulefiles import Shape, Text, ours
 
 Section = Literal["config", "code", "versions", "place"]
-_WAYS = ("up", "down", "any")
-_SECTIONS = ("config", "code", "versions", "place")
 LONGEST = 500  # last characters of a setting's key that are looked at: a glob of three stars takes their square
 
 
@@ -44,8 +42,7 @@ class Kind:
         return wanted == "any" or (wanted is not None and way is not None and wanted != way)
 
 
-@dataclass(frozen=True)
-class FailedFixes:
+class FailedFixes(Shape, frozen=True):
     """From how many failed fixes on a cause is lowered, and by how much log-odds: of different fixes, of the same."""
 
     count: int
@@ -71,34 +68,38 @@ class Kinds:
         return next((kind for kind in self.kinds.values() if kind.fits(plain)), None)
 
 
+class _KindEntry(Shape, frozen=True):
+    title: Text
+    keys: tuple[str, ...]
+    causes: dict[str, Literal["up", "down", "any"]]
+    section: Section = "config"
+    role: str | None = None
+
+
+class _File(Shape, frozen=True):
+    too_many: int
+    any_setting: frozenset[str]
+    failed_fixes: FailedFixes
+    ignored: tuple[str, ...]
+    kinds: dict[str, _KindEntry]
+
+
 @cache
-def kinds() -> Kinds:
-    """`rules/changes.yaml`. RuleError where it is not valid."""
-    file = rulefiles.load(rulefiles.rules_dir() / "changes.yaml")
-    file.check_keys((), ("too_many", "any_setting", "failed_fixes", "ignored", "kinds"))
-    file.check_keys(("failed_fixes",), ("count", "different", "same"))
+def kinds(folder: Path | None = None) -> Kinds:
+    """`rules/changes.yaml` (or that file in `folder`). Raises RuleError where it is not valid."""
+    file = ours("changes.yaml", _File, folder)
     return Kinds(
-        kinds={name: _kind(file, name, rank) for rank, name in enumerate(file.data["kinds"])},
-        ignored=_pattern(file.data["ignored"]),
-        too_many=int(file.data["too_many"]),
-        any_setting=frozenset(file.data["any_setting"]),
-        failed=FailedFixes(**file.data["failed_fixes"]),
+        kinds={name: _kind(name, entry, rank) for rank, (name, entry) in enumerate(file.kinds.items())},
+        ignored=_pattern(file.ignored),
+        too_many=file.too_many,
+        any_setting=file.any_setting,
+        failed=file.failed_fixes,
     )
 
 
-def _kind(file: rulefiles.RuleFile, name: str, rank: int) -> Kind:
-    at = ("kinds", name)
-    file.check_keys(at, ("title", "keys", "causes"), ("section", "role"))
-    entry = file.get(at)
-    for label, way in entry["causes"].items():
-        if way not in _WAYS:
-            raise RuleError(file.where(*at, "causes", label), f"found {way!r}", f"one of {', '.join(_WAYS)}")
-    section = entry.get("section", "config")
-    if section not in _SECTIONS:
-        raise RuleError(file.where(*at, "section"), f"found {section!r}", f"one of {', '.join(_SECTIONS)}")
-    last, whole = ([glob for glob in entry["keys"] if ("." in glob) is dotted] for dotted in (False, True))
-    patterns = _pattern(last), _pattern(whole)
-    return Kind(name, entry["title"], rank, section, *patterns, entry["causes"], entry.get("role"))
+def _kind(name: str, entry: _KindEntry, rank: int) -> Kind:
+    last, whole = ([glob for glob in entry.keys if ("." in glob) is dotted] for dotted in (False, True))
+    return Kind(name, entry.title, rank, entry.section, _pattern(last), _pattern(whole), entry.causes, entry.role)
 
 
 def _pattern(globs: Sequence[str]) -> re.Pattern[str]:

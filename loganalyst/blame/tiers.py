@@ -1,27 +1,27 @@
 """Tiers of blame, from `rules/tiers.yaml`: the strongest tier that has a line states the root cause."""
 
 from functools import cache
+from pathlib import Path
 
-from loganalyst import rulefiles
-from loganalyst.errors import RuleError
+from loganalyst.rulefiles import Shape, Text, ours
 
 
-def tier(name: str) -> int:
-    """The place of a tier in the order, 0 for the strongest.
+class _Tier(Shape, frozen=True):
+    tier: Text
+    meaning: Text
 
-    Raises RuleError where the file is not as it must be, KeyError for a name it lacks.
+
+def tier(name: str, folder: Path | None = None) -> int:
+    """The place of a tier in the order, 0 for the strongest, by `rules/tiers.yaml` (or that file in `folder`).
+
+    Raises RuleError where the file is not valid, KeyError for a name it lacks.
 
     >>> tier("own_fault")
     0
     """
-    return _tiers()[name]
+    return _places(folder)[name]
 
 
 @cache
-def _tiers() -> dict[str, int]:
-    file = rulefiles.load(rulefiles.rules_dir() / "tiers.yaml")
-    if not isinstance(file.data, list):
-        raise RuleError(file.where(), f"found {type(file.data).__name__}", "a list of tiers is needed")
-    for i in range(len(file.data)):
-        file.check_keys((i,), ("tier", "meaning"))
-    return {entry["tier"]: place for place, entry in enumerate(file.data)}
+def _places(folder: Path | None) -> dict[str, int]:
+    return {entry.tier: place for place, entry in enumerate(ours("tiers.yaml", list[_Tier], folder))}

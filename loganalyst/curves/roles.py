@@ -5,11 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+from typing import Literal
 
-from loganalyst import rulefiles
+from msgspec import field
+
 from loganalyst.curves.rolenames import MANY, candidates
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import OF_FILE, Role
+from loganalyst.rulefiles import Shape, Text, ours
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,6 @@ _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
 _POSSESSIVE = re.compile(r"['’]s\b")
 _VAGUE = {"other", "loss_component", "val_loss_component"}
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_KEYS = ("meaning", "worse", "judged")
 
 
 @lru_cache(1 << 16)  # a name is asked several times
@@ -67,16 +69,44 @@ def normalise(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", name))
 
 
+class _Entry(Shape, frozen=True):
+    meaning: Text
+    worse: Literal["up", "down", "none"]
+    judged: bool
+    any: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    held_out: Text | None = field(default=None, name="and")
+
+    def role(self, name: str) -> Role:
+        return Role(name, self.meaning, None if self.worse == "none" else self.worse, self.judged)
+
+
+class _TurnEntry(Shape, frozen=True):
+    given: Text = field(name="if")
+    source: Text = field(name="from")
+    target: Text = field(name="to")
+    meaning: Text
+    worse: Literal["up", "down", "none"]
+    judged: bool
+
+
+class _File(Shape, frozen=True):
+    words: dict[str, frozenset[str]]
+    languages: dict[str, str]
+    roles: dict[str, _Entry]
+    sets: list[dict[str, str]]
+    turns: list[_TurnEntry]
+
+
 @cache
-def _file() -> rulefiles.RuleFile:
-    file = rulefiles.load(rulefiles.rules_dir() / "roles.yaml")
-    file.check_keys((), ("words", "languages", "roles", "sets", "turns"))
-    return file
+def _file() -> _File:
+    return ours("roles.yaml", _File)
 
 
 @cache
 def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), word) for pattern, word in _file().data["languages"].items())
+    return tuple((re.compile(pattern), word) for pattern, word in _file().languages.items())
 
 
 @cache
@@ -88,30 +118,18 @@ def _other_languages() -> re.Pattern[str]:
 @cache
 def _catalogue() -> tuple[tuple[_Pattern, ...], tuple[_Turn, ...]]:
     file = _file()
-    words = {k: frozenset(v) for k, v in file.data["words"].items()}
-    patterns = tuple(_pattern(file, name, words) for name in file.data["roles"])
-    turns = tuple(_Turn(t["if"], t["from"], _role(t["to"], t)) for t in file.data["turns"])
-    return patterns, turns
+    patterns = tuple(_pattern(entry.role(name), entry, file.words) for name, entry in file.roles.items())
+    turns = (_Entry(t.meaning, t.worse, t.judged).role(t.target) for t in file.turns)
+    return patterns, tuple(_Turn(t.given, t.source, role) for t, role in zip(file.turns, turns, strict=True))
 
 
-def _role(name: str, entry: Mapping[str, object]) -> Role:
-    worse = entry["worse"]
-    return Role(name, str(entry["meaning"]), worse if worse in ("up", "down") else None, bool(entry["judged"]))
-
-
-def _pattern(file: rulefiles.RuleFile, name: str, words: Mapping[str, frozenset[str]]) -> _Pattern:
-    file.check_keys(("roles", name), _KEYS, ("any", "none", "only", "and"))
-    entry = file.data["roles"][name]
-    if entry["worse"] not in ("up", "down", "none"):
-        raise RuleError(file.where("roles", name, "worse"), f"found {entry['worse']!r}", "up, down or none")
-    only = frozenset().union(*(words[w] for w in entry["only"])) if "only" in entry else None
-    none = entry.get("none")
+def _pattern(role: Role, entry: _Entry, words: Mapping[str, frozenset[str]]) -> _Pattern:
     return _Pattern(
-        _role(name, entry),
-        tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.get("any", ())),
-        re.compile(f"{_LEFT}{'|'.join(none)}{_RIGHT}") if none else None,
-        only,
-        words[entry["and"]] if "and" in entry else None,
+        role,
+        tuple(re.compile(f"{_LEFT}{p}{_RIGHT}") for p in entry.any),
+        re.compile(f"{_LEFT}{'|'.join(entry.none)}{_RIGHT}") if entry.none else None,
+        frozenset().union(*(words[w] for w in entry.only)) if entry.only else None,
+        words[entry.held_out] if entry.held_out else None,
     )
 
 
@@ -182,7 +200,7 @@ def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
     for metric in metrics:
         file, _, name = metric.rpartition(OF_FILE)
         files.setdefault(file, {})[metric] = name
-    splits = _TRAINING | frozenset(_file().data["words"]["val"])
+    splits = _TRAINING | _file().words["val"]
     for file, names in files.items():
         word = splits.intersection(normalise(file).split("_"))
         if len(word) == 1:
@@ -228,7 +246,7 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
 def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
     """Names that tell nothing by themselves, and all stand side by side."""
     there = set(metrics)
-    found = [named for named in _file().data["sets"] if there.issuperset(named)]
+    found = [named for named in _file().sets if there.issuperset(named)]
     return {m: (all_roles()[role], f"stands beside {', '.join(named)}") for named in found for m, role in named.items()}
 
 

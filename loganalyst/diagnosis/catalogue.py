@@ -1,6 +1,5 @@
 """The catalogue: every rule and symptom of one or several folders, loaded, checked alone and against each other."""
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from loganalyst import rulefiles
 from loganalyst.diagnosis import rulereading, rulesql
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
-from loganalyst.diagnosis.rulereading import Reader
+from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
@@ -243,23 +242,24 @@ def load(
 
 
 def _weights(catalogue: Catalogue, file: rulefiles.RuleFile) -> Weights:
-    """The weights of a file. RuleError for a weight that fits no item."""
+    """The weights of a file. Raises RuleError for a weight that fits no item."""
     reader = Reader(file, catalogue.declared)
-    if not reader.keys((), (), [*catalogue.rules, "calibration"]):
-        raise reader.faults[0]
-    items = {id_: _ratios(reader, catalogue.rules[id_]) for id_ in catalogue.rules if id_ in file.data}
-    scales = {key: _calibration(reader, key) for key in SCALES}
+    ids = reader.fitted(dict[str, dict[str, Any]]).keys() - {"calibration"}
+    known = {id_: {item.id for item in rule.evidence} for id_, rule in catalogue.rules.items()}
+    reader.known_keys((), ids, known)
+    scales = (
+        reader.fitted(dict[Scale, Calibration], ("calibration",))
+        if not reader.faults and "calibration" in file.data
+        else {}
+    )
+    items = {}
+    for id_ in ids & known.keys():
+        ratios = reader.fitted(dict[str, RatiosEntry], (id_,))
+        reader.known_keys((id_,), ratios, known[id_])
+        items[id_] = {key: (found.if_true, found.if_false) for key, found in ratios.items()}
     if reader.faults:
         raise RuleError(file.path, "weights do not fit the rules\n" + "\n".join(map(str, reader.faults)))
     return Weights(items, scales)
-
-
-def _ratios(reader: Reader, rule: Rule) -> dict[str, tuple[float, float]]:
-    """The fitted log-likelihood ratios of a rule's items; what does not fit is noted by the reader."""
-    if not reader.keys((rule.id,), (), {item.id for item in rule.evidence}):
-        return {}
-    told = [key for key in reader.file.data[rule.id] if reader.keys((rule.id, key), ("if_true", "if_false"))]
-    return {key: rulereading.ratios(reader, (rule.id, key)) for key in told}
 
 
 def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:
@@ -268,14 +268,3 @@ def _refitted(rule: Rule, ratios: Mapping[str, tuple[float, float]]) -> Rule:
 
     evidence = tuple(measured(i, *ratios[i.id]) if i.id in ratios else i for i in rule.evidence)
     return replace(rule, evidence=evidence)
-
-
-def _calibration(reader: Reader, key: Scale) -> Calibration:
-    """One of `calibration: {causes: {slope, offset}, ...}`; the identity where absent."""
-    if "calibration" not in reader.file.data or not reader.keys(("calibration",), (), SCALES):
-        return Calibration()
-    at = ("calibration", key)
-    if reader.value(at) is None or not reader.keys(at, ("slope", "offset")):
-        return Calibration()
-    slope, offset = reader.number((*at, "slope"), 0.01, 100.0), reader.number((*at, "offset"), -20.0, 20.0)
-    return Calibration(slope, offset if math.isfinite(offset) else 0.0)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from loganalyst import rulefiles
 from loganalyst.model import Cause, Fix, Place
+from loganalyst.rulefiles import Shape, Texts, ours
 
 __all__ = ["cited"]
 
@@ -41,10 +41,13 @@ def _keys(change: str) -> frozenset[str]:
     return max(named, key=lambda pair: len(pair[0]))[1] if named else frozenset()
 
 
+class _Setting(Shape, frozen=True):
+    words: Texts
+    keys: Texts
+
+
 @cache
 def _settings() -> Mapping[str, frozenset[str]]:
-    """Words to names, from rules/settings.yaml."""
-    file = rulefiles.load(rulefiles.rules_dir() / "settings.yaml")
-    for name in file.data:
-        file.check_keys((name,), ("words", "keys"))
-    return {words: frozenset(entry["keys"]) for entry in file.data.values() for words in entry["words"]}
+    """The names of each setting by the words that fixes use for it, from `rules/settings.yaml`."""
+    entries = ours("settings.yaml", dict[str, _Setting]).values()
+    return {words: frozenset(entry.keys) for entry in entries for words in entry.words}

@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import FeatureValue, Verdict
+from loganalyst.rulefiles import Shape, needed
 
-SEVERITIES = ("info", "warning", "error", "critical")
-STATUSES = ("preview", "stable", "deprecated")
-VERDICTS: tuple[Verdict, ...] = ("likely", "possible", "unlikely", "unknown", "not_applicable")
+MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is a thousandfold, more is never known so well
+Weight = Annotated[
+    float, needed(f"a number from {-MAX_WEIGHT:g} to {MAX_WEIGHT:g} is needed", ge=-MAX_WEIGHT, le=MAX_WEIGHT)
+]
+Severity = Literal["info", "warning", "error", "critical"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # what is calibrated by itself, see Weights
 
 
@@ -175,12 +179,11 @@ class NoteRule:
     blind: bool = False
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(Shape, frozen=True):
     """Platt scaling of log-odds: calibrated = slope * log-odds + offset. The identity where nothing was fitted."""
 
-    slope: float = 1.0
-    offset: float = 0.0
+    slope: Annotated[float, needed("a number from 0.01 to 100 is needed", ge=0.01, le=100)] = 1.0
+    offset: Annotated[float, needed("a number from -20 to 20 is needed", ge=-20, le=20)] = 0.0
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
-"""One rule file in, one checked rule out; every fault is noted with its line, not only the first."""
+"""Reads one rule file into a checked rule. Every fault is noted with its line, not only the first."""
 
-import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
 
 from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
-    SEVERITIES,
-    STATUSES,
-    VERDICTS,
+    MAX_WEIGHT,
     ExperimentRule,
     FixTemplate,
     Item,
@@ -18,56 +17,133 @@ from loganalyst.diagnosis.rule import (
     OutcomeRule,
     Rule,
     RuleTest,
+    Severity,
     SymptomRule,
+    Weight,
 )
 from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
-from loganalyst.rulefiles import Keys, RuleFile
+from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, refuse_name
 
-MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is a thousandfold, more is never known so well
+Weights = dict[str, Weight]
+T = TypeVar("T")
 
-RULE = [
-    "id",
-    "title",
-    "label",
-    "status",
-    "since",
-    "family",
-    "severity",
-    "prior",
-    "symptoms",
-    "summary",
-    "mechanism",
-    "evidence",
-    "fix",
-    "will_not_fix",
-    "tests",
-]
-RULE_OPTIONAL = ("applies_when", "explains", "side_effects", "prevention", "replay", "references")
-ITEM = ("id", "kind", "ask", "weight", "says")
-ITEM_OPTIONAL = ("group", "basis", "says_if_false", "otherwise", "at")
-FIX = ("change", "expected_impact", "verify")
-FIX_OPTIONAL = ("from", "to", "otherwise", "if_not", "expect")
-WEIGHT = ("if_true", "if_false")
-SYMPTOM = ("title", "ask", "says")
-SYMPTOM_OPTIONAL = ("at", "metric", "core", "told")
-EXPERIMENT = ("question", "outcomes")
-EXPERIMENT_OPTIONAL = ("group", "limits")
-NOTE = ("title", "ask", "says", "change", "tests")
-NOTE_OPTIONAL = ("doubt", "perhaps", "blind")
-NOTE_TEST = ("name", "shown", "features")
+
+class RatiosEntry(Shape, frozen=True):
+    """The log-likelihood ratios of both answers."""
+
+    if_true: Weight
+    if_false: Weight
+
+
+class _Item(Shape, frozen=True):
+    id: Text
+    kind: Literal["direct", "circumstantial"]
+    ask: Text
+    weight: RatiosEntry
+    says: Text
+    group: Text = ""
+    basis: Literal["measured", "judged"] = "judged"
+    says_if_false: Text = ""
+    otherwise: Text = ""
+    at: Text = ""
+
+
+class _Fix(Shape, frozen=True):
+    change: Text
+    expected_impact: Text
+    verify: Text
+    start: Text = msgspec.field(default="", name="from")
+    goal: Text = msgspec.field(default="", name="to")
+    otherwise: Text = ""
+    if_not: Text = ""
+    expect: Text = ""
+
+
+class _Expected(Shape, frozen=True):
+    verdict: Verdict | tuple[Verdict, ...]
+
+
+class _Test(Shape, frozen=True):
+    name: Text
+    expect: _Expected
+    features: dict[str, Any] | None = None
+    run: Text | None = None
+
+
+class _Rule(Shape, frozen=True):
+    id: Text
+    title: Text
+    label: Text
+    status: Literal["preview", "stable", "deprecated"]
+    since: Text
+    family: Text
+    severity: Severity
+    prior: Annotated[float, needed("a number from 0.0001 to 0.9 is needed", ge=0.0001, le=0.9)]
+    symptoms: tuple[Text, ...]
+    summary: Text
+    mechanism: Text
+    evidence: tuple[_Item, ...]
+    fix: tuple[_Fix, ...]
+    will_not_fix: Text
+    tests: tuple[_Test, ...]
+    applies_when: Text = ""
+    explains: tuple[Text, ...] = ()
+    side_effects: Text = ""
+    prevention: Text = ""
+    replay: tuple[Text, ...] | dict[str, Weights] = ()
+    references: tuple[Text, ...] = ()
+
+
+class _Symptom(Shape, frozen=True):
+    title: Text
+    ask: Text
+    says: Text
+    at: Text = ""
+    metric: Text = ""
+    core: tuple[Text, ...] = ()
+    told: tuple[Text, ...] = ()
+
+
+class _NoteTest(Shape, frozen=True):
+    name: Text
+    shown: bool
+    features: dict[str, Any]
+
+
+class _Note(Shape, frozen=True):
+    title: Text
+    ask: Text
+    says: Text
+    change: Text
+    tests: tuple[_NoteTest, ...]
+    doubt: Annotated[float, needed(f"a number from 0 to {MAX_WEIGHT:g} is needed", ge=0, le=MAX_WEIGHT)] = 0.0
+    perhaps: tuple[Text, ...] = ()
+    blind: bool = False
+
+
+class _Outcome(Shape, frozen=True):
+    means: Text
+    weights: Weights
+
+
+class _Experiment(Shape, frozen=True):
+    question: Text
+    outcomes: Annotated[dict[str, _Outcome], needed("what may be found, each with means and weights", min_length=1)]
+    group: Text = ""
+    limits: dict[str, Finite] = msgspec.field(default_factory=dict)
+
 
 _PYTHON: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,), "text": (str,)}
 _EMPTY = Template("", ())
 _NOTHING = ask("nothing", {"nothing": Feature("nothing", "bool", "", "", "")})
-T = TypeVar("T")
 
 
 @dataclass
 class Reader:
-    """Typed access to one file. A faulty part is noted in `faults` and a neutral value stands in for it."""
+    """Reads one file. It notes each faulty part in `faults` and puts a neutral value in its place."""
 
     file: RuleFile
     declared: Mapping[str, Feature]
@@ -85,316 +161,186 @@ class Reader:
             self.faults.append(error)
             return default
 
-    def keys(self, at: Keys, required: Collection[str], optional: Collection[str] = ()) -> bool:
-        """Whether the node is a mapping that can be read on (its keys are checked)."""
-        self.attempt(None, self.file.check_keys, at, required, optional)
-        return isinstance(self.file.get(at), dict)
-
-    def value(self, at: Keys) -> Any:
-        """The node, or None where it is absent."""
-        node = self.file.get(at[:-1])
-        return node.get(at[-1]) if isinstance(node, dict) else node[at[-1]]
-
-    def text(self, at: Keys, default: str = "") -> str:
-        """A text; noted where it is something else or empty. Line breaks become blanks."""
-        value = self.value(at)
-        if value is None:
-            return default
-        if not isinstance(value, str) or not value.strip():
-            self.note(at, f"{at[-1]} is {value!r}", "a text is needed (in quotes where it looks like something else)")
-            return default
-        return " ".join(value.split())
-
-    def choice(self, at: Keys, allowed: Collection[str], default: str = "") -> str:
-        """A text out of a fixed set."""
-        value = self.text(at, default)
-        if value and value not in allowed:
-            hint = nearest(value, allowed) or f"allowed are {', '.join(sorted(allowed))}"
-            self.note(at, f"{at[-1]} is {value!r}", hint)
+    def fitted(self, shape: type[T], at: Keys = ()) -> T:
+        """The part of the file at `at` in a shape."""
+        value, faults = fitted(self.file, shape, at)
+        self.faults += faults
         return value
 
-    def number(self, at: Keys, low: float, high: float) -> float:
-        """A finite number within [low, high]; NaN stands in for a faulty one."""
-        value = self.value(at)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            self.note(at, f"{at[-1]} is {value!r}", f"a number from {low:g} to {high:g} is needed")
-            return math.nan
-        return float(value)
+    def known(self, at: Keys, name: str, names: Collection[str]) -> str:
+        """The `name` that stands at `at`; noted where it is none of the `names`. An empty one was noted before."""
+        if name and name not in names:
+            self.attempt(None, refuse_name, self.file, at, name, names)
+        return name
 
-    def flag(self, at: Keys) -> bool:
-        """True or false; an absent one is false."""
-        value = self.value(at)
-        if value is not None and not isinstance(value, bool):
-            self.note(at, f"{at[-1]} is {value!r}", "true or false is needed")
-        return value is True
+    def known_keys(self, at: Keys, keys: Iterable[str], names: Collection[str]) -> None:
+        """Note each key of the mapping at `at` that is none of the `names`."""
+        for key in keys:
+            if key not in names:
+                hint = nearest(key, names) or f"allowed are {', '.join(names)}"
+                self.note((*at, key), f"unknown key {key!r}", hint)
 
-    def items(self, at: Keys) -> list[Keys]:
-        """The paths of a list's entries; an absent list has none."""
-        value = self.value(at)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            self.note(at, f"{at[-1]} is a {type(value).__name__}", "a list is needed")
-            return []
-        return [(*at, i) for i in range(len(value))]
-
-    def texts(self, at: Keys) -> tuple[str, ...]:
-        """A list of texts, each once."""
-        found = tuple(self.text(key) for key in self.items(at))
-        if len(set(found)) < len(found):
+    def once(self, at: Keys, names: Sequence[str]) -> tuple[str, ...]:
+        """Names, on one line each; noted where one of them occurs twice."""
+        if len(set(names)) < len(names):
             self.note(at, f"{at[-1]} names something twice")
-        return found
+        return tuple(map(one_line, names))
 
-    def ask(self, at: Keys) -> Ask | None:
-        """A fenced question, which polars has not seen yet, or None where absent or faulty."""
-        text = self.text(at)
-        return self.attempt(None, parsed, text, self.declared, self.file.where(*at)) if text else None
+    def ask(self, at: Keys, text: str) -> Ask | None:
+        """A question that our parser accepts and polars has not seen yet; None where absent or faulty."""
+        return self.attempt(None, parsed, one_line(text), self.declared, self.file.where(*at)) if text else None
 
-    def template(self, at: Keys) -> Template | None:
+    def template(self, at: Keys, text: str) -> Template | None:
         """A text with placeholders, or None where absent or faulty."""
-        text = self.text(at)
-        return self.attempt(None, template, text, self.declared, self.file.where(*at)) if text else None
+        return self.attempt(None, template, one_line(text), self.declared, self.file.where(*at)) if text else None
 
-    def feature(self, at: Keys, *, text: bool = False) -> str | None:
-        """The name of a declared feature (of type text where asked so), or None where absent."""
-        name = self.text(at)
+    def feature(self, at: Keys, name: str, *, text: bool = False) -> str | None:
+        """The name of a declared feature (of type text if `text`), or None where absent."""
         if name and name not in self.declared:
             self.note(at, f"{name!r} is no feature", nearest(name, self.declared) or "a declared feature is needed")
         elif name and text and self.declared[name].dtype != "text":
             self.note(at, f"{name} is no text feature", "the feature that holds the metric's name is needed")
         return name or None
 
+    def features(self, at: Keys, values: Mapping[str, Any]) -> dict[str, FeatureValue]:
+        """A test's feature values, each declared and of its type (null: not known)."""
+        self.known_keys(at, values, self.declared)
+        given = {name: value for name, value in values.items() if name in self.declared}
+        for name, value in given.items():
+            dtype = self.declared[name].dtype
+            fits = isinstance(value, _PYTHON[dtype]) and isinstance(value, bool) == (dtype == "bool")
+            if value is not None and not fits:
+                hint = f"a value of type {dtype} is needed (YAML: 1.0e-3, not 1e-3)"
+                self.note((*at, name), f"{name} is {value!r}", hint)
+        return given
+
+
+def one_line(text: str) -> str:
+    """The text with its line breaks as blanks."""
+    return " ".join(text.split())
+
+
+def _shared(target: type, source: Shape) -> dict[str, Any]:
+    """The fields that a dataclass shares with a shape, texts on one line. The caller replaces those it converts."""
+    values = {f.name: getattr(source, f.name) for f in fields(target) if f.name in source.__struct_fields__}
+    return {name: one_line(value) if isinstance(value, str) else value for name, value in values.items()}
+
 
 def rule(reader: Reader) -> Rule | None:
-    """The rule of a file; None where it is not even a mapping. Whether it is sound, `reader.faults` tells."""
-    if not reader.keys((), RULE, RULE_OPTIONAL):
+    """The rule of a file, which is sound if `reader.faults` is empty; None where the file is no mapping."""
+    found, path = reader.fitted(_Rule), reader.file.path
+    if not isinstance(reader.file.data, dict):
         return None
-    path = reader.file.path
-    text = reader.text
-    if (name := text(("id",))) and name != path.stem:
-        reader.note(("id",), f"id is {name!r}", f"the file's name is needed: {path.stem!r}")
+    if found.id and found.id != path.stem:
+        reader.note(("id",), f"id is {found.id!r}", f"the file's name is needed: {path.stem!r}")
     for key in ("symptoms", "evidence", "fix", "tests"):
-        if reader.value((key,)) == []:
+        if reader.file.data.get(key) == []:
             reader.note((key,), f"{key} is empty", "at least one is needed")
-    items = tuple(filter(None, (_item(reader, at) for at in reader.items(("evidence",)))))
-    if len({i.id for i in items}) < len(items):
+    if len({item.id for item in found.evidence}) < len(found.evidence):
         reader.note(("evidence",), "two items have the same id")
-    return Rule(
-        id=name,
-        title=text(("title",)),
-        label=reader.choice(("label",), LABELS),
-        status=reader.choice(("status",), STATUSES),
-        since=text(("since",)),
-        family=text(("family",)),
-        severity=reader.choice(("severity",), SEVERITIES),
-        prior=reader.number(("prior",), 0.0001, 0.9),
-        applies_when=reader.ask(("applies_when",)),
-        symptoms=reader.texts(("symptoms",)),
-        summary=text(("summary",)),
-        mechanism=text(("mechanism",)),
-        evidence=items,
-        explains=reader.texts(("explains",)),
-        fix=tuple(filter(None, (_fix(reader, at) for at in reader.items(("fix",))))),
-        will_not_fix=text(("will_not_fix",)),
-        side_effects=text(("side_effects",)),
-        prevention=text(("prevention",)),
-        replay=tuple(weights := _replay(reader)),
-        replay_weights={name: own for name, own in weights.items() if own},
-        references=reader.texts(("references",)),
-        tests=tuple(filter(None, (_test(reader, at) for at in reader.items(("tests",))))),
-        path=path,
-    )
-
-
-def _replay(reader: Reader) -> dict[str, dict[str, float]]:
-    """The experiments that a rule names, each with the weights of its outcomes, if the rule brings its own."""
-    if not isinstance(named := reader.value(("replay",)), dict):
-        return {name: {} for name in reader.texts(("replay",))}
-    return {name: _numbers(reader, ("replay", name), MAX_WEIGHT) for name in named}
+    own_weights = found.replay if isinstance(found.replay, dict) else {}
+    converted = {
+        "label": reader.known(("label",), found.label, sorted(LABELS)),
+        "applies_when": reader.ask(("applies_when",), found.applies_when),
+        "symptoms": reader.once(("symptoms",), found.symptoms),
+        "explains": reader.once(("explains",), found.explains),
+        "evidence": tuple(_item(reader, ("evidence", i), item) for i, item in enumerate(found.evidence)),
+        "fix": tuple(_fix(reader, ("fix", i), fix) for i, fix in enumerate(found.fix)),
+        "references": reader.once(("references",), found.references),
+        "replay": reader.once(("replay",), tuple(found.replay)),
+        "replay_weights": {name: weights for name, weights in own_weights.items() if weights},
+        "tests": tuple(_test(reader, ("tests", i), test) for i, test in enumerate(found.tests)),
+    }
+    return Rule(**_shared(Rule, found) | converted, path=path)
 
 
 def symptoms(reader: Reader) -> dict[str, SymptomRule]:
     """The sound symptoms of a symptoms.yaml, by id."""
-    return _by_id(reader, _symptom, SYMPTOM, SYMPTOM_OPTIONAL)
+    return _by_id(reader, _symptom, _Symptom)
 
 
 def notes(reader: Reader) -> dict[str, NoteRule]:
     """The sound notes of a notes.yaml, by id."""
-    return _by_id(reader, _note, NOTE, NOTE_OPTIONAL)
+    return _by_id(reader, _note, _Note)
 
 
 def experiments(reader: Reader) -> dict[str, ExperimentRule]:
     """The sound experiments of a replay.yaml, by id."""
-    return _by_id(reader, _experiment, EXPERIMENT, EXPERIMENT_OPTIONAL)
+    return _by_id(reader, _experiment, _Experiment)
 
 
-def _by_id(
-    reader: Reader, read: Callable[[Reader, str], T], required: Collection[str], optional: Collection[str]
-) -> dict[str, T]:
+S = TypeVar("S", bound=Shape)
+
+
+def _by_id(reader: Reader, read: Callable[[Reader, str, S], T], shape: type[S]) -> dict[str, T]:
     """The sound entries of a file that holds several."""
-    if not reader.keys((), (), reader.file.data if isinstance(reader.file.data, dict) else ()):
-        return {}
-    found = {}
-    for id_ in reader.file.data:
+    sound = {}
+    for id_ in reader.fitted(dict[str, Any]):
         before = len(reader.faults)
-        entry = read(reader, id_) if reader.keys((id_,), required, optional) else None
-        if entry is not None and len(reader.faults) == before:
-            found[id_] = entry
-    return found
+        entry = read(reader, id_, reader.fitted(shape, (id_,)))
+        if len(reader.faults) == before:
+            sound[id_] = entry
+    return sound
 
 
-def _experiment(reader: Reader, id_: str) -> ExperimentRule:
-    outcomes = reader.value((id_, "outcomes"))
-    if not isinstance(outcomes, dict) or not outcomes:
-        reader.note((id_, "outcomes"), "outcomes is no mapping", "what may be found, each with means and weights")
-        outcomes = {}
-    return ExperimentRule(
-        id=id_,
-        question=reader.text((id_, "question")),
-        group=reader.text((id_, "group"), id_),
-        limits=_numbers(reader, (id_, "limits"), math.inf) if reader.value((id_, "limits")) is not None else {},
-        outcomes={name: _outcome(reader, (id_, "outcomes", name)) for name in outcomes},
-    )
+def _experiment(_: Reader, id_: str, found: _Experiment) -> ExperimentRule:
+    outcomes = {name: OutcomeRule(one_line(o.means), o.weights) for name, o in found.outcomes.items()}
+    return ExperimentRule(id_, one_line(found.question), found.group or id_, found.limits, outcomes)
 
 
-def _outcome(reader: Reader, at: Keys) -> OutcomeRule:
-    if not reader.keys(at, ("means", "weights")):
-        return OutcomeRule("", {})
-    return OutcomeRule(reader.text((*at, "means")), _numbers(reader, (*at, "weights"), MAX_WEIGHT))
+def _note(reader: Reader, id_: str, found: _Note) -> NoteRule:
+    converted = {
+        "ask": reader.ask((id_, "ask"), found.ask) or _NOTHING,
+        "says": reader.template((id_, "says"), found.says) or _EMPTY,
+        "change": reader.template((id_, "change"), found.change) or _EMPTY,
+        "tests": tuple(
+            NoteTest(test.name, test.shown, reader.features((id_, "tests", i, "features"), test.features))
+            for i, test in enumerate(found.tests)
+        ),
+        "perhaps": reader.once((id_, "perhaps"), found.perhaps),
+    }
+    return NoteRule(id=id_, **_shared(NoteRule, found) | converted)
 
 
-def _numbers(reader: Reader, at: Keys, most: float) -> dict[str, float]:
-    """A mapping of names to numbers of at most this size."""
-    names = reader.value(at)
-    if not isinstance(names, dict):
-        reader.note(at, f"{at[-1]} is {names!r}", "names with numbers are needed")
-        return {}
-    return {name: reader.number((*at, name), -most, most) for name in names}
-
-
-def _note(reader: Reader, id_: str) -> NoteRule:
-    return NoteRule(
-        id=id_,
-        title=reader.text((id_, "title")),
-        ask=reader.ask((id_, "ask")) or _NOTHING,
-        says=reader.template((id_, "says")) or _EMPTY,
-        change=reader.template((id_, "change")) or _EMPTY,
-        tests=tuple(filter(None, (_note_test(reader, at) for at in reader.items((id_, "tests"))))),
-        doubt=reader.number((id_, "doubt"), 0.0, MAX_WEIGHT) if reader.value((id_, "doubt")) is not None else 0.0,
-        perhaps=reader.texts((id_, "perhaps")),
-        blind=reader.flag((id_, "blind")),
-    )
-
-
-def _note_test(reader: Reader, at: Keys) -> NoteTest | None:
-    if not reader.keys(at, NOTE_TEST):
-        return None
-    shown = reader.value((*at, "shown"))
-    if not isinstance(shown, bool):
-        reader.note((*at, "shown"), f"shown is {shown!r}", "true or false is needed")
-    return NoteTest(reader.text((*at, "name")), shown is True, _features(reader, (*at, "features")))
-
-
-def _symptom(reader: Reader, id_: str) -> SymptomRule:
+def _symptom(reader: Reader, id_: str, found: _Symptom) -> SymptomRule:
     return SymptomRule(
         id=id_,
-        title=reader.text((id_, "title")),
-        ask=reader.ask((id_, "ask")) or _NOTHING,
-        says=reader.template((id_, "says")) or _EMPTY,
-        at=reader.feature((id_, "at")),
-        metric=reader.feature((id_, "metric"), text=True),
-        core=reader.texts((id_, "core")),
-        told=reader.texts((id_, "told")),
+        title=one_line(found.title),
+        ask=reader.ask((id_, "ask"), found.ask) or _NOTHING,
+        says=reader.template((id_, "says"), found.says) or _EMPTY,
+        at=reader.feature((id_, "at"), found.at),
+        metric=reader.feature((id_, "metric"), found.metric, text=True),
+        core=reader.once((id_, "core"), found.core),
+        told=reader.once((id_, "told"), found.told),
     )
 
 
-def _item(reader: Reader, at: Keys) -> Item | None:
-    if not reader.keys(at, ITEM, ITEM_OPTIONAL):
-        return None
-    kind = reader.choice((*at, "kind"), ("direct", "circumstantial"))
-    if_true, if_false = _weight(reader, (*at, "weight"))
-    return Item(
-        id=reader.text((*at, "id")),
-        kind="direct" if kind == "direct" else "circumstantial",
-        group=reader.text((*at, "group"), reader.text((*at, "id"))),
-        ask=reader.ask((*at, "ask")) or _NOTHING,
-        if_true=if_true,
-        if_false=if_false,
-        basis=_basis(reader, (*at, "basis")),
-        says=reader.template((*at, "says")) or _EMPTY,
-        says_if_false=reader.template((*at, "says_if_false")),
-        otherwise=reader.template((*at, "otherwise")),
-        at=reader.feature((*at, "at")),
-    )
-
-
-def _basis(reader: Reader, at: Keys) -> Literal["measured", "judged"]:
-    return "measured" if reader.choice(at, ("measured", "judged"), "judged") == "measured" else "judged"
-
-
-def _weight(reader: Reader, at: Keys) -> tuple[float, float]:
-    """Both log-likelihood ratios. By their definition one answer speaks for the cause and the other against it."""
-    if reader.value(at) is None or not reader.keys(at, WEIGHT) or set(reader.value(at)) != set(WEIGHT):
-        return 0.0, 0.0
-    true, false = ratios(reader, at)
-    if true * false > 0 or true == false == 0:
+def _item(reader: Reader, at: Keys, found: _Item) -> Item:
+    true, false = found.weight.if_true, found.weight.if_false
+    if true * false > 0 or true == false == 0:  # NaN, which stands for a faulty weight, fails both
         hint = "one answer speaks for the cause, the other against it (or says nothing)"
-        reader.note(at, f"weights {true:g} and {false:g}", hint)
-    return true, false
+        reader.note((*at, "weight"), f"weights {true:g} and {false:g}", hint)
+    converted = {
+        "group": one_line(found.group or found.id),
+        "ask": reader.ask((*at, "ask"), found.ask) or _NOTHING,
+        "says": reader.template((*at, "says"), found.says) or _EMPTY,
+        "says_if_false": reader.template((*at, "says_if_false"), found.says_if_false),
+        "otherwise": reader.template((*at, "otherwise"), found.otherwise),
+        "at": reader.feature((*at, "at"), found.at),
+    }
+    return Item(**_shared(Item, found) | converted, if_true=true, if_false=false)
 
 
-def ratios(reader: Reader, at: Keys) -> tuple[float, float]:
-    """The two numbers of a weight."""
-    true, false = (reader.number((*at, key), -MAX_WEIGHT, MAX_WEIGHT) for key in WEIGHT)
-    return true, false
+def _fix(reader: Reader, at: Keys, found: _Fix) -> FixTemplate:
+    keys = {f.name: f.encode_name for f in msgspec.structs.fields(_Fix) if f.name != "expect"}
+    texts = {name: reader.template((*at, key), getattr(found, name)) for name, key in keys.items()}
+    required = {name: texts[name] or _EMPTY for name in ("change", "expected_impact", "verify")}
+    return FixTemplate(**texts | required, expect=reader.ask((*at, "expect"), found.expect))  # type: ignore[arg-type]
 
 
-def _fix(reader: Reader, at: Keys) -> FixTemplate | None:
-    if not reader.keys(at, FIX, FIX_OPTIONAL):
-        return None
-    return FixTemplate(
-        change=reader.template((*at, "change")) or _EMPTY,
-        expected_impact=reader.template((*at, "expected_impact")) or _EMPTY,
-        verify=reader.template((*at, "verify")) or _EMPTY,
-        start=reader.template((*at, "from")),
-        goal=reader.template((*at, "to")),
-        otherwise=reader.template((*at, "otherwise")),
-        if_not=reader.template((*at, "if_not")),
-        expect=reader.ask((*at, "expect")),
-    )
-
-
-def _test(reader: Reader, at: Keys) -> RuleTest | None:
-    if not reader.keys(at, ("name", "expect"), ("features", "run")):
-        return None
-    node = reader.file.get(at)
-    if ("features" in node) == ("run" in node):
+def _test(reader: Reader, at: Keys, found: _Test) -> RuleTest:
+    if (found.features is None) == (found.run is None):
         reader.note(at, "a test has either features or run")
-    verdicts: tuple[Verdict, ...] = ()
-    if reader.keys((*at, "expect"), ("verdict",)):
-        verdicts = _verdicts(reader, (*at, "expect", "verdict"))
-    features = _features(reader, (*at, "features")) if "features" in node else None
-    return RuleTest(reader.text((*at, "name")), verdicts, features, reader.text((*at, "run")) or None)
-
-
-def _verdicts(reader: Reader, at: Keys) -> tuple[Verdict, ...]:
-    value = reader.value(at)
-    names = value if isinstance(value, list) else [value]
-    for name in names:
-        if name not in VERDICTS:
-            reader.note(at, f"verdict {name!r}", f"allowed are {', '.join(VERDICTS)}, or a list of them")
-    return tuple(v for v in VERDICTS if v in names)
-
-
-def _features(reader: Reader, at: Keys) -> dict[str, FeatureValue]:
-    """A test's feature values, each declared and of its type (null: not known)."""
-    if not reader.keys(at, (), reader.declared):
-        return {}
-    given = {name: value for name, value in reader.value(at).items() if name in reader.declared}
-    for name, value in given.items():
-        dtype = reader.declared[name].dtype
-        fits = isinstance(value, _PYTHON[dtype]) and isinstance(value, bool) == (dtype == "bool")
-        if value is not None and not fits:
-            hint = f"a value of type {dtype} is needed (YAML: 1.0e-3, not 1e-3)"
-            reader.note((*at, name), f"{name} is {value!r}", hint)
-    return given
+    verdict = found.expect.verdict
+    features = None if found.features is None else reader.features((*at, "features"), found.features)
+    return RuleTest(one_line(found.name), (verdict,) if isinstance(verdict, str) else verdict, features, found.run)

@@ -16,8 +16,7 @@ from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, logit
 from loganalyst.diagnosis.evidence import Answers, answer
-from loganalyst.diagnosis.rule import Rule
-from loganalyst.diagnosis.rulereading import MAX_WEIGHT
+from loganalyst.diagnosis.rule import MAX_WEIGHT, Rule
 from loganalyst.evaluate.labelled import Labelled
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def test_sound_rules_are_data(catalogue: Catalogue) -> None:
     [
         ("id: lr-too-high", "id: lr", ":1: id is 'lr'; the file's name is needed: 'lr-too-high'"),
         ("label: lr_too_high", "label: lr_too_hi", ":3: label is 'lr_too_hi'; did you mean 'lr_too_high'?"),
-        ("status: stable", "status: done", ":4: status is 'done'; allowed are deprecated, preview, stable"),
+        ("status: stable", "status: done", ":4: status is 'done'; allowed are preview, stable, deprecated"),
         ("since: 0.1.0", "since: 0.1", ":5: since is 0.1; a text is needed"),
         ("family: optimisation", "family: numerics", ":6: family is 'numerics'; the folder's name is needed"),
         ("severity: critical", "severity: bad", ":7: severity is 'bad'"),
@@ -63,7 +63,7 @@ def test_sound_rules_are_data(catalogue: Catalogue) -> None:
         ("[divergence, nan-loss]", "[divergence, divergence]", "symptoms names something twice"),
         ("summary: The", "sumary: The", ":11: unknown key 'sumary'; did you mean 'summary'?"),
         ("mechanism: An update overshoots.", "mechanism: ''", ":12: mechanism is ''; a text is needed"),
-        ("kind: direct", "kind: strong", "kind is 'strong'; allowed are circumstantial, direct"),
+        ("kind: direct", "kind: strong", "kind is 'strong'; allowed are direct, circumstantial"),
         ("if_true: 4.0", "if_true: .inf", "if_true is inf; a number from -7 to 7 is needed"),
         ("if_true: 4.0", "if_true: 70", "if_true is 70; a number from -7 to 7 is needed"),
         ("if_true: 4.0", "if_true: -4.0", "weights -4 and -0.6; one answer speaks for the cause"),
@@ -85,7 +85,7 @@ def test_sound_rules_are_data(catalogue: Catalogue) -> None:
         ("    verify: look again\n", "", "missing verify"),
         ("expect: train_loss_divergence_count = 0", "expect: train_loss_divergence_count", "found a number value"),
         ("will_not_fix: a NaN of the data\n", "", ":1: missing will_not_fix"),
-        ("{verdict: likely}", "{verdict: sure}", "verdict 'sure'; allowed are likely, possible"),
+        ("{verdict: likely}", "{verdict: sure}", "verdict is 'sure'; allowed are likely, possible"),
         ("{verdict: likely}", "{label: x}", "unknown key 'label'"),
         ("train_loss_points: 100,", "train_loss_pointz: 100,", "unknown key 'train_loss_pointz'"),
         (
@@ -219,7 +219,7 @@ def test_fitted_weights_override(declared: Mapping[str, Feature], folder: Path) 
         ("lr-too-high: {large-rat: {if_true: 1, if_false: 0}}", "unknown key 'large-rat'"),
         ("lr-too-high: {large-rate: {if_true: x, if_false: 0}}", "if_true is 'x'"),
         ("calibration: {causes: {slope: -1, offset: 0}}", "slope is -1; a number from 0.01"),
-        ("[]", "found list"),
+        ("[]", "the file is a list; a mapping is needed"),
     ],
 )
 def test_weights_that_fit_nothing_are_refused(

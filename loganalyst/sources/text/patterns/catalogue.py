@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import polars as pl
 
-from loganalyst.errors import RuleError, nearest
+from loganalyst.errors import RuleError
 from loganalyst.model import constant
-from loganalyst.patterntraits import SIGNALS, TRAITS
-from loganalyst.rulefiles import RuleFile, text_files
+from loganalyst.patterntraits import SIGNALS, TRAITS, PatternEntry
+from loganalyst.rulefiles import RuleFile, Shape, Text, check_names, refuse_name, text_files, typed
 from loganalyst.sources.text.patterns.literals import Rows, found, groups
 
 Part = Literal["aside", "root", "stop", "peer", "cascade", "confirm", "symptom", "advice", "end", "start", "work"]
@@ -58,8 +58,6 @@ LABELS = (
     "segfault",
     "other",
 )
-REQUIRED = ("id", "label", "part", "literals", "regex", "tests")
-OPTIONAL = ("not", "generic", "signal", "says")
 # a line of source code that a traceback quotes, plain or in a box: what it would raise is not what was raised
 _QUOTED = r"^\s*[│|]\s*(?:❱\s*)?\d+\s*[│|]|^\s+(?:raise|assert)\s"
 HITS = pl.Schema({"row": pl.UInt32, "pattern": pl.String, "captures": pl.String})
@@ -83,6 +81,11 @@ class Pattern:
     match: tuple[str, ...]
     no_match: tuple[str, ...]
     where: str
+
+
+class _File(Shape, frozen=True):
+    family: Text
+    patterns: list[Any]
 
 
 @cache
@@ -198,54 +201,27 @@ def _hits(text: pl.Series, rows: Rows, pattern: Pattern) -> pl.DataFrame:
 
 
 def _count(file: RuleFile) -> int:
-    """How many patterns a file has, which is laid out as one that has some."""
-    file.check_keys((), ("family", "patterns"))
-    found = file.data["patterns"]
-    if not isinstance(found, list):
-        raise RuleError(file.where("patterns"), f"patterns is a {type(found).__name__}", "a list is needed")
-    return len(found)
+    """The number of patterns in a file of patterns."""
+    return len(typed(file, _File).patterns)
 
 
 def _pattern(file: RuleFile, i: int) -> Pattern:
     at = ("patterns", i)
-    file.check_keys(at, REQUIRED, OPTIONAL)
-    file.check_keys((*at, "tests"), ("match", "no_match"))
-    node = file.get(at)
-    where = file.where(*at, "id")
-    _one_of(file.where(*at, "part"), "part", node["part"], get_args(Part))
-    if node["label"] is not None:
-        _one_of(file.where(*at, "label"), "label", node["label"], LABELS)
-    if "signal" in node:
-        _one_of(file.where(*at, "signal"), "signal", node["signal"], SIGNALS)
-    if "says" in node and not _texts(node["says"]):
-        raise RuleError(file.where(*at, "says"), f"says is {node['says']!r}", "a list of traits is needed")
-    for trait in node.get("says", ()):
-        _one_of(file.where(*at, "says"), "trait", trait, tuple(TRAITS))
-    for key in ("id", "regex", "not"):
-        if not isinstance(node.get(key, ""), str):
-            raise RuleError(file.where(*at, key), f"{key} is {node[key]!r}", "a text is needed")
-    for key in ("match", "no_match"):
-        if not _texts(node["tests"][key]):
-            raise RuleError(
-                file.where(*at, "tests", key), f"{key} is {node['tests'][key]!r}", "a list of texts is needed"
-            )
-    if not _texts(node["literals"]) or not all(word and "\n" not in word for word in node["literals"]):
+    if not isinstance(file.get(at), dict) or not file.get(at).get("literals"):  # quotes nothing of the file
         raise RuleError(file.where(*at, "literals"), "no literals", "a list of texts, one of which is in every match")
+    entry = typed(file, PatternEntry, at)
+    for key, value, known in (
+        ("part", entry.part, PARTS),
+        ("label", entry.label, LABELS),
+        ("signal", entry.signal, SIGNALS),
+    ):
+        if value is not None and value not in known:
+            refuse_name(file, (*at, key), value, known)
+    check_names(file, (*at, "says"), entry.says, TRAITS)
     return Pattern(
-        node["id"], node["label"], node["part"], tuple(node["literals"]), node["regex"], node.get("not"),
-        bool(node.get("generic")), tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]), where,
+        entry.id, entry.label, cast("Part", entry.part), entry.literals, entry.regex, entry.exclude,
+        entry.generic, entry.tests.match, entry.tests.no_match, file.where(*at, "id"),
     )  # fmt: skip
-
-
-def _texts(value: object) -> bool:
-    """Whether it is a list of at least one text and nothing else."""
-    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
-
-
-def _one_of(where: str, what: str, value: object, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        hint = nearest(str(value), allowed) or f"allowed are {', '.join(allowed)}"
-        raise RuleError(where, f"unknown {what} {value!r}", hint)
 
 
 def _check_regex(where: str, regex: str) -> None:

@@ -10,11 +10,11 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+from msgspec import field
 from numpy.typing import NDArray
 
-from loganalyst import rulefiles
-from loganalyst.errors import RuleError
-from loganalyst.rulefiles import RuleFile
+from loganalyst.patterntraits import Examples
+from loganalyst.rulefiles import Shape, Text, Texts, load, ours, refuse_name, rules_dir, typed
 from loganalyst.sources.text.patterns.catalogue import LABELS
 
 SAID = 600  # characters of a line in which it says what it is about
@@ -25,7 +25,6 @@ _PLAIN = (
     (r"([A-Z])([A-Z][a-z])", "$1 $2"),
     (r"[_-]+", " "),
 )
-_SPEECH = ("error", "no_error", "complaint", "no_complaint")
 _CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # of a regex, and what is escaped
 _ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
 
@@ -46,11 +45,37 @@ class Family:
     no_match: tuple[str, ...]
 
 
+class _FamilyEntry(Shape, frozen=True):
+    id: Text
+    label: Text
+    regex: Text
+    tests: Examples
+    also: Text | None = None
+    exclude: Text | None = field(default=None, name="not")
+    ending: bool = False
+
+
+class _Speech(Shape, frozen=True):
+    error: Texts
+    no_error: Texts
+    complaint: Texts
+    no_complaint: Texts
+
+
+class _File(Shape, frozen=True):
+    speech: _Speech
+    families: tuple[_FamilyEntry, ...]
+
+
 @cache
 def families() -> tuple[Family, ...]:
     """All of them, in the order in which they are asked. Raises RuleError."""
-    file = _file()
-    return tuple(_family(file, i) for i in range(len(file.data["families"])))
+    file = load(rules_dir() / "wording.yaml")
+    found = typed(file, _File).families
+    for i, entry in enumerate(found):
+        if entry.label not in LABELS:
+            refuse_name(file, ("families", i, "label"), entry.label, LABELS)
+    return tuple(_family(entry) for entry in found)
 
 
 @cache
@@ -58,14 +83,7 @@ def speech(kind: str) -> str:
     """The regex of lines that say of themselves that they tell of an error (`error`), or only sound so (`complaint`),
     and of those that do not although they look so (`no_error`, `no_complaint`). Raises RuleError.
     """
-    return "|".join(f"(?:{_ascii(regex)})" for regex in _file().data["speech"][kind])
-
-
-def _file() -> RuleFile:
-    file = rulefiles.load(rulefiles.rules_dir() / "wording.yaml")
-    file.check_keys((), ("speech", "families"))
-    file.check_keys(("speech",), _SPEECH)
-    return file
+    return "|".join(f"(?:{_ascii(regex)})" for regex in getattr(ours("wording.yaml", _File).speech, kind))
 
 
 def plain(text: pl.Series) -> pl.Series:
@@ -118,16 +136,7 @@ def _in_ascii(part: re.Match[str]) -> str:
     return text
 
 
-def _family(file: RuleFile, i: int) -> Family:
-    at = ("families", i)
-    file.check_keys(at, ("id", "label", "regex", "tests"), ("also", "not", "ending"))
-    file.check_keys((*at, "tests"), ("match", "no_match"))
-    node = file.get(at)
-    if node["label"] not in LABELS:
-        allowed = f"allowed are {', '.join(LABELS)}"
-        raise RuleError(file.where(*at, "label"), f"unknown label {node['label']!r}", allowed)
-    regex, also, exclude = (_ascii(node[key]) if key in node else None for key in ("regex", "also", "not"))
-    return Family(
-        node["id"], node["label"], regex or "", also, exclude, bool(node.get("ending")),
-        tuple(node["tests"]["match"]), tuple(node["tests"]["no_match"]),
-    )  # fmt: skip
+def _family(entry: _FamilyEntry) -> Family:
+    also, exclude = (_ascii(regex) if regex else None for regex in (entry.also, entry.exclude))
+    tests = entry.tests
+    return Family(entry.id, entry.label, _ascii(entry.regex), also, exclude, entry.ending, tests.match, tests.no_match)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loganalyst.errors import RuleError
-from loganalyst.rulefiles import load, rules_dir
+from loganalyst.rulefiles.loading import load
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -38,20 +38,15 @@ def test_refusals(tmp_path: Path, text: str, message: str) -> None:
         load(write(tmp_path, text))
 
 
-def test_unknown_key_names_the_nearest(tmp_path: Path) -> None:
-    """A typing error is told with what was meant."""
-    file = load(write(tmp_path, "titel: x\n"))
+def test_nesting_is_bounded(tmp_path: Path) -> None:
+    """40 levels are read, 41 are not."""
+    assert load(write(tmp_path, "[" * 40 + "]" * 40)).where(*[0] * 39).endswith("x.yaml:1")
 
-    with pytest.raises(RuleError, match=r"unknown key 'titel'; did you mean 'title'\?"):
-        file.check_keys((), ("title",))
+    with pytest.raises(RuleError, match=r"x\.yaml:1: nested too deeply; at most 40 levels"):
+        load(write(tmp_path, "[" * 41 + "]" * 41))
 
 
 def test_missing_file(tmp_path: Path) -> None:
     """A file that cannot be read is one clear error."""
     with pytest.raises(RuleError, match="cannot be read"):
         load(tmp_path / "missing.yaml")
-
-
-def test_the_catalogue_is_found() -> None:
-    """The folder of the package's own rules exists."""
-    assert (rules_dir() / "roles.yaml").is_file()

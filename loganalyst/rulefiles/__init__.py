@@ -1,0 +1,45 @@
+"""The YAML under `rules/` and the user's own: found, loaded safely, and converted to typed values."""
+
+from loganalyst.rulefiles.folders import MAX_ENTRIES, digest, origin, our_digest, rules_dir, yaml_files
+from loganalyst.rulefiles.loading import Keys, RuleFile, load, load_all, text_files, too_deep
+from loganalyst.rulefiles.shapes import (
+    Finite,
+    Positive,
+    Shape,
+    Share,
+    Text,
+    Texts,
+    check_names,
+    fitted,
+    needed,
+    ours,
+    refuse_name,
+    typed,
+)
+
+__all__ = [
+    "MAX_ENTRIES",
+    "Finite",
+    "Keys",
+    "Positive",
+    "RuleFile",
+    "Shape",
+    "Share",
+    "Text",
+    "Texts",
+    "check_names",
+    "digest",
+    "fitted",
+    "load",
+    "load_all",
+    "needed",
+    "origin",
+    "our_digest",
+    "ours",
+    "refuse_name",
+    "rules_dir",
+    "text_files",
+    "too_deep",
+    "typed",
+    "yaml_files",
+]
