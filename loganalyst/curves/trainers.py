@@ -6,14 +6,12 @@ the one with the largest sum is taken. It then gives the role of every metric th
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
-
-import polars as pl
 
 from loganalyst.curves.roles import all_roles
 from loganalyst.errors import RuleError
@@ -79,7 +77,9 @@ def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
     """The trainer of a run; `folders` are the user's own rules. None if no trainer has enough witnesses."""
     seen = _seen(run)
     score, found = max(
-        ((_score(t, seen), t) for t in trainers(tuple(folders))), key=lambda pair: (pair[0], pair[1].id), default=(0, None)
+        ((_score(t, seen), t) for t in trainers(tuple(folders))),
+        key=lambda pair: (pair[0], pair[1].id),
+        default=(0, None),
     )
     return found if score >= RECOGNISED else None
 
@@ -98,7 +98,9 @@ def _seen(run: Run) -> dict[str, set[str]]:
 
 
 def _score(trainer: Trainer, seen: Mapping[str, set[str]]) -> float:
-    return sum(weight for sort, known in trainer.witnesses.items() for name, weight in known.items() if name in seen[sort])
+    return sum(
+        weight for sort, known in trainer.witnesses.items() for name, weight in known.items() if name in seen[sort]
+    )
 
 
 @cache
@@ -135,7 +137,9 @@ def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]
         if parent not in shapes:
             refuse_name(files[seen[-1]], ("extends",), parent, shapes)
         if parent in seen:
-            raise RuleError(files[seen[-1]].where("extends"), f"extends is {parent!r}", "a trainer cannot extend itself")
+            raise RuleError(
+                files[seen[-1]].where("extends"), f"extends is {parent!r}", "a trainer cannot extend itself"
+            )
         chain.append(shapes[parent])
         seen.append(parent)
     return chain
