@@ -1,8 +1,8 @@
 """Trainers: which library or script trained a run, and what each metric is that it logs.
 
 A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
-metrics, keys of the settings, names of files, readers. Each has a weight; a trainer is recognised from a sum of 1 on, and
-the one with the largest sum is taken. It then gives the role of every metric that it names, and the kind of training.
+metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
+the one with the largest sum is taken. It gives the role of every metric that it names, and the kind of training.
 """
 
 import re
@@ -30,10 +30,10 @@ Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
 
 
 class _Witnesses(Shape, frozen=True):
-    metrics: dict[str, Weight] = {}
-    settings: dict[str, Weight] = {}
-    files: dict[str, Weight] = {}
-    readers: dict[str, Weight] = {}
+    metrics: dict[str, Weight] = field(default_factory=dict)
+    settings: dict[str, Weight] = field(default_factory=dict)
+    files: dict[str, Weight] = field(default_factory=dict)
+    readers: dict[str, Weight] = field(default_factory=dict)
 
 
 class _File(Shape, frozen=True):
@@ -44,11 +44,11 @@ class _File(Shape, frozen=True):
     step: Text | None = None
     extends: Text | None = None
     prefixes: tuple[str, ...] = ()
-    metrics: dict[str, str] = {}
-    usual: dict[str, tuple[float, float]] = {}
+    metrics: dict[str, str] = field(default_factory=dict)
+    usual: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trainer:
     """A trainer: `kind` of training ("any" where its users train all kinds), what its `step` counts, the range that is
     `usual` for a feature, and the witnesses by their four sorts.

@@ -6,8 +6,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NamedTuple
+
+from msgspec import field
 
 from loganalyst.curves.roles import normalise
 from loganalyst.curves.trainers import Trainer
@@ -24,9 +27,9 @@ Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
 
 class _Kind(Shape, frozen=True):
     meaning: Text
-    roles: dict[str, Weight] = {}
-    metrics: dict[str, Weight] = {}
-    settings: dict[str, Weight] = {}
+    roles: dict[str, Weight] = field(default_factory=dict)
+    metrics: dict[str, Weight] = field(default_factory=dict)
+    settings: dict[str, Weight] = field(default_factory=dict)
 
 
 class _File(Shape, frozen=True):
@@ -93,5 +96,5 @@ def _words(names: Iterable[str]) -> set[str]:
     for name in names:
         words = name.split("_")
         found.update(words)
-        found.update(f"{first}_{second}" for first, second in zip(words, words[1:], strict=False))
+        found.update(f"{first}_{second}" for first, second in pairwise(words))
     return found
