@@ -6,12 +6,14 @@ the one with the largest sum is taken. It gives the role of every metric that it
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
+
+from msgspec import field
 
 from loganalyst.curves.roles import all_roles
 from loganalyst.errors import RuleError
@@ -71,6 +73,14 @@ class Trainer:
         names = [name, *(name.removeprefix(p) for p in self.prefixes if name.startswith(p))]
         exact = next((self.exact[n] for n in names if n in self.exact), None)
         return exact or next((role for n in names for regex, role in self.patterns if regex.fullmatch(n)), None)
+
+
+def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """The role of each metric that the trainer names, and why."""
+    if trainer is None:
+        return {}
+    found = {metric: trainer.role(metric) for metric in metrics}
+    return {metric: (role, f"{trainer.title} logs it") for metric, role in found.items() if role}
 
 
 def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
