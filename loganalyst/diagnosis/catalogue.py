@@ -20,9 +20,10 @@ from loganalyst.model import Feature
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
-    "inspection.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml",
+    "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml",
     "weights.yaml", "wording.yaml",
 )  # fmt: skip
+FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
@@ -205,11 +206,12 @@ class _Load:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold one rule each: all but `text/` and the files of other kinds."""
+    """The files of a folder that hold one rule each: without patterns, trainers and the files of other kinds."""
     return [
         path
         for path in rulefiles.yaml_files(folder)
-        if path.relative_to(folder).parts[0] != "text" and path.relative_to(folder).as_posix() not in NOT_RULES
+        if path.relative_to(folder).parts[0] not in FOLDERS_WITHOUT_RULES
+        and path.relative_to(folder).as_posix() not in NOT_RULES
     ]
 
 
