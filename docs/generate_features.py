@@ -1,4 +1,4 @@
-"""Writes docs/features.md from the declarations: `python docs/generate_features.py`. A test checks it."""
+"""Write docs/features.md from the declarations: `python docs/generate_features.py`. A test checks it."""
 
 import sys
 from collections.abc import Iterator
@@ -15,19 +15,20 @@ INTRODUCTION = """\
 
 Written by `python docs/generate_features.py` from the declarations in `loganalyst/features/`; change those.
 
-A run is one row of these {count} values. Rules ask nothing else ([their format](formats/rules.md)).
-`loganalyst show RUN --features` prints the row of one run with the place each value comes from (`--format json` for
-programs), the store's table `features` holds the rows of many ([store](store.md)).
+A run is one row of these {count} values. Rules use nothing else ([their format](formats/rules.md)).
+`loganalyst show RUN --features` prints the row of one run with the source of each value (`--format json` for
+programs). The store's table `features` holds the rows of many runs ([store](store.md)).
 
-A value that is not known is NULL, never 0 and never NaN. An event is two features: `<event>_count`, 0 where it was
-looked for and is not there, and `<event>_step` of the first one. Where several metrics have the role, what is wrong
-with the worst counts; the shape is that of the one with most values. `needs` is what has to be there to know the value:
-a [role](../rules/roles.yaml) of a metric, or a table of the run.
+An unknown value is NULL, never 0 and never NaN. An event has two features: `<event>_count`, which is 0 if the run was
+searched and has none, and `<event>_step`, the step of the first one. Where several metrics have the role, faults are
+those of the worst metric, and the shape is that of the metric with most values. The *first level* of a curve is about
+the median of its first three values, the *last level* about that of its last tenth. `needs` says what a run must have
+for the value to be known: a metric with this [role](../rules/roles.yaml), or a table of the run.
 """
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([INTRODUCTION.format(count=len(declared())), *_sections()])
 
 
@@ -37,7 +38,7 @@ def _sections() -> Iterator[str]:
 
 
 def _section(family: ModuleType) -> str:
-    """One family: what it is about, and its features."""
+    """Return the section of one family: its subject and its features."""
     name = family.__name__.rpartition(".")[2]
     about = cleandoc(family.__doc__ or "").split("\n\n")[0].replace("\n", " ")
     rows = "\n".join(_row(f) for f in family.FEATURES)

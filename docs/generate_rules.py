@@ -8,7 +8,7 @@ from pathlib import Path
 from loganalyst import explain
 from loganalyst.diagnosis.rule import Rule
 from loganalyst.pipeline import catalogue
-from loganalyst.report.diagnosis.markdown import escape
+from loganalyst.report.common.markdowntext import escape
 from loganalyst.report.rulepage import render
 
 FOLDER = Path(__file__).parent / "rules"

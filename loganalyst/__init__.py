@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loganalyst.comparing.wholecomparison import compare
     from loganalyst.model import ChangePoint, Diagnosis, Inspection, Replay, Run, Verification
     from loganalyst.pipeline import diagnose, explain, read_run
-    from loganalyst.replaying.hypothesissearch import replay
+    from loganalyst.replaying.replayrun import replay
     from loganalyst.replaying.spec import ReplaySpec
     from loganalyst.store import Store
 
@@ -65,7 +65,7 @@ _HOME = {
     "explain": "pipeline",
     "inspect": "checkpoint",
     "read_run": "pipeline",
-    "replay": "replaying.hypothesissearch",
+    "replay": "replaying.replayrun",
     "verify": "auditing.verify",
 }
 

@@ -19,7 +19,7 @@ from loganalyst.curves.effective import curves as effective_curves
 from loganalyst.curves.effective import last_training, stand_ins
 from loganalyst.curves.effective import metrics as named_metrics
 from loganalyst.curves.trainers import known_roles, recognised
-from loganalyst.curves.valuemeanings import meant
+from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.diagnosis import promises
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.catalogue import load as load_catalogue
@@ -173,19 +173,19 @@ def rule_tests(ids: Sequence[str] = (), rules: Sequence[Path] = ()) -> list[Outc
     lines = (
         []
         if ids
-        else [Outcome(id_, test, not why, why) for id_, test, why in userpatterns.tested(userpatterns.of(rules))]
+        else [Outcome(id_, test, not why, why) for id_, test, why in userpatterns.tested(userpatterns.find(rules))]
     )
     return [*found, *lines]
 
 
 def pattern_count(rules: Sequence[Path] = ()) -> int:
     """How many patterns of log lines there are, with the sound ones of the folders `rules`."""
-    return len(userpatterns.known(userpatterns.of(rules)))
+    return len(userpatterns.known(userpatterns.find(rules)))
 
 
 def pattern_faults(rules: Sequence[Path] = ()) -> tuple[str, ...]:
     """What is wrong with patterns of log lines of the user's own, in `text/` of the folders `rules`."""
-    return tuple(map(str, userpatterns.faults(userpatterns.of(rules))))
+    return tuple(map(str, userpatterns.faults(userpatterns.find(rules))))
 
 
 def diagnose(
@@ -222,7 +222,7 @@ def diagnose(
     if checkpoints:
         from loganalyst.checkpoint import runcheckpoints
 
-        run = replace(run, inspection=runcheckpoints.look(run, watch))
+        run = replace(run, inspection=runcheckpoints.inspect_run(run, watch))
     found = _diagnosis(run, _corrections(run, config), rules, symptoms, case or Case())
     if baseline is None:
         return found
@@ -375,7 +375,7 @@ def _obeyed(corrected: Settings, known: Catalogue, rules: Sequence[Path]) -> tup
     said = [(str(corrected.path), corrected.what())] if corrected.path else []
     for folder in (*corrected.rules, *rules):
         own_rules = sum(rule.path.is_relative_to(folder) for rule in known.rules.values())
-        patterns = len(userpatterns.origins(userpatterns.of([folder])))
+        patterns = len(userpatterns.origins(userpatterns.find([folder])))
         said.append((str(folder), f"{_count(own_rules, 'rule')} and {_count(patterns, 'pattern')} of log lines"))
     return tuple(SettingsFile(file, what) for file, what in said)
 
@@ -386,7 +386,7 @@ def _count(n: int, noun: str) -> str:
 
 def _marked(causes: Sequence[Cause], run: Run, corrected: Settings, rules: Sequence[Path]) -> tuple[Cause, ...]:
     """The causes, with the file of a pattern that is not ours and claimed a line that shows one, as its `origin`."""
-    foreign = userpatterns.origins(userpatterns.of((*corrected.rules, *rules)))
+    foreign = userpatterns.origins(userpatterns.find((*corrected.rules, *rules)))
     if not foreign:
         return tuple(causes)
     lines = run.lines.filter(pl.col("pattern").is_in(list(foreign))).select("file", "line", "pattern").iter_rows()
@@ -403,7 +403,7 @@ def _origin(cause: Cause, files: Mapping[tuple[str | None, int | None], str]) ->
 def _pattern_faults(corrected: Settings, rules: Sequence[Path]) -> tuple[str, ...]:
     """As `pattern_faults`; those in folders that settings name quote nothing."""
     return (
-        *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.of(corrected.rules))),
+        *(str(fault.unquoted()) for fault in userpatterns.faults(userpatterns.find(corrected.rules))),
         *pattern_faults(rules),
     )
 
@@ -419,7 +419,7 @@ def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, .
     curves = effective_curves(run, roles)
     if corrected.loss_terms:
         curves = [replace(c, weight=_weight(c.metric, corrected)) for c in curves]
-    curves = meant(last_training(curves), role_names.all_roles())
+    curves = with_meanings(last_training(curves), role_names.all_roles())
     return [*curves, *stand_ins(curves, role_names.all_roles())], named_metrics(curves, roles)
 
 

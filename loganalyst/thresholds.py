@@ -37,3 +37,4 @@ def _values(file: str, folder: Path | None) -> Mapping[str, float]:
 feature_limit = partial(threshold, "features")
 blame_limit = partial(threshold, "blame")
 checkpoint_limit = partial(threshold, "inspection")
+verdict_limit = partial(threshold, "verdicts")

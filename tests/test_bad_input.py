@@ -49,7 +49,7 @@ def test_unreadable_paths_have_a_line_each_and_the_rest_is_diagnosed(tmp_path):
         f" {READABLE}",
         "nothing.csv": f"nothing could be read (nothing.csv: empty file); {READABLE}",
         "packed.csv": f"nothing could be read (packed.csv: compressed by zip: unpack it first); {READABLE}",
-        "seven.wandb": "nothing could be read (seven.wandb: the file ends behind its header: nothing was logged);"
+        "seven.wandb": "nothing could be read (seven.wandb: the file ends after its header: nothing was logged);"
         f" {READABLE}",
         "circle": f"a link that leads nowhere; {NEEDED}",
         "pipe.log": f"is no regular file; {NEEDED}",

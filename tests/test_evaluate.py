@@ -141,8 +141,8 @@ def test_answers_at_first_sight_count_beside_the_labelled_runs(judged: Catalogue
     every, none = np.array([True] * 40), Calibration()
 
     def scales(right: bool, kind: str) -> Mapping[str, Calibration]:
-        told = pl.DataFrame({"confidence": [0.8] * 60, "first": [right] * 60, "kind": [kind] * 60})
-        return Fitting(judged, nan_runs(*said[:1] * 40), items=False, told=told).weights(every).scales
+        first_sight = pl.DataFrame({"confidence": [0.8] * 60, "first": [right] * 60, "kind": [kind] * 60})
+        return Fitting(judged, nan_runs(*said[:1] * 40), items=False, first_sight=first_sight).weights(every).scales
 
     right, wrong, other = scales(True, "causes"), scales(False, "causes"), scales(True, "circumstantial")
     assert calibrate(0.8, right["causes"]) > calibrate(0.8, wrong["causes"]) + 0.1

@@ -202,7 +202,7 @@ def test_advice_names_the_job_that_a_line_of_the_log_tells(tmp_path: Path) -> No
     found = diagnose(path)
 
     assert found.run.job == "123456"
-    assert found.causes[0].fix[0].change.startswith("look into the records: sacct -j 123456 -o State,")
+    assert found.causes[0].fix[0].change.startswith("check the records: sacct -j 123456 -o State,")
 
 
 def test_terms_that_stay_behind_do_not_end_a_run_as_nan(tmp_path: Path) -> None:

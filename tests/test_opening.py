@@ -44,7 +44,7 @@ ELSEWHERE = {
     ("sources/files/rowspool.py", "slices"): "files of ours",
     ("sources/wandb/console.py", "add"): "writes what was printed",
     ("checkpoint/torchfile.py", "_check_archive"): "zipfile opens what was checked",
-    ("checkpoint/dcpcheckpoint.py", "_numbers"): "a part of an open file",
+    ("checkpoint/dcpcheckpoint.py", "_data_offset"): "a part of an open file",
 }
 
 
@@ -64,7 +64,7 @@ def openings(file: Path) -> set[str]:
 def test_nothing_else_opens_files_of_a_run() -> None:
     """No reader and nothing that looks at checkpoints, code or configs opens a path by itself."""
     files = [f for part in ("sources", "checkpoint", "baseline", "features") for f in (PACKAGE / part).rglob("*.py")]
-    files += [PACKAGE / "contextfile.py", PACKAGE / "replaying" / "loading.py"]
+    files += [PACKAGE / "contextfile.py", PACKAGE / "replaying" / "stateloading.py"]
     found = {(f.relative_to(PACKAGE).as_posix(), name) for f in files for name in openings(f)}
 
     assert found <= ELSEWHERE.keys(), found - ELSEWHERE.keys()

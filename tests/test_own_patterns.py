@@ -75,7 +75,7 @@ def test_fields_of_our_own_patterns_are_refused(run: Path, rules: Path, field: s
 
     (fault,) = diagnose(run, rules=[rules]).summary["faults"]
 
-    assert fault.endswith(f"site.yaml:6: {field.split(':', maxsplit=1)[0]} is of our own patterns only; leave it out")
+    assert fault.endswith(f"site.yaml:6: {field.split(':', maxsplit=1)[0]} is for built-in patterns only; leave it out")
 
 
 def test_the_commands_check_and_test_them(rules: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_commands_check_and_test_them(rules: Path) -> None:
 def test_examples_of_own_patterns(rules: Path, text: str, found: list[object]) -> None:
     """Each example that fails says why."""
     (rules / "text" / "site.yaml").write_text(text)
-    failed = [(test, why) for _, test, why in userpatterns.tested(userpatterns.of([rules])) if why]
+    failed = [(test, why) for _, test, why in userpatterns.tested(userpatterns.find([rules])) if why]
 
     assert [pair if isinstance(want, tuple) else pair[1] for pair, want in zip(failed, found, strict=True)] == found
 

@@ -34,12 +34,12 @@ LENGTH = 60_000  # characters: what takes their square takes minutes
 NAME = 255  # of a file
 # What is asked of short texts only, and why they are; the rest must be linear on texts of any length
 SHORT = {
-    "loganalyst.checkpoint.deepspeed.NAMES": (NAME, "a file's name"),
+    "loganalyst.checkpoint.deepspeed.STATE_FILE": (NAME, "a file's name"),
     "loganalyst.diagnosis.rulesql._TOKEN": (1000, "a question has no more (MAX_LENGTH)"),
     "loganalyst.report.comparison.picture._styles": (NAME, "a style that matplotlib wrote"),
     "loganalyst.report.diagnosis.setup.WEIGHT": (80, "longer names of settings are not asked (LONGEST)"),
     "loganalyst.sources.config.reader._OTHERS": (NAME, "a file's name"),
-    "loganalyst.sources.config.plaintexts._LINE": (2000, "longer lines are not asked (_LONGEST_LINE)"),
+    "loganalyst.sources.config.plaintexts._LINE": (2000, "longer lines are not asked (MAX_LINE)"),
     "loganalyst.sources.config.plaintexts.DUMPS": (NAME, "a file's name"),
     "loganalyst.sources.discovery.filenames._DUMP": (NAME, "a file's name"),
     "loganalyst.sources.discovery.filenames._WANDB_HISTORY": (NAME, "a folder's name"),
@@ -63,7 +63,7 @@ MADE = {
     "loganalyst.sources.text.metrics.lineshapes._as_printed",
     "loganalyst.sources.slurm.scontrol._records",
 }
-LONGEST = 500  # of a metric's name and of a setting's key (`roles.LONGEST`, `kinds.LONGEST`)
+LONGEST = 500  # of a metric's name and of a setting's key (`roles.MAX_NAME`, `kinds.LONGEST`)
 
 
 def of_rules() -> list[tuple[Regex, int]]:

@@ -1,12 +1,14 @@
 """Blocks go through the store as the other tables do."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from loganalyst import Store, read_run
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text import reader
+from loganalyst.sources.text.sizes import Sizes
 
 HEAD = "[rank{0}]: Traceback (most recent call last):\n"
 TRACE = HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueError: no {1}\n'
@@ -14,7 +16,7 @@ TRACE = HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueError: 
 
 def test_a_log_that_grows_keeps_its_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read step by step into a store, the blocks are those of a fresh reading, with all ranks."""
-    monkeypatch.setattr(textlines, "CHUNK", 400)
+    monkeypatch.setattr(reader, "resume", partial(reader.resume, sizes=Sizes(batch=400)))
     run, store = tmp_path / "run", Store(tmp_path / "store")
     run.mkdir()
     for part in range(4):

@@ -357,7 +357,7 @@ def test_faults_in_files_that_settings_name_quote_nothing(tmp_path: Path) -> Non
     assert SECRET not in told.out + told.err
     assert SECRET.replace("-", "_") not in told.out + told.err
     assert {fault.split(str(tmp_path) + "/r/")[1].split(":")[0] for fault in faults} == broken_rules().keys()
-    assert f"{tmp_path}/r/own/a.yaml:4: is not valid; allowed are deprecated, preview, stable" in faults
+    assert f"{tmp_path}/r/own/a.yaml:4: is not valid; allowed are preview, stable, deprecated" in faults
     (tmp_path / "loganalyst.yaml").unlink()
     assert SECRET in called("diagnose", run, "--rules", tmp_path / "r").err
 

@@ -54,7 +54,7 @@ def test_the_epoch_that_was_told_is_confirmed(curriculum: Diagnosis) -> None:
     told = curriculum.summary["told_symptoms"][0]
 
     assert told["verdict"] == "confirmed"
-    assert told["answer"].endswith("about where you told")
+    assert told["answer"].endswith("about where you said")
 
 
 class TiedModel(torch.nn.Module):

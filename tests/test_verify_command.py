@@ -70,7 +70,7 @@ def test_diagnose_beside_a_baseline_names_the_change(capsys):
     lines = capsys.readouterr().out.splitlines()
 
     assert any(line.startswith("Changed    lr 0.01667 → 0.05: most likely responsible") for line in lines)
-    assert any(line.startswith("Parted     ") for line in lines)
+    assert any(line.startswith("Diverged   ") for line in lines)
 
 
 def test_a_healthy_run_beside_a_baseline_tells_it_too(capsys):

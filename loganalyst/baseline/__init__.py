@@ -1,4 +1,4 @@
-"""A run beside a baseline: what was changed, where the curves part, and which change is most likely behind it."""
+"""Compares a run with a baseline: what was changed, where curves diverge, and the most likely responsible change."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
@@ -11,34 +11,27 @@ from loganalyst.signals import parting
 
 __all__ = ["FailedFixes", "Kinds", "changes", "compare", "kinds", "missing"]
 
-GOALS = (
-    "loss",
-    "component",
-    "accuracy",
-    "score",
-    "error_rate",
-    "reward",
-    "success_rate",
-)  # roles that are better or worse; others higher
+# Last words of roles whose curves get better or worse; all others only get higher or lower
+GOALS = ("loss", "component", "accuracy", "score", "error_rate", "reward", "success_rate")
 
 
 def compare(run: Diagnosis, base: Diagnosis) -> Baseline:
-    """The run against its baseline, both as diagnosed."""
+    """The comparison of a diagnosed run with its diagnosed baseline."""
     known = kinds()
     pairs = _pairs(run.curves, base.curves)
-    found = {a.metric: _parted(a, b) for a, b in pairs}
+    found = {a.metric: _divergence(a, b) for a, b in pairs}
     parted = sorted((p for p in found.values() if p), key=_order)
-    told = changes(base.run, run.run, known)
-    told = [*_seen(parted, told, known), *told]
+    logged = changes(base.run, run.run, known)
+    differences = [*_shown_by_metrics(parted, logged, known), *logged]
     names = (("the run", run), ("the baseline", base))
     both = {c.label for c in base.causes if c.verdict == "likely"}
-    chosen = suspect(told, run.causes, both, known, apart=bool(parted) or not pairs)
+    chosen = suspect(differences, run.causes, both, known, apart=bool(parted) or not pairs)
     return Baseline(
         id=base.run.id,
         path=str(base.run.path),
         name=base.run.name,
         status=base.status,
-        changes=tuple(told),
+        changes=tuple(differences),
         parted=tuple(parted),
         together=tuple(metric for metric, p in found.items() if p is None),
         suspect=None if isinstance(chosen, str) else chosen,
@@ -48,13 +41,13 @@ def compare(run: Diagnosis, base: Diagnosis) -> Baseline:
 
 
 def _pairs(ours: Sequence[Curve], theirs: Sequence[Curve]) -> list[tuple[Curve, Curve]]:
-    """The curves that both have by name, of those whose course says something of the training."""
+    """The curves that both runs have, by name, if their role is judged."""
     named = {c.metric: c for c in theirs}
-    telling = {c.metric: c for c in ours if c.role.judged}
-    return [(c, named[m]) for m, c in telling.items() if m in named and c.values.size and named[m].values.size]
+    judged = {c.metric: c for c in ours if c.role.judged}
+    return [(c, named[m]) for m, c in judged.items() if m in named and c.values.size and named[m].values.size]
 
 
-def _parted(ours: Curve, theirs: Curve) -> Parted | None:
+def _divergence(ours: Curve, theirs: Curve) -> Parted | None:
     found = parting(ours.steps, ours.values, theirs.steps, theirs.values)
     if found is None:
         return None
@@ -74,7 +67,7 @@ def _parted(ours: Curve, theirs: Curve) -> Parted | None:
 
 
 def _direction(curve: Curve, end: float) -> Callable[[int], Direction]:
-    """What the sign of a distance means: for a goal better or worse. Without a sign whose end is no number is worse."""
+    """The meaning of a distance's sign: for a goal better or worse. Without a sign, an end in NaN is worse."""
     judged = curve.role.worse if curve.role.name.endswith(GOALS) else None
 
     def toward(sign: int) -> Direction:
@@ -88,18 +81,18 @@ def _direction(curve: Curve, end: float) -> Callable[[int], Direction]:
 
 
 def _order(p: Parted) -> tuple[bool, bool, int]:
-    """Goals first, those that turn for the worse before the others, the first first."""
+    """The sort key: goals first, those that get worse before the others, then by step."""
     steps = ((p.direction, p.step), (p.final_direction, p.final_step))
     worse = min((step for direction, step in steps if direction == "worse" and step is not None), default=None)
     return p.direction in ("above", "below"), worse is None, p.step if worse is None else worse
 
 
-def _seen(parted: Sequence[Parted], told: Sequence[Change], known: Kinds) -> list[Change]:
-    """What a metric shows and no setting tells: another learning rate."""
+def _shown_by_metrics(parted: Sequence[Parted], logged: Sequence[Change], known: Kinds) -> list[Change]:
+    """A change that a metric shows and no setting does: another learning rate."""
     out = []
     for p in parted:
         kind = next((k for k in known.kinds.values() if k.role == p.role), None)
-        if kind is not None and not any(known.kinds[c.kind].role == p.role for c in told):
+        if kind is not None and not any(known.kinds[c.kind].role == p.role for c in logged):
             values = f"{p.theirs:.4g}", f"{p.ours:.4g}"
             out.append(Change(p.metric, kind.name, kind.section, *values, way(p.theirs, p.ours)))
     return out[:1]

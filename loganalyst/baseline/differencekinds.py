@@ -1,4 +1,4 @@
-"""What kinds of differences there are and which matter: `rules/changes.yaml`, checked."""
+"""The kinds of differences between runs, and how much they matter, from `rules/changes.yaml`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,12 @@ from loganalyst.model import Way
 from loganalyst.rulefiles import Shape, Text, ours
 
 Section = Literal["config", "code", "versions", "place"]
-LONGEST = 500  # last characters of a setting's key that are looked at: a glob of three stars takes their square
+MAX_KEY = 500  # last characters of a key that are matched: a glob with three stars takes quadratic time
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of difference: its `rank` (0 matters most) and which labels it can be behind, going which way."""
+    """One kind of difference: its `rank` (0 matters most), and the labels that it can cause, with the direction."""
 
     name: str
     title: str
@@ -28,22 +28,22 @@ class Kind:
     role: str | None = None
 
     def fits(self, key: str) -> bool:
-        """Whether a setting of this dotted key is of this kind."""
+        """Whether the setting with this dotted key is of this kind."""
         return bool(self.whole.fullmatch(key) or self.last.fullmatch(key.rpartition(".")[2]))
 
     def behind(self, label: str, way: Way | None) -> bool:
-        """Whether a change that goes this `way` (None: no number) can be behind a cause of this label."""
+        """Whether a change in this direction (None: no number) can lead to a cause of this label."""
         wanted = self.causes.get(label)
         return wanted == "any" or (wanted is not None and wanted == way)
 
     def mends(self, label: str, way: Way | None) -> bool:
-        """Whether a change that goes this way takes back what can be behind a cause of this label."""
+        """Whether a change in this direction reverses one that can lead to a cause of this label."""
         wanted = self.causes.get(label)
         return wanted == "any" or (wanted is not None and way is not None and wanted != way)
 
 
 class FailedFixes(Shape, frozen=True):
-    """From how many failed fixes on a cause is lowered, and by how much log-odds: of different fixes, of the same."""
+    """The number of failed fixes that lowers a cause, and the log-odds: for different fixes, and for the same fix."""
 
     count: int
     different: float
@@ -52,7 +52,7 @@ class FailedFixes(Shape, frozen=True):
 
 @dataclass(frozen=True)
 class Kinds:
-    """The whole file; `any_setting` are labels that any setting can lead to, by another path through the code."""
+    """The whole file. `any_setting` are labels that any setting can lead to by another path through the code."""
 
     kinds: Mapping[str, Kind]
     ignored: re.Pattern[str]
@@ -60,9 +60,9 @@ class Kinds:
     any_setting: frozenset[str]
     failed: FailedFixes
 
-    def of(self, key: str) -> Kind | None:
-        """The kind of a setting by its dotted key; None for one that changes nothing."""
-        plain = ".".join(part for part in key.lower().replace("-", "_").split(".") if not part.isdecimal())[-LONGEST:]
+    def kind_of(self, key: str) -> Kind | None:
+        """The kind of a setting, by its dotted key; None for a setting without effect."""
+        plain = ".".join(part for part in key.lower().replace("-", "_").split(".") if not part.isdecimal())[-MAX_KEY:]
         if self.ignored.fullmatch(plain):
             return None
         return next((kind for kind in self.kinds.values() if kind.fits(plain)), None)
@@ -103,6 +103,7 @@ def _kind(name: str, entry: _KindEntry, rank: int) -> Kind:
 
 
 def _pattern(globs: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for all; without any it fits nothing. (That of `fnmatch` has atomic groups.)"""
+    """One pattern for all globs; without a glob it matches nothing. (`fnmatch` would use atomic groups.)"""
+    # `*_lr` gives `.*_lr`
     parts = ("".join(".*" if c == "*" else re.escape(c) for c in glob) for glob in globs)
     return re.compile("|".join(parts) or r"(?!)", re.DOTALL)

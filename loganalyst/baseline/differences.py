@@ -1,4 +1,4 @@
-"""What differs between two runs in what they were told: settings, code, versions, and where they ran."""
+"""What differs between two runs: settings, code, versions, and where they ran."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,40 +7,46 @@ from typing import NamedTuple
 from loganalyst.baseline.differencekinds import Kind, Kinds
 from loganalyst.model import Change, Run, Way
 
-FACTS = ("_wandb.", "wandb-metadata.", "env.")  # where trackers and dumps put what they say of the run themselves
-CLOSE = 1e-9  # relative difference below which two numbers are one, written differently
+FACTS = ("_wandb.", "wandb-metadata.", "env.")  # where trackers and dumps put facts about the run
+SAME_NUMBER = 1e-9  # relative difference of two spellings of one number
 
 
 class Setting(NamedTuple):
-    """A value as logged, and as a number where it is one."""
+    """A value as logged, and as a number if it is one."""
 
     text: str
     number: float | None
 
 
 def changes(before: Run, after: Run, known: Kinds) -> list[Change]:
-    """From `before` to `after`, what matters most first. Of facts that only one of them logged nothing is said, nor of
-    settings where one logged none at all: they are not known to differ.
+    """The changes from `before` to `after`, by how much they matter.
+
+    Facts that only one run logged are left out, and so are all settings if one run logged none: whether they differ is
+    not known.
     """
     old, new = settings(before), settings(after)
     both = not missing(before, known) and not missing(after, known)
     rows = []
     for key in {**old, **new}:
-        kind = known.of(key)
-        told = key in old and key in new
-        if kind is not None and (told or (both and kind.section == "config")) and _differ(old.get(key), new.get(key)):
+        kind = known.kind_of(key)
+        in_both = key in old and key in new
+        if (
+            kind is not None
+            and (in_both or (both and kind.section == "config"))
+            and _differ(old.get(key), new.get(key))
+        ):
             rows.append((kind.rank, key, _change(key, kind, old.get(key), new.get(key))))
     return [change for _, _, change in sorted(rows, key=lambda row: row[:2])]
 
 
 def missing(run: Run, known: Kinds) -> bool:
     """Whether no setting of the run was logged."""
-    kinds = (known.of(key) for key in settings(run))
+    kinds = (known.kind_of(key) for key in settings(run))
     return not any(kind is not None and kind.section == "config" for kind in kinds)
 
 
 def settings(run: Run) -> Mapping[str, Setting]:
-    """All that was logged under one key each, whatever tracker told it; of several the last."""
+    """All settings and facts by key, without the prefix of the tracker. The last value of a key counts."""
     found = {_plain(key): Setting(value, number) for key, value, number in _rows(run) if value is not None}
     nodes = run.jobs["nodes"].drop_nulls().to_list() if run.jobs.height else []
     return {**found, **({"slurm_job_nodelist": Setting(nodes[-1], None)} if nodes else {})}
@@ -58,7 +64,9 @@ def _differ(a: Setting | None, b: Setting | None) -> bool:
     if a is None or b is None:
         return a is not b
     if a.number is not None and b.number is not None:
-        return not (math.isclose(a.number, b.number, rel_tol=CLOSE) or (a.number != a.number and b.number != b.number))
+        return not (
+            math.isclose(a.number, b.number, rel_tol=SAME_NUMBER) or (a.number != a.number and b.number != b.number)
+        )
     return a.text.strip() != b.text.strip()
 
 
@@ -74,7 +82,7 @@ def _change(key: str, kind: Kind, before: Setting | None, after: Setting | None)
 
 
 def way(before: float | None, after: float | None) -> Way | None:
-    """Up or down; None where one is no number."""
+    """The direction of a change; None if a value is no number."""
     if before is None or after is None or before == after:
         return None
     return "up" if after > before else "down"

@@ -1,4 +1,4 @@
-"""Who waits for whom in collective operations, from the flight recorders of the ranks."""
+"""Which ranks wait for which others in collective operations, from the ranks' flight recorders."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,36 +10,38 @@ import polars as pl
 
 from loganalyst.model import Time
 
-# Ranks may pass tensors of other sizes and types to these
+# Operations whose ranks may pass different sizes and types: all_to_all, scatter, all_gather_v, a + b
 _UNEVEN = r"^(?:all_?to_?all|scatter$|gather$|coalesced)|_oop$|_v$|_v_| \+ "
-# Whoever is done with one of these knows that all ranks had come to it
+# Operations that complete only after all ranks entered them: all_reduce, _allgather_base
 _MEETING = r"^_?(?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|barrier)"
-_PEER = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")
+_PEER = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")  # `send 0->1`, `recv 1<-0`
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Stuck:
-    """An operation that is not over: the ranks inside, the members that did not enter it, and those of which that is
-    not known: they left no dump, or one from before (`earlier`).
+    """An operation that is not over: the ranks `inside` it and the members `missing` from it.
 
-    `first` is what the first rank inside says of it, `dumped` the time its dump was written at the latest. `told`: all
-    members of the group are known.
+    Whether the `absent` members entered it is not known: they left no dump, or an older one (`earlier`). `first` is
+    the record of the first rank inside, `dumped` the latest time at which its dump was written. `complete` says that
+    all members of the group are known.
     """
 
     first: Row
     inside: frozenset[int]
     missing: frozenset[int]
     absent: frozenset[int]
-    told: bool = True
+    complete: bool = True
     earlier: frozenset[int] = frozenset()
     dumped: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first operation of a group in which ranks differ: the ranks in the minority (all of them where there is no
-    majority), what one of them does, and what the others do.
+    """The first operation of a group in which ranks differ.
+
+    `ranks` are the minority (all ranks if there is no majority). `found` is the record of one of them, `expected` that
+    of the majority, `what` the property that differs.
     """
 
     ranks: frozenset[int]
@@ -48,12 +50,14 @@ class Mismatch:
     what: str
 
 
-def groups(told: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `process_groups`, one a rank and group, with `key`: a name may stand for several groups, each with
-    ranks of its own. A rank that does not tell them has those that all others tell.
+def groups(process_groups: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `process_groups`, one per rank and group, with a `key`.
+
+    Several groups with different ranks may share a name. A rank that does not list the members gets the list of the
+    others, if they agree.
     """
     text = pl.col("members").cast(pl.List(pl.String)).list.join(",")
-    named = told.drop_nulls(["rank", "group"]).with_columns(text=text)
+    named = process_groups.drop_nulls(["rank", "group"]).with_columns(text=text)
     one = pl.col("text").drop_nulls().n_unique().over("group") == 1
     filled = named.with_columns(pl.when(one).then(pl.col("text").max().over("group")).otherwise("text").alias("text"))
     keyed = filled.with_columns(
@@ -64,8 +68,9 @@ def groups(told: pl.DataFrame) -> pl.DataFrame:
 
 
 def operations(collectives: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """One row a rank and operation of a group; what was put together into one launch is one operation. `whole`: nothing
-    of it may have been overwritten, as it may of the first that a full recorder still has.
+    """One row per rank and operation of a group. Operations that were coalesced into one launch are one.
+
+    `whole`: no part of the operation was overwritten, as can happen to the oldest one in a full recorder.
     """
     over = pl.col("state") == "completed"
     once = collectives.drop_nulls(["rank", "group", "sequence"]).with_columns(over=over.fill_null(value=False))
@@ -90,8 +95,9 @@ def operations(collectives: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def stuck(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> list[Stuck]:
-    """The first operation of each group that is not over on all ranks, the earliest first; `dumped` are the ranks whose
-    dump was read.
+    """The first operation of each group that is not over on all ranks, the earliest first.
+
+    `dumped` are the ranks whose dump was read.
     """
     found = [*_collectives(ops.filter(~pl.col("p2p")), known, dumped), *_pairs(ops.filter("p2p"), known, dumped)]
     return sorted(found, key=lambda s: (s.first["created"] is None, s.first["created"]))
@@ -101,11 +107,11 @@ def _collectives(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int])
     known = _dated(ops, known)
     at = _first_open(ops, known)
     entered = known.join(at, on="key").with_columns(entered=pl.col("enqueued") >= pl.col("at"))
-    of = entered.partition_by("key", as_dict=True)
+    by_key = entered.partition_by("key", as_dict=True)
     firsts = ops.sort("over", "created", nulls_last=True).unique(["key", "sequence"], keep="first", maintain_order=True)
     firsts = firsts.join(at, left_on=["key", "sequence"], right_on=["key", "at"], how="semi")
     for first in firsts.iter_rows(named=True):
-        rows = of[(first["key"],)]
+        rows = by_key[(first["key"],)]
         before = (pl.col("dumped") < pl.lit(first["created"], Time)).fill_null(value=False)
         before = ~pl.col("entered") & (before | (pl.col("enqueued") < pl.col("floor")))
         members, earlier = rows["members"][0], frozenset(rows.filter(before)["rank"])
@@ -114,14 +120,14 @@ def _collectives(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int])
             inside=frozenset(rows.filter("entered")["rank"]),
             missing=frozenset(rows.filter(~pl.col("entered"))["rank"]) - earlier,
             absent=frozenset(members if members is not None else ()) - dumped | earlier,
-            told=members is not None,
+            complete=members is not None,
             earlier=earlier,
             dumped=rows.filter(rank=first["rank"])["dumped"].to_list()[0],
         )
 
 
 def _first_open(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """The number `at` of the first operation of each group that is not over on all ranks, by key."""
+    """The number `at` of the first unfinished operation of each group, by key."""
     reached, floor = pl.col("enqueued"), pl.col("floor")
     passed = ops.filter(~pl.col("over")).join(known.select("key", "floor").unique(), on="key")
     waiting = passed.filter(pl.col("sequence") >= floor).group_by("key").agg(open=pl.col("sequence").min())
@@ -132,9 +138,9 @@ def _first_open(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dated(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """The groups with `floor`: the number of the last operation that some rank is done with and that needs all ranks.
+    """The groups with `floor`: the number of the last operation that needs all ranks and that some rank completed.
 
-    A rank that had not come so far, or was inside an earlier one, was dumped before the others.
+    A rank that had not reached it, or was inside an earlier one, was dumped before the others.
     """
     met = ops.filter(pl.col("over"), pl.col("operation").str.contains(_MEETING))
     floors = met.group_by("key").agg(floor=pl.col("sequence").max())
@@ -142,7 +148,7 @@ def _dated(ops: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> Iterator[Stuck]:
-    """Sends and receives that are not over; one whose other end is open too waits for nobody."""
+    """Sends and receives that are not over. If both ends are open, neither waits for the other rank."""
     members: dict[tuple[str, int], Sequence[int] | None] = {
         (key, rank): list(ranks) if ranks is not None else None
         for key, rank, ranks in known.select("key", "rank", "members").iter_rows()
@@ -164,17 +170,19 @@ def _pairs(ops: pl.DataFrame, known: pl.DataFrame, dumped: frozenset[int]) -> It
 
 
 def to_blame(found: Collection[Stuck]) -> tuple[frozenset[int], frozenset[int]]:
-    """The ranks that keep the others waiting: those in no operation at all, and those in another one that does not
-    itself wait for such a rank (a circle of ranks waiting for each other). The second set is the part of the circle.
+    """The ranks that keep the others waiting, and those of them that form a circle.
+
+    They are the ranks in no operation, and ranks in an operation that waits for none of those: such ranks wait for
+    each other in a circle.
     """
     missing = frozenset[int]().union(*(s.missing for s in found))
     inside = frozenset[int]().union(*(s.inside for s in found))
     excuse = missing - inside | frozenset[int]().union(*(s.absent for s in found))
-    excused, more = frozenset[int](), True
-    while more:
+    excused, growing = frozenset[int](), True
+    while growing:
         reasons = excuse | excused
         now = frozenset(r for s in found if (s.missing | s.absent) & reasons for r in s.inside & missing)
-        more, excused = now != excused, now
+        growing, excused = now != excused, now
     circle = (missing & inside) - excused
     return (missing - inside) | circle, circle
 

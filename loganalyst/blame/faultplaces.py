@@ -1,15 +1,15 @@
-"""Which rank and node a fault befell, where its own line does not say: the launcher's words, then other lines."""
+"""The rank and node of a fault if its own line does not name them: from the launcher's table, then other lines."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from loganalyst.blame.linetraits import says
+from loganalyst.blame.linetraits import has_trait
 from loganalyst.blame.silentranks import silence
 
 _PART, _RANK, _NODE = pl.col("part"), pl.col("rank"), pl.col("node")
-_OF_A_TASK = says("of_task")
-_OF_A_SCHEDULER = (_PART == "stop") | says("of_scheduler")
+_OF_A_TASK = has_trait("of_task")
+_OF_A_SCHEDULER = (_PART == "stop") | has_trait("of_scheduler")
 _FIRST_RANK, _FIRST_NODE = pl.col("first_rank"), pl.col("first_node")
 
 
@@ -37,22 +37,22 @@ def placed(roots: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_complaints(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Of peers' complaints whoever complained first is named, whichever complaint says most."""
+    """For complaints about peers, name the rank that complained first."""
     at = found.filter(_PART == "cascade").select("session", "file", at="line")
     if not at.height:
         return found
     complaints = lines.filter(_PART.is_in(["peer", "cascade"]), _RANK.is_not_null()).join(at, on=["session", "file"])
-    told = pl.col("rank_told").is_not_null()
+    named = pl.col("line_rank").is_not_null()
     return _with_earliest(
         found,
         complaints.filter(pl.col("line") <= pl.col("at")),
-        rank=pl.when(told).then("rank_told").otherwise("first_rank"),
-        node=pl.when(told).then("node_told").otherwise("first_node"),
+        rank=pl.when(named).then("line_rank").otherwise("first_rank"),
+        node=pl.when(named).then("line_node").otherwise("first_node"),
     )
 
 
 def _by_others(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Where no rank is known, that of a line with the same label, of a task's exit, or of any failed exit."""
+    """If no rank is known, take it from a line with the same label, a task's exit, or any failed exit."""
     asked = found.filter(_FIRST_RANK.is_null()).select("session", asked="label", at="first_node")
     ranked = lines.filter(_RANK.is_not_null())
     if not asked.height or not ranked.height:
@@ -60,19 +60,19 @@ def _by_others(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     ranked = ranked.join(asked, on="session")
     same = ranked.filter(pl.col("label") == pl.col("asked"), (pl.col("at") == _NODE).fill_null(value=True))
     here = pl.when(pl.col("at").is_null()).then(_PART != "cascade").otherwise(pl.col("at") == _NODE)
-    node = pl.when(_FIRST_RANK.is_null()).then(pl.coalesce("first_node", "node_told")).otherwise("first_node")
+    node = pl.when(_FIRST_RANK.is_null()).then(pl.coalesce("first_node", "line_node")).otherwise("first_node")
     for others in (same, ranked.filter(_OF_A_TASK, here), ranked.filter(_PART == "confirm")):
-        found = _with_earliest(found, others, rank=pl.coalesce("first_rank", "rank_told"), node=node)
+        found = _with_earliest(found, others, rank=pl.coalesce("first_rank", "line_rank"), node=node)
     return found
 
 
 def _on_the_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Where only the rank is known, with the node of its first line that names one."""
+    """If only the rank is known, take the node from its first line that names one."""
     ranks = found.filter(_FIRST_NODE.is_null()).select("session", rank="first_rank").drop_nulls()
     if not ranks.height:
         return found
     named = lines.filter(_NODE.is_not_null()).join(ranks, on=["session", "rank"])
-    return _with_earliest(found, named, rank=_FIRST_RANK, node=pl.coalesce("first_node", "node_told"))
+    return _with_earliest(found, named, rank=_FIRST_RANK, node=pl.coalesce("first_node", "line_node"))
 
 
 def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -85,33 +85,33 @@ def _on_the_only_node(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         return found
     asked = nowhere.select("session", of_scheduler=_OF_A_SCHEDULER)
     named = lines.filter(_NODE.is_not_null()).join(asked, on="session")
-    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | says("actor_address"))
+    named = named.filter(pl.col("of_scheduler") | (_PART == "confirm") | has_trait("actor_address"))
     return _with_earliest(
         found,
         named.filter(_NODE.n_unique().over("session") == 1),
         rank=_FIRST_RANK,
-        node=pl.coalesce("first_node", "node_told"),
+        node=pl.coalesce("first_node", "line_node"),
     )
 
 
 def _by_silence(found: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Where ranks complain of their peers, those that never spoke: their rank, if it is one, and the node of all."""
+    """If ranks complain about peers, name the silent ranks: the rank if it is the only one, and their common node."""
     peers = found.filter(_PART == "peer")
     if not peers.height:
         return found
-    told = [
+    silent_places = [
         (session, *_common(silent.silent, own))
         for (session,), own in lines.join(peers, on="session", how="semi").group_by("session")
         if (silent := silence(own)) and silent.silent
     ]
-    names = ("session", "rank_told", "node_told")
+    names = ("session", "line_rank", "line_node")
     schema = dict(zip(names, found.select("session", "first_rank", "first_node").dtypes, strict=True))
-    ranks = pl.DataFrame(told, schema, orient="row").with_columns(other=True)
+    ranks = pl.DataFrame(silent_places, schema, orient="row").with_columns(other=True)
     found = found.join(ranks, on="session", how="left", maintain_order="left")
     return found.with_columns(
-        first_rank=pl.when("other").then("rank_told").otherwise("first_rank"),
-        first_node=pl.when("other").then("node_told").otherwise("first_node"),
-    ).drop("rank_told", "node_told", "other")
+        first_rank=pl.when("other").then("line_rank").otherwise("first_rank"),
+        first_node=pl.when("other").then("line_node").otherwise("first_node"),
+    ).drop("line_rank", "line_node", "other")
 
 
 def _common(ranks: Sequence[int], lines: pl.DataFrame) -> tuple[int | None, str | None]:
@@ -121,33 +121,34 @@ def _common(ranks: Sequence[int], lines: pl.DataFrame) -> tuple[int | None, str 
 
 
 def first_failures(lines: pl.DataFrame) -> pl.DataFrame:
-    """Session, rank and node (its host) of what torchrun's tables call the first failure, and whether they name
-    no other node (`only_node`); of several tables of a session those of the earliest.
+    """Session, rank and node (host) of the first failure in torchrun's tables, from the earliest table of a session.
+
+    `only_node`: the tables name no other node.
     """
-    heads = lines.filter(says("failure_table")).select("session", "file", "line", head="line").sort("line")
+    heads = lines.filter(has_trait("failure_table")).select("session", "file", "line", head="line").sort("line")
     if not heads.height:
         nothing = {"rank": pl.Int64, "node": pl.String, "only_node": pl.Boolean}
         return heads.select("session", **{name: pl.lit(None, dtype) for name, dtype in nothing.items()})
-    entries = lines.filter(says("failure_table_entry")).sort("line")
+    entries = lines.filter(has_trait("failure_table_entry")).sort("line")
     entries = entries.join_asof(heads, on="line", by=["session", "file"], check_sortedness=False).drop_nulls("head")
-    told = entries.group_by("session", "file", "head", maintain_order=True).agg(
+    failures = entries.group_by("session", "file", "head", maintain_order=True).agg(
         _RANK.drop_nulls().first(), _NODE.drop_nulls().first(), pl.col("time", "line").first()
     )
-    told = told.with_columns(only_node=_NODE.n_unique().over("session") == 1)
-    return _earliest(told.filter(_RANK.is_not_null()), "only_node")
+    failures = failures.with_columns(only_node=_NODE.n_unique().over("session") == 1)
+    return _earliest(failures.filter(_RANK.is_not_null()), "only_node")
 
 
 def _with_earliest(found: pl.DataFrame, lines: pl.DataFrame, rank: pl.Expr, node: pl.Expr) -> pl.DataFrame:
-    """`found` with `rank` and `node`, computed from `rank_told` and `node_told` of each session's earliest line."""
+    """`found` with `rank` and `node`, computed from `line_rank` and `line_node` of each session's earliest line."""
     if not lines.height:
         return found
-    told = _earliest(lines).select("session", rank_told="rank", node_told="node")
-    told = found.join(told, on="session", how="left", maintain_order="left")
-    return told.with_columns(first_rank=rank, first_node=node).drop("rank_told", "node_told")
+    earliest = _earliest(lines).select("session", line_rank="rank", line_node="node")
+    joined = found.join(earliest, on="session", how="left", maintain_order="left")
+    return joined.with_columns(first_rank=rank, first_node=node).drop("line_rank", "line_node")
 
 
 def _earliest(lines: pl.DataFrame, *also: str) -> pl.DataFrame:
-    """Session, rank, node and the columns `also` of each session's earliest line, by time if all lines have one."""
+    """Session, rank, node and the columns `also` of each session's earliest line, by time if all lines have a time."""
     timed = pl.col("time").is_not_null().all().over("session")
     ordered = lines.sort(pl.when(timed).then("time"), "line")
     return ordered.unique("session", keep="first", maintain_order=True).select("session", "rank", "node", *also)

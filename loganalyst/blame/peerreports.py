@@ -1,28 +1,29 @@
-"""What a rank says of its peers, and whether what befell a peer is known: then the complaint is a consequence."""
+"""Complaints of ranks about peers. If the fault of the peer is known, a complaint is a consequence."""
 
 import polars as pl
 
-from loganalyst.blame.linetraits import says
+from loganalyst.blame.linetraits import has_trait
 
 _PART, _LABEL, _RANK, _CLOCK = pl.col("part"), pl.col("label"), pl.col("rank"), pl.col("clock")
-# Whoever reports these does so when all is over: the line may stand behind what it led to.
+# These are reported when the run has ended: the line may follow its own consequences.
 _REPORTED_LATE = _LABEL.is_in(["host_oom", "node_failure", "gpu_hardware"])
-# No peer's end leads to these. Of lines without a time and a rank the order in the file says little: ranks are flushed.
+# A peer's end never causes these. Without time and rank the order in the file says little: each rank has a buffer.
 _NO_CONSEQUENCE = _LABEL.is_in(["cuda_oom", "device_assert"]) & _CLOCK.is_null() & _RANK.is_null()
+# `srun: error: n1: task 3: Killed`
 _KILLED = _LABEL.is_in(["host_oom", "segfault", "shm"]) | pl.col("text").str.contains(r"\bKilled\b")
 
 _PEER = _PART == "peer"
-_OWN = (_PART == "root") & _LABEL.ne_missing("user_interrupt")  # a launcher interrupts those that are left
+_OWN = (_PART == "root") & _LABEL.ne_missing("user_interrupt")  # a launcher interrupts the remaining ranks
 _EXIT = (_PART == "confirm") & _LABEL.is_not_null()
-_OF_A_TASK = says("of_task")
+_OF_A_TASK = has_trait("of_task")
 
 
 def explained(lines: pl.DataFrame) -> pl.Series:
     """The `row` of each complaint (part `peer`) that another line of its session explains.
 
-    Two lines explain it. One is a rank's own fault that came earlier, hit a rank that never complained, is always
-    reported late, or follows from no peer's end. The other is the first exit of a task, if a signal ended it or if it
-    never complained. `lines` come from `outlived`, without those that training survived.
+    Two kinds of lines explain it. The first is a rank's own fault that came earlier, hit a rank that never complained,
+    is always reported late, or cannot follow from a peer's end. The second is the first exit of a task that a signal
+    ended or that never complained. `lines` come from `outlived`, without lines that training survived.
     """
     lines = lines.filter(_PEER.any().over("session"))
     if not lines.height:
@@ -42,7 +43,7 @@ def explained(lines: pl.DataFrame) -> pl.Series:
 
 
 def _behind(fault: pl.Expr) -> pl.Expr:
-    """Whether a fault stands before a line in its file, or in another file, whose lines have no order to it."""
+    """Whether a fault precedes a line in its file, or is in another file, whose order to it is not known."""
     log = ["session", "file"]
     before = (pl.col("line").filter(fault).min().over(log) < pl.col("line")).fill_null(value=False)
     return before | (fault.sum().over("session") > fault.sum().over(log))

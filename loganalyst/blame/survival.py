@@ -1,4 +1,4 @@
-"""What sessions outlived: which lines training went on after, and which the program had already ended before."""
+"""Which log lines training survived, and which came after the end of the program."""
 
 from datetime import datetime
 
@@ -9,28 +9,28 @@ from numpy.typing import NDArray
 from loganalyst.model import Run
 from loganalyst.thresholds import blame_limit
 
-_GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # glog writes no year
+_GLOG = r"\b[IWEF](\d{3,4}) (\d\d:\d\d:\d\d\.\d{1,6})"  # `E0131 12:00:01.123456`; glog writes no year
 _LOG = ["session", "file"]
 
 
 def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
-    """The lines of a session, or of every one, with: row (UInt32), later (Int64: lines of the session behind it in its
-    file that hold a metric), behind (Int64: all lines of it behind, NULL where it is not known where that ends), logged
-    (Boolean: the session has metrics in this file), alive (Boolean: training did not go on after it; a stop by the
-    scheduler always is, and the end of a rank shortly before one), over (Boolean: the program had told its end before)
-    and clock (String: month, day and time to the microsecond, NULL where the line has none).
+    """The lines of one session, or of all, with these columns:
+
+    row (UInt32), later (Int64: later lines of the session in the same file that hold a metric), behind (Int64: all
+    later lines of the session in the file, NULL if its end is not known), logged (Boolean: the session has metrics in
+    this file), alive (Boolean: training did not survive the line; always true for a stop by the scheduler, and for the
+    end of a rank shortly before one), over (Boolean: the program had reported its end before) and clock (String: month,
+    day and time to the microsecond, NULL if the line has no time).
     """
     lines, sessions, points = run.lines, run.sessions, run.points.lazy()
     if session is not None:
         chosen = pl.col("session") == session
         lines, sessions, points = lines.filter(chosen), sessions.filter(chosen), points.filter(chosen)
-    said = points.select(
-        "session", "time", "line", file="source"
-    ).collect()  # of many points only what is asked of them
+    metrics = points.select("session", "time", "line", file="source").collect()  # of many points only these columns
     ends = sessions.group_by("session", file="source").agg(pl.col("first_line").min(), pl.col("last_line").max())
     lines = lines.join(ends, on=_LOG, how="left", maintain_order="left")
-    lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), said)
-    went_on = _elsewhere(lines, said) >= blame_limit("survived_elsewhere")
+    lines = _later(lines.with_row_index("row").with_columns(clock=_clock()), metrics)
+    went_on = _elsewhere(lines, metrics) >= blame_limit("survived_elsewhere")
     stop = pl.when(pl.col("part") == "stop").then("later").fill_null(strategy="backward").over(_LOG, order_by="line")
     led_to_stop = (pl.col("part") == "confirm") & (pl.col("later") - stop <= blame_limit("going_down")).fill_null(
         value=False
@@ -44,11 +44,11 @@ def outlived(run: Run, session: int | None = None) -> pl.DataFrame:
 
 
 def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
-    """The lines with `later` and `logged`. A line of a file is of one session, whose lines follow each other."""
+    """The lines with `later` and `logged`. The lines of a session in a file are contiguous."""
     later, logged = np.zeros(lines.height, np.int64), np.zeros(lines.height, bool)
-    of = _holding(points)
+    metric_lines = _metric_lines(points)
     for (file,), at in lines.with_row_index("at").group_by("file"):
-        if (holding := of.get(file)) is not None:
+        if (holding := metric_lines.get(file)) is not None:
             row, place = at["at"].to_numpy(), at["line"].to_numpy()
             first = at["first_line"].fill_null(1).to_numpy()
             last = np.maximum(at["last_line"].fill_null(int(holding[-1])).to_numpy(), place)
@@ -58,10 +58,10 @@ def _later(lines: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
     return lines.with_columns(later=later, logged=logged)
 
 
-def _holding(points: pl.DataFrame) -> dict[str | None, NDArray[np.intp]]:
-    """The numbers of the lines that hold a metric, by file, in order and once each."""
+def _metric_lines(points: pl.DataFrame) -> dict[str | None, NDArray[np.intp]]:
+    """The line numbers that hold a metric, by file, sorted and unique."""
     known = points.drop_nulls("line")
-    runs, numbers = known["file"].rle().struct.unnest(), known["line"]  # a grouping would copy the names of millions
+    runs, numbers = known["file"].rle().struct.unnest(), known["line"]  # grouping would copy millions of names
     slices: dict[str | None, list[NDArray[np.int64]]] = {}
     for file, end, length in zip(runs["value"], runs["len"].cum_sum(), runs["len"], strict=True):
         slices.setdefault(file, []).append(numbers.slice(end - length, length).to_numpy())
@@ -81,8 +81,9 @@ def _clock() -> pl.Expr:
 
 
 def _elsewhere(lines: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
-    """How many lines with metrics are of a later time, where the line's own file has none and so cannot tell. A clock
-    without a year is one of the year in which the first of them was logged.
+    """The number of lines with metrics at a later time, for lines whose own file has no metrics.
+
+    A clock without a year gets the year of the first metric.
     """
     first = points["time"].min()
     asked = lines.filter(~pl.col("logged"), pl.col("clock").is_not_null())

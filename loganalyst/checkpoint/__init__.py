@@ -1,4 +1,4 @@
-"""Forensics of checkpoints without the user's code: read safely, look at every number, say what is wrong."""
+"""Inspect checkpoints without the user's code: read them safely, look at every value, report what is wrong."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -12,13 +12,14 @@ __all__ = ["inspect"]
 
 
 def inspect(*paths: str | Path, spectra: bool = False, watch: Watch | None = None) -> Inspection:
-    """Look at checkpoints: safetensors (shards too), files of torch.save and Lightning, folders of HF Trainer, of
+    """Inspect checkpoints: safetensors (shards too), files of torch.save and Lightning, folders of HF Trainer, of
     DeepSpeed and of torch.distributed.checkpoint (FSDP).
 
-    Two or more are also compared, each with the one before. With `spectra` matrices get their spectral norm and
-    effective rank, on a GPU where there is one. Nothing of a file is run and none is written to; tensors are read in
-    blocks, so a checkpoint may be far larger than memory. `watch` is told how many tensors of how many are done. Raises
-    SourceError for what cannot be read safely; torch files need the extra `replay`.
+    Each checkpoint after the first is also compared with the one before it. With `spectra`, each matrix gets its
+    spectral norm and effective rank; a GPU is used if there is one. No code of a file runs, and no file is written to.
+    Tensors are read in blocks, so a checkpoint may be far larger than memory. `watch` receives the numbers of tensors
+    done and in total. Raises SourceError if a file cannot be read safely; torch files need the extra `replay`.
+
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -30,13 +31,13 @@ def inspect(*paths: str | Path, spectra: bool = False, watch: Watch | None = Non
     'nonfinite'
     """
     if not paths:
-        raise SourceError("inspect", "no checkpoint is named", layouts.KNOWN)
-    read = [layouts.read(Path(path)) for path in paths]
+        raise SourceError("inspect", "no checkpoint is named", layouts.READABLE)
+    contents = [layouts.read(Path(path)) for path in paths]
     steps = Steps(
-        sum(wholecheckpoint.tensors(found, spectra=spectra) for found in read)
-        + sum(sum(t.floating for t in old.tensors) for old in read[:-1]),
+        sum(wholecheckpoint.tensor_count(found, spectra=spectra) for found in contents)
+        + sum(sum(t.floating for t in old.tensors) for old in contents[:-1]),
         watch,
     )
-    scans = tuple(wholecheckpoint.scanned(found, steps, spectra=spectra) for found in read)
-    between = tuple(tensorchanges.between(old, new, steps) for old, new in pairwise(read))
-    return Inspection(scans, between, findings.found(scans, between))
+    scans = tuple(wholecheckpoint.scan_checkpoint(found, steps, spectra=spectra) for found in contents)
+    changes = tuple(tensorchanges.compare(old, new, steps) for old, new in pairwise(contents))
+    return Inspection(scans, changes, findings.find(scans, changes))

@@ -1,4 +1,4 @@
-"""Adds up the blocks of a tensor: counts, extremes, and sums that keep their digits."""
+"""Accumulates the statistics of a tensor block by block: counts, extremes, and sums that keep their digits."""
 
 import math
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.checkpoint.floatbits import Coded, Ends, unordered
-from loganalyst.checkpoint.tensorblocks import BLOCK, BYTES, SHORT, Values, decoder, values_of
+from loganalyst.checkpoint.floatbits import CodeExtremes, FloatCodes, unordered
+from loganalyst.checkpoint.tensorblocks import BLOCK, BYTE_FLOATS, SHORT_FLOATS, Values, decoder, values_of
 
-SAFE = (1e-12, 1e15)  # the largest value of a block whose squares float32 can add up
-ROW = 4096  # values added up in their own type
-LOST = 0.1  # share of the mean square that is variance: below, float32 would lose digits of it
+SAFE_PEAK = (1e-12, 1e15)  # float32 can add up the squares of a block whose largest size lies between these
+ROW_LENGTH = 4096  # values that are summed in their own type; more would lose digits
+MIN_VARIANCE_SHARE = 0.1  # variance as a share of the mean square: below it, float32 loses digits of the variance
 
 
 def scanner(dtype: str, tiny: float) -> "Scanner":
-    """The one for this type; `tiny` counts values of a smaller size."""
-    if dtype in BYTES:
+    """The scanner for this type. Values of a size below `tiny` are counted as tiny."""
+    if dtype in BYTE_FLOATS:
         return _ByteScanner(dtype, tiny)
-    return (_CodedScanner if dtype in ("float32", "float64", *SHORT) else Scanner)(dtype, tiny)
+    return (_CodedScanner if dtype in ("float32", "float64", *SHORT_FLOATS) else Scanner)(dtype, tiny)
 
 
 @dataclass
 class Sums:
-    """Of the finite values so far: how many, their mean, squares about it and about 0, and the rest counted."""
+    """Counts of all values so far; for the finite ones also mean, squares about the mean and squares about 0."""
 
     finite: int = 0
     nan: int = 0
@@ -41,7 +41,7 @@ class Sums:
 
 
 class Scanner:
-    """Of values. Each block is read several times while it is in the cache, which costs little beside fetching it."""
+    """Scans values. It reads each block several times while the block is in the cache, where this costs little."""
 
     def __init__(self, dtype: str, tiny: float) -> None:
         self._sums, self._limit = Sums(), tiny
@@ -49,31 +49,31 @@ class Scanner:
         self._mask = np.empty(2 * BLOCK, np.bool_)
 
     def add(self, raw: NDArray[Any]) -> None:
-        """One more block (not empty)."""
+        """Add a block, which must not be empty."""
         x, s = self._ordered(raw), self._sums
-        low, high = float(x.min()), float(x.max())  # NaN if one value is
+        low, high = float(x.min()), float(x.max())  # both are NaN if any value is
         if not (isfinite(low) and isfinite(high)):
             x = self._without_nonfinite(x)
             if not len(x):
                 return
             low, high = float(x.min()), float(x.max())
         s.low, s.high = min(s.low, low), max(s.high, high)
-        peak, near = max(-low, high), low < self._limit and high > -self._limit
-        self._finite(x, some=peak > 0, tiny=near, safe=SAFE[0] < peak < SAFE[1])
+        peak, may_be_tiny = max(-low, high), low < self._limit and high > -self._limit
+        self._add_finite(x, nonzero=peak > 0, may_be_tiny=may_be_tiny, float32=SAFE_PEAK[0] < peak < SAFE_PEAK[1])
 
     def sums(self) -> Sums:
-        """Of all blocks."""
+        """The sums over all blocks."""
         return self._sums
 
-    def _finite(self, x: Values, *, some: bool, tiny: bool, safe: bool) -> None:
-        """Finite values: whether some are not 0, whether some may be tiny, whether float32 can add up their squares."""
-        if not some:
+    def _add_finite(self, x: Values, *, nonzero: bool, may_be_tiny: bool, float32: bool) -> None:
+        """Add finite values; some may be nonzero or tiny, and `float32` says that it can add up their squares."""
+        if not nonzero:
             self._sums.zeros, self._sums.tiny = self._sums.zeros + len(x), self._sums.tiny + len(x)
             self._merge(len(x), 0.0, 0.0, 0.0)
             return
-        if tiny:
+        if may_be_tiny:
             self._count_tiny(x)
-        self._merge(len(x), *_moments(x, safe=safe))
+        self._merge(len(x), *_moments(x, float32=float32))
 
     def _without_nonfinite(self, x: Values) -> Values:
         nan = int(np.count_nonzero(np.isnan(x)))
@@ -91,45 +91,46 @@ class Scanner:
         self._sums.tiny += tiny
 
     def _merge(self, count: int, mean: float, about_mean: float, about_zero: float) -> None:
-        """Chan's update of mean and squares by those of another part."""
+        """Merge mean and squares of another block (Chan's parallel update)."""
         s = self._sums
-        total, apart = s.finite + count, mean - s.mean
-        s.mean += apart * count / total
-        s.about_mean += about_mean + apart * apart * s.finite * count / total
+        total, shift = s.finite + count, mean - s.mean
+        s.mean += shift * count / total
+        s.about_mean += about_mean + shift * shift * s.finite * count / total
         s.about_zero += about_zero
         s.finite = total
 
 
 class _CodedScanner(Scanner):
-    """Of types whose codes are ordered by size: of a finite block they tell all but the sums."""
+    """For types whose codes sort by size: the codes of a finite block give everything but the sums."""
 
     def __init__(self, dtype: str, tiny: float) -> None:
         super().__init__(dtype, tiny)
-        self._codes, self._unordered, self._ends = Coded(dtype), unordered(dtype), Ends()
-        self._tiny, self._least, self._most = map(self._codes.code, (tiny, *SAFE))
+        self._codes, self._unordered, self._extremes = FloatCodes(dtype), unordered(dtype), CodeExtremes()
+        self._tiny, self._min_peak, self._max_peak = map(self._codes.code, (tiny, *SAFE_PEAK))
 
     def add(self, raw: NDArray[Any]) -> None:
-        ends = self._codes.ends(raw)
-        if not self._codes.finite(ends):
+        extremes = self._codes.extremes(raw)
+        if not self._codes.finite(extremes):
             super().add(raw)
             return
-        self._ends.include(ends)
-        peak, near = self._codes.peak(ends), self._codes.nearest(ends) < self._tiny
-        self._finite(self._unordered(raw), some=peak > 0, tiny=near, safe=self._least < peak < self._most)
+        self._extremes.include(extremes)
+        peak, may_be_tiny = self._codes.largest(extremes), self._codes.smallest(extremes) < self._tiny
+        float32 = self._min_peak < peak < self._max_peak
+        self._add_finite(self._unordered(raw), nonzero=peak > 0, may_be_tiny=may_be_tiny, float32=float32)
 
     def sums(self) -> Sums:
-        if self._ends.top >= 0:
-            low, high = self._codes.span(self._ends)
+        if self._extremes.max_unsigned >= 0:
+            low, high = self._codes.span(self._extremes)
             self._sums.low, self._sums.high = min(self._sums.low, low), max(self._sums.high, high)
         return self._sums
 
 
 class _ByteScanner(Scanner):
-    """Of types of 8 bits: how often each code comes is all there is to know."""
+    """For 8-bit types: the number of times that each code occurs gives every statistic."""
 
     def __init__(self, dtype: str, tiny: float) -> None:
         super().__init__(dtype, tiny)
-        with np.errstate(invalid="ignore"):  # NaN that signals
+        with np.errstate(invalid="ignore"):  # the table holds signalling NaN
             self._values = values_of(dtype).astype(np.float64)
         self._counts = np.zeros(len(self._values), np.int64)
 
@@ -156,19 +157,19 @@ class _ByteScanner(Scanner):
 
 @cache
 def _at_least(size: float, dtype: "np.dtype[np.floating]") -> np.floating:
-    """The smallest number of the type that is not below."""
-    near = dtype.type(size)
-    return near if float(near) >= size else np.nextafter(near, dtype.type(np.inf))
+    """The smallest number of the type that is at least `size`."""
+    rounded = dtype.type(size)
+    return rounded if float(rounded) >= size else np.nextafter(rounded, dtype.type(np.inf))
 
 
-def _moments(x: Values, *, safe: bool) -> tuple[float, float, float]:
-    """Mean, squares about it and squares about 0: in the type of `x` where that is exact enough, else in float64."""
+def _moments(x: Values, *, float32: bool) -> tuple[float, float, float]:
+    """Mean, squares about it and squares about 0: in the type of `x` if that is exact enough, else in float64."""
     n = len(x)
-    if safe:
-        total, power = _added_up(x)
+    if float32:
+        total, power = _sum_and_squares(x)
         mean = total / n
         around = power - n * mean * mean
-        if around > LOST * power:
+        if around > MIN_VARIANCE_SHARE * power:
             return mean, around, power
     wide = x.astype(np.float64)
     mean = float(wide.mean())
@@ -177,12 +178,12 @@ def _moments(x: Values, *, safe: bool) -> tuple[float, float, float]:
     return mean, float(np.dot(wide, wide)), power
 
 
-def _added_up(x: Values) -> tuple[float, float]:
-    """The values and their squares, in rows: each in its own type, which is fast and of so few values exact enough. By
-    products (a sum is several times as slow), of rows so short that BLAS starts no threads of its own.
+def _sum_and_squares(x: Values) -> tuple[float, float]:
+    """The sum of the values and of their squares. Rows are summed in their own type, which is fast and exact enough for
+    so few values. Dot products are several times faster than sums; rows are so short that BLAS starts no threads.
     """
-    whole = len(x) - len(x) % ROW
-    rows, rest = x[:whole].reshape(-1, ROW), x[whole:].astype(np.float64)
+    whole = len(x) - len(x) % ROW_LENGTH
+    rows, rest = x[:whole].reshape(-1, ROW_LENGTH), x[whole:].astype(np.float64)
     total = float(np.add.reduce(np.vecdot(rows, _ones(x.dtype)), dtype=np.float64))
     power = float(np.add.reduce(np.vecdot(rows, rows), dtype=np.float64))
     return (total + float(np.add.reduce(rest)), power + float(rest @ rest)) if len(rest) else (total, power)
@@ -190,4 +191,4 @@ def _added_up(x: Values) -> tuple[float, float]:
 
 @cache
 def _ones(dtype: "np.dtype[np.floating]") -> Values:
-    return np.ones(ROW, dtype)
+    return np.ones(ROW_LENGTH, dtype)

@@ -1,4 +1,4 @@
-"""What a checkpoint holds, by the shape of its parts: tensors, optimisers, schedulers, loss scale, epoch and step."""
+"""The contents of a checkpoint, known by structure: tensors, optimisers, schedulers, loss scale, epoch and step."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,25 +10,27 @@ from typing import Any
 from loganalyst.checkpoint.tensorblocks import Stored
 from loganalyst.checkpoint.torchfile import Inert
 
-DEEPEST = 40
-EPS = 1e-8  # of Adam, where the checkpoint does not tell
-RANDOM = re.compile(r"(?:^|[._])rng(?:[._]|s?$)|random_states?(?:[._]|$)")  # what holds states of random generators
-EPOCHS, STEPS = ("epoch", "current_epoch"), ("global_step", "global_steps", "step", "iteration", "iter", "iter_num")
+MAX_NESTING = 40  # levels of dicts and lists
+DEFAULT_EPS = 1e-8  # Adam's default, if the checkpoint has none
+# names of random generators' states, such as "rng_state", "cuda_rngs" or "random_states_0"
+RNG_NAME = re.compile(r"(?:^|[._])rng(?:[._]|s?$)|random_states?(?:[._]|$)")
+EPOCH_KEYS = ("epoch", "current_epoch")
+STEP_KEYS = ("global_step", "global_steps", "step", "iteration", "iter", "iter_num")
 
 
 @dataclass
 class Optimizer:
-    """The state of one optimiser: its tensors under `<parameter>.<name>`, and what its first group says."""
+    """The state of one optimiser: its tensors as `<parameter>.<name>`, and the settings of its first group."""
 
     moments: list[Stored] = field(default_factory=list)
-    eps: float = EPS
+    eps: float = DEFAULT_EPS
     step: int | None = None
     lr: list[float] = field(default_factory=list)
 
 
 @dataclass
 class Contents:
-    """All of one checkpoint, from one file or from several."""
+    """The contents of one checkpoint, from one file or several."""
 
     path: Path
     format: str
@@ -40,10 +42,10 @@ class Contents:
     epoch: float | None = None
     step: int | None = None
     rng: list[str] = field(default_factory=list)  # random generators whose state is saved
-    unread: list[str] = field(default_factory=list)  # parts that would need code, and which
+    unread: list[str] = field(default_factory=list)  # entries that would need code, and which code
 
     def add(self, other: "Contents") -> None:
-        """Take over what another file of this checkpoint holds."""
+        """Add the contents of another file of this checkpoint."""
         self.bytes += other.bytes
         self.tensors += other.tensors
         self.optimizers += other.optimizers
@@ -55,7 +57,7 @@ class Contents:
         self.step = other.step if self.step is None else self.step
 
     def add_state(self, other: "Contents") -> None:
-        """Take over all but the tensors."""
+        """Add everything but the tensors."""
         other.tensors = []
         self.add(other)
 
@@ -64,12 +66,12 @@ Wrap = Callable[[str, Any], Stored]
 
 
 def gather(found: Contents, data: Any, is_tensor: Callable[[Any], bool], wrap: Wrap) -> Contents:
-    """Fill `found` from a loaded object; `wrap` makes a tensor of it one that is given in blocks."""
+    """Fill `found` from a loaded object; `wrap` turns one of its tensors into one that is read in blocks."""
     walk = _Walk(found, is_tensor, wrap)
     walk.visit(data, ())
     if isinstance(data, Mapping):
-        found.epoch = _first(data, EPOCHS)
-        step = _first(data, STEPS)
+        found.epoch = _first_number(data, EPOCH_KEYS)
+        step = _first_number(data, STEP_KEYS)
         found.step = None if step is None else int(step)
         parts = {names[0] for names, _ in walk.tensors}
         inside = len(parts) == 1 and isinstance(data.get(next(iter(parts))), Mapping)
@@ -79,7 +81,7 @@ def gather(found: Contents, data: Any, is_tensor: Callable[[Any], bool], wrap: W
 
 
 class _Walk:
-    """Through nested dicts and lists, each once: what refers to itself, or to one part many times, ends."""
+    """Visits each nested dict and list once, so that an object that contains itself does not loop."""
 
     def __init__(self, found: Contents, is_tensor: Callable[[Any], bool], wrap: Wrap) -> None:
         self.tensors: list[tuple[tuple[str, ...], Any]] = []
@@ -88,14 +90,14 @@ class _Walk:
 
     def visit(self, value: Any, names: tuple[str, ...]) -> None:
         value = vars(value) if isinstance(value, Inert) else value
-        if names and RANDOM.search(names[-1].lower()):
+        if names and RNG_NAME.search(names[-1].lower()):
             inner = value.keys() if isinstance(value, Mapping) else names[-1:]
             self._found.rng += [str(name) for name in inner]
             return
         if self._is_tensor(value):
             self.tensors.append((names, value))
             return
-        if not isinstance(value, (Mapping, list, tuple)) or id(value) in self._seen or len(names) > DEEPEST:
+        if not isinstance(value, (Mapping, list, tuple)) or id(value) in self._seen or len(names) > MAX_NESTING:
             return
         self._seen.add(id(value))
         if isinstance(value, Mapping) and self._is_state(value):
@@ -104,24 +106,24 @@ class _Walk:
             self.visit(part, (*names, str(key)))
 
     def _is_state(self, value: Mapping[Any, Any]) -> bool:
-        """Take what is no model: it is known by its keys, whatever it is called."""
-        value = _nested(value) or value
+        """Take up a state that belongs to no model. Its keys identify it, whatever its name."""
+        value = _unflattened(value) or value
         if {"state", "param_groups"} <= value.keys():
             self._found.optimizers.append(self._optimizer(value))
         elif {"scale", "growth_factor"} <= value.keys():
             self._found.loss_scale = number(value["scale"])
-        elif "cur_scale" in value:  # of DeepSpeed; one that is fixed tells nothing
+        elif "cur_scale" in value:  # DeepSpeed's; a fixed scale says nothing
             self._found.loss_scale = number(value["cur_scale"]) if value.get("dynamic", True) else None
             return "optimizer_state_dict" not in value
         elif "last_epoch" in value and value.keys() & {"_last_lr", "base_lrs"}:
-            self._found.lr = self._found.lr or _numbers(_listed(value.get("_last_lr")))
+            self._found.lr = self._found.lr or _numbers(_as_list(value.get("_last_lr")))
         else:
             return False
         return True
 
     def _optimizer(self, value: Mapping[Any, Any]) -> Optimizer:
-        found = described(value["param_groups"])
-        names = _parameters(_groups(value["param_groups"]))
+        found = optimizer_of_groups(value["param_groups"])
+        names = _parameter_names(_groups(value["param_groups"]))
         state = value["state"] if isinstance(value["state"], Mapping) else {}
         for key, part in state.items():
             for name, moment in part.items() if isinstance(part, Mapping) else ():
@@ -133,44 +135,44 @@ class _Walk:
         return found
 
 
-def described(groups: Any) -> Optimizer:
-    """An optimiser by its parameter groups alone."""
+def optimizer_of_groups(groups: Any) -> Optimizer:
+    """An optimiser known only by its parameter groups."""
     groups = _groups(groups)
-    eps = _first(groups[0], ("eps",)) if groups else None
-    return Optimizer(eps=EPS if eps is None else eps, lr=_numbers([g.get("lr") for g in groups]))
+    eps = _first_number(groups[0], ("eps",)) if groups else None
+    return Optimizer(eps=DEFAULT_EPS if eps is None else eps, lr=_numbers([g.get("lr") for g in groups]))
 
 
 def _groups(groups: Any) -> list[Mapping[Any, Any]]:
-    listed = _listed(groups)
+    listed = _as_list(groups)
     return [g for g in listed if isinstance(g, Mapping)] if isinstance(listed, (list, tuple)) else []
 
 
-def _listed(values: Any) -> Any:
-    """A list, also where it became a dictionary by its places."""
+def _as_list(values: Any) -> Any:
+    """The values in a list; distributed checkpoints turn lists into dictionaries."""
     return list(values.values()) if isinstance(values, Mapping) else values
 
 
-def _nested(value: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-    """An optimiser whose keys were made flat: `state.<parameter>.<name>` and `param_groups.<parameter>.<name>`."""
+def _unflattened(value: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
+    """The nested form of an optimiser with flat keys: `state.<parameter>.<name>`, `param_groups.<parameter>.<name>`."""
     if not value or not all(isinstance(k, str) and k.startswith(("state.", "param_groups.")) for k in value):
         return None
     parts: dict[str, dict[str, dict[str, Any]]] = {"state": {}, "param_groups": {}}
     for key, inner in value.items():
-        kind, _, rest = key.partition(".")
-        name, _, last = rest.rpartition(".")
-        parts[kind].setdefault(name, {})[last] = inner
-    rates = {repr(g.get("lr")): g for g in parts["param_groups"].values()}  # a group is told once a parameter
-    return {"state": parts["state"], "param_groups": list(rates.values())}
+        kind, _, path = key.partition(".")
+        parameter, _, name = path.rpartition(".")
+        parts[kind].setdefault(parameter, {})[name] = inner
+    groups = {repr(g.get("lr")): g for g in parts["param_groups"].values()}  # each parameter repeats its group
+    return {"state": parts["state"], "param_groups": list(groups.values())}
 
 
-def _parameters(groups: list[Mapping[Any, Any]]) -> dict[Any, str]:
-    """The names of parameters by their number, where the groups tell them."""
+def _parameter_names(groups: list[Mapping[Any, Any]]) -> dict[Any, str]:
+    """The names of parameters by their number, if the groups have names."""
     pairs = [(g.get("params"), g.get("param_names")) for g in groups]
     both = [(a, b) for a, b in pairs if isinstance(a, list) and isinstance(b, list)]
     return {index: str(name) for a, b in both for index, name in zip(a, b, strict=False) if type(index) is int}
 
 
-def _first(data: Mapping[Any, Any], names: tuple[str, ...]) -> float | None:
+def _first_number(data: Mapping[Any, Any], names: tuple[str, ...]) -> float | None:
     return next((found for name in names if (found := number(data.get(name))) is not None), None)
 
 
@@ -180,7 +182,7 @@ def _numbers(values: Any) -> list[float]:
 
 
 def number(value: Any) -> float | None:
-    """A number, or a tensor of one; None for anything else, and what is no finite number."""
+    """The value of a finite number or of a tensor with one element; None for anything else."""
     if isinstance(value, Stored):
         value = next(value.blocks())[0].item() if prod(value.shape) == 1 and value.floating else None
     elif hasattr(value, "numel"):

@@ -1,8 +1,8 @@
-"""What the bit patterns of floating-point numbers tell: a block's extremes in four passes over integers that write
-nothing, and its values in any order, which is all that sums need and cheaper than in theirs.
+"""Statistics from the bit patterns of floating-point numbers. Four passes over integers, which write nothing, give a
+block's extremes. Sums need its values in any order, which is cheaper than in the original order.
 
-As unsigned integers negative numbers stand above the others, and each half is ordered by size; as signed ones they
-stand below them, again by size. NaN and Inf are the largest of each half.
+Read as unsigned integers, the codes of negative numbers are above all others; read as signed ones, below them. The
+codes of either half sort by absolute value. NaN and Inf have the largest codes of each half.
 """
 
 from collections.abc import Callable
@@ -13,83 +13,89 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.checkpoint.tensorblocks import BLOCK, RAW, SHORT, Values, decoder
+from loganalyst.checkpoint.tensorblocks import BLOCK, RAW, SHORT_FLOATS, Values, decoder
 
 
 @dataclass
-class Ends:
-    """The extreme codes of finite values so far: of all as unsigned and as signed integers. Empty at first."""
+class CodeExtremes:
+    """The extreme codes of the finite values so far, read as unsigned and as signed integers. Empty at the start."""
 
-    top: int = -1
-    bottom: int = 1 << 64
-    last: int = -(1 << 63)
-    first: int = 1 << 63
+    max_unsigned: int = -1
+    min_unsigned: int = 1 << 64
+    max_signed: int = -(1 << 63)
+    min_signed: int = 1 << 63
 
-    def include(self, other: "Ends") -> None:
-        """Those of both."""
-        self.top, self.bottom = max(self.top, other.top), min(self.bottom, other.bottom)
-        self.last, self.first = max(self.last, other.last), min(self.first, other.first)
+    def include(self, other: "CodeExtremes") -> None:
+        """Extend to the extremes of both."""
+        self.max_unsigned = max(self.max_unsigned, other.max_unsigned)
+        self.min_unsigned = min(self.min_unsigned, other.min_unsigned)
+        self.max_signed = max(self.max_signed, other.max_signed)
+        self.min_signed = min(self.min_signed, other.min_signed)
 
 
-class Coded:
-    """Numbers of one type by their codes: `sign` is that of -0, from `infinite` on (without sign) none is finite."""
+class FloatCodes:
+    """The codes of a type: `sign` is the code of -0; codes from `infinite` on (without the sign) are not finite."""
 
     def __init__(self, dtype: str) -> None:
         self._decode = decoder(dtype)
         self.raw = np.dtype(RAW[dtype])
         bits = 8 * self.raw.itemsize
         self.sign, self.unsigned, self.signed = 1 << bits - 1, np.dtype(f"u{bits // 8}"), np.dtype(f"i{bits // 8}")
-        self.infinite = SHORT[dtype][2] if dtype in SHORT else int(np.array(np.inf, self.raw).view(self.unsigned))
+        inf = np.array(np.inf, self.raw).view(self.unsigned) if dtype not in SHORT_FLOATS else SHORT_FLOATS[dtype][2]
+        self.infinite = int(inf)
 
-    def ends(self, raw: NDArray[Any]) -> Ends:
-        """Of one block (not empty)."""
+    def extremes(self, raw: NDArray[Any]) -> CodeExtremes:
+        """The extremes of one block, which must not be empty."""
         codes, signed = raw.view(self.unsigned), raw.view(self.signed)
-        return Ends(*(int(reduce(x)) for x in (codes, signed) for reduce in (np.maximum.reduce, np.minimum.reduce)))
+        return CodeExtremes(
+            *(int(reduce(x)) for x in (codes, signed) for reduce in (np.maximum.reduce, np.minimum.reduce))
+        )
 
-    def finite(self, ends: Ends) -> bool:
-        """Whether all values are."""
-        return ends.last < self.infinite and ends.top < self.sign + self.infinite
+    def finite(self, extremes: CodeExtremes) -> bool:
+        """Whether all values are finite."""
+        return extremes.max_signed < self.infinite and extremes.max_unsigned < self.sign + self.infinite
 
-    def peak(self, ends: Ends) -> int:
-        """The code of the largest size."""
-        return max(ends.last, ends.top - self.sign, 0)
+    def largest(self, extremes: CodeExtremes) -> int:
+        """The code of the largest absolute value."""
+        return max(extremes.max_signed, extremes.max_unsigned - self.sign, 0)
 
-    def nearest(self, ends: Ends) -> int:
-        """The code of the smallest size."""
-        return min(ends.bottom, ends.first + self.sign if ends.first < 0 else self.sign)
+    def smallest(self, extremes: CodeExtremes) -> int:
+        """The code of the smallest absolute value."""
+        return min(extremes.min_unsigned, extremes.min_signed + self.sign if extremes.min_signed < 0 else self.sign)
 
-    def span(self, ends: Ends) -> tuple[float, float]:
+    def span(self, extremes: CodeExtremes) -> tuple[float, float]:
         """The lowest and the highest value."""
-        low = ends.top if ends.top >= self.sign else ends.bottom
-        high = ends.last if ends.last >= 0 else ends.first + 2 * self.sign
-        first, last = self._decode(np.array([low, high], self.unsigned).view(self.raw)).tolist()
-        return first, last
+        low = extremes.max_unsigned if extremes.max_unsigned >= self.sign else extremes.min_unsigned
+        high = extremes.max_signed if extremes.max_signed >= 0 else extremes.min_signed + 2 * self.sign
+        lowest, highest = self._decode(np.array([low, high], self.unsigned).view(self.raw)).tolist()
+        return lowest, highest
 
     @cached_property
     def _sizes(self) -> Values:
-        """Of a short type every finite size, by its code."""
+        """Every finite size of a short type, by its code."""
         values: Values = self._decode(np.arange(self.infinite).astype(self.raw)).astype(np.float32)
         return values
 
     def code(self, size: float) -> int:
-        """The smallest code with at least this size (above 0)."""
+        """The smallest code whose value is at least `size` (above 0)."""
         if self.raw.kind == "u":
             return int(np.searchsorted(self._sizes, size))
-        near = np.array(size, self.raw)
-        return int(near.view(self.unsigned)) + int(float(near) < size)
+        rounded = np.array(size, self.raw)
+        return int(rounded.view(self.unsigned)) + int(float(rounded) < size)
 
 
 def unordered(dtype: str) -> Callable[[NDArray[Any]], Values]:
-    """From raw elements that are all finite to their values as float32 or float64; of 16 bits every second one first,
-    as shifts of whole words leave them.
+    """A decoder from raw finite elements to float32 or float64. Of 16-bit elements every second one comes first,
+    because shifts of whole 32-bit words leave them in this order.
     """
     ordered = decoder(dtype)
-    if dtype not in SHORT:
+    if dtype not in SHORT_FLOATS:
         return ordered
-    mantissa, bias, _ = SHORT[dtype]
-    down = mantissa - 7  # a float32 has 7 bits of it in its upper half
+    mantissa, bias, _ = SHORT_FLOATS[dtype]
+    down = mantissa - 7  # the upper half of a float32 holds 7 bits of the mantissa
+    # keeps the sign, and exponent and mantissa as far as the shift filled them
     mask = np.int32(-(1 << 31) | ((1 << 15) - 1) << 23 - mantissa)
-    scale, wide = np.float32(2.0 ** (127 - bias)), np.empty(BLOCK, np.int32)
+    scale, wide = np.float32(2.0 ** (127 - bias)), np.empty(BLOCK, np.int32)  # the factor between the biases
 
     def decode(raw: NDArray[Any]) -> Values:
         if len(raw) % 2:

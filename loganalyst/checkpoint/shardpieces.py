@@ -1,4 +1,4 @@
-"""One tensor from the boxes that several processes wrote of it: side by side or one below the other, in row order."""
+"""One tensor from the boxes that several processes wrote, in row order."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from loganalyst.checkpoint.tensorblocks import BLOCK
 
-MOST = 4096  # boxes that lie side by side, each checked against each
+MAX_PIECES = 4096  # boxes of a tensor; each is checked against every other
 
 
 @dataclass(frozen=True)
@@ -24,24 +24,24 @@ class Piece:
 
     @property
     def end(self) -> tuple[int, ...]:
-        """The first place after it on each axis."""
+        """The first index after the box on each axis."""
         return tuple(b + n for b, n in zip(self.begin, self.shape, strict=True))
 
 
 def fill(shape: tuple[int, ...], pieces: Sequence[Piece]) -> bool:
-    """Whether the pieces fill the shape, each place once."""
+    """Whether the pieces cover every element of the shape exactly once."""
     inside = all(len(p.begin) == len(p.shape) == len(shape) and not any(map(int.__gt__, p.end, shape)) for p in pieces)
-    if not inside or sum(prod(p.shape) for p in pieces) != prod(shape) or len(pieces) > MOST:
+    if not inside or sum(prod(p.shape) for p in pieces) != prod(shape) or len(pieces) > MAX_PIECES:
         return False
     begin, end = (np.array([getattr(p, side) for p in pieces if prod(p.shape)]) for side in ("begin", "end"))
     if not shape or not len(begin):
         return True
-    meet = (begin[:, None] < end[None]) & (begin[None] < end[:, None])
-    return int(meet.all(axis=2).sum()) == len(begin)  # each meets itself
+    overlap = (begin[:, None] < end[None]) & (begin[None] < end[:, None])
+    return int(overlap.all(axis=2).sum()) == len(begin)  # each overlaps itself only
 
 
 def joined(shape: tuple[int, ...], pieces: Sequence[Piece], kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
-    """All elements of the tensor in row order, `BLOCK` at a time; what it gives holds until the next is asked for."""
+    """All elements of the tensor in row order, `BLOCK` at a time. A block is valid until the next one is requested."""
     block, filled = np.empty(min(prod(shape), BLOCK), kind), 0
     for strip in _strips(shape, [p for p in pieces if prod(p.shape)], kind):
         done = 0
@@ -57,11 +57,13 @@ def joined(shape: tuple[int, ...], pieces: Sequence[Piece], kind: np.dtype[Any])
 
 
 def _strips(shape: tuple[int, ...], pieces: Sequence[Piece], kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
-    """From top to bottom. Between two edges the same pieces lie side by side; one that is alone is given as it is."""
+    """Strips from top to bottom. Between two edges the same pieces lie side by side; a single piece is passed on as it
+    is.
+    """
     if not shape:
         yield from (block for p in pieces for block in p.raw())
         return
-    taken = {p: Taken(p.raw(), kind) for p in pieces}
+    taken = {p: BlockReader(p.raw(), kind) for p in pieces}
     for first, last in pairwise(sorted({edge for p in pieces for edge in (p.begin[0], p.end[0])})):
         here = [p for p in pieces if p.begin[0] <= first < p.end[0]]
         width = prod(shape[1:])
@@ -78,19 +80,19 @@ def _strips(shape: tuple[int, ...], pieces: Sequence[Piece], kind: np.dtype[Any]
             yield strip.reshape(-1)
 
 
-class Taken:
-    """The elements of a piece, as many at a time as are asked for."""
+class BlockReader:
+    """Reads blocks as chunks of any length."""
 
     def __init__(self, blocks: Iterator[NDArray[Any]], kind: np.dtype[Any]) -> None:
-        self._blocks, self._rest = blocks, np.empty(0, kind)
+        self._blocks, self._left = blocks, np.empty(0, kind)
 
     def next(self, count: int) -> NDArray[Any]:
         """The next `count` elements."""
-        out, filled = np.empty(count, self._rest.dtype), 0
+        out, filled = np.empty(count, self._left.dtype), 0
         while filled < count:
-            if not len(self._rest):
-                self._rest = next(self._blocks)
-            some, self._rest = self._rest[: count - filled], self._rest[count - filled :]
+            if not len(self._left):
+                self._left = next(self._blocks)
+            some, self._left = self._left[: count - filled], self._left[count - filled :]
             out[filled : filled + len(some)] = some
             filled += len(some)
         return out

@@ -1,4 +1,4 @@
-"""A tensor where it lies, given in blocks of numbers: so that a checkpoint far larger than memory can be looked at."""
+"""A stored tensor, read in blocks of values, so that a checkpoint may be far larger than memory."""
 
 import os
 from collections.abc import Callable, Hashable, Iterator
@@ -15,8 +15,8 @@ from loganalyst.opening import opened_raw
 
 Values = NDArray[np.float32] | NDArray[np.float64]
 
-BLOCK = 1 << 17  # elements: as float32 they stay in a core's own cache while they are looked at several times
-RAW: dict[str, str] = {  # how the elements of each type lie, as numpy names it
+BLOCK = 1 << 17  # elements; as float32 a block stays in a core's own cache while several passes read it
+RAW: dict[str, str] = {  # the stored elements of each type, as a numpy type
     "float64": "<f8",
     "float32": "<f4",
     "float16": "<u2",
@@ -37,17 +37,17 @@ RAW: dict[str, str] = {  # how the elements of each type lie, as numpy names it
     "bool": "?",
 }
 
-SHORT = {  # of 16 bits: those of the mantissa, the exponent's bias, and the first code that is no finite number
+SHORT_FLOATS = {  # 16-bit types: bits of the mantissa, bias of the exponent, the first code that is not finite
     "float16": (10, 15, 0x7C00),
     "bfloat16": (7, 127, 0x7F80),
 }
-BYTES = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # types with a code a byte
+BYTE_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")  # types with one byte per value
 
 
 @dataclass(frozen=True)
 class Stored:
-    """One tensor of a file. `raw` gives its elements in row order, `BLOCK` at a time, as `RAW` has them; what it gives
-    holds until the next one is asked for. `storage` is the same for tensors that share their memory.
+    """One tensor of a file. `raw` yields its elements in row order, `BLOCK` at a time, in the type of `RAW`; a block is
+    valid until the next one is requested. Tensors that share their memory have the same `storage`.
     """
 
     name: str
@@ -57,22 +57,22 @@ class Stored:
     storage: Hashable
 
     def named(self, name: str) -> "Stored":
-        """The same under another name."""
+        """The same tensor under another name."""
         return replace(self, name=name)
 
     @property
     def floating(self) -> bool:
-        """Whether it holds fractions, as parameters do."""
+        """Whether its type is floating-point or complex, as parameters are."""
         return "float" in self.dtype or "complex" in self.dtype
 
     def blocks(self) -> Iterator[Values]:
-        """Its values as float32 (float64 where that would lose digits); complex numbers as their two parts."""
+        """Its values as float32 (float64 if float32 would lose digits); a complex number is two values."""
         decode = decoder(self.dtype)
         return map(decode, self.raw())
 
 
 def from_file(path: Path, start: int, count: int, kind: np.dtype[Any]) -> Iterator[NDArray[Any]]:
-    """`count` elements that lie in a file from byte `start` on. Read into one buffer that stays in the cache: faster
+    """`count` elements of a file from byte `start` on. They are read into one buffer that stays in the cache: faster
     than mapped memory, and safe if the file is cut.
     """
     buffer = np.empty(min(count, BLOCK), kind)
@@ -86,7 +86,7 @@ def from_file(path: Path, start: int, count: int, kind: np.dtype[Any]) -> Iterat
 
 
 def decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
-    """From raw elements of a type to values as float32 or float64; what it gives holds until it is called again."""
+    """A decoder from raw elements of a type to float32 or float64. Its result is valid until the next call."""
     match dtype:
         case "float32" | "float64":
             return lambda raw: raw
@@ -96,14 +96,14 @@ def decoder(dtype: str) -> Callable[[NDArray[Any]], Values]:
         case "bfloat16":
             return _bfloat16()
         case "float16":
-            return _float16(*SHORT[dtype])
-    if dtype in BYTES:
-        return lambda raw: _looked_up(dtype, raw)
+            return _float16(*SHORT_FLOATS[dtype])
+    if dtype in BYTE_FLOATS:
+        return lambda raw: _look_up(dtype, raw)
     return lambda raw: raw.astype(np.float64)
 
 
 def _bfloat16() -> Callable[[NDArray[Any]], Values]:
-    """Such a number is the upper half of a float32."""
+    """A bfloat16 is the upper half of a float32."""
     wide = np.empty(BLOCK, np.uint32)
 
     def decode(raw: NDArray[Any]) -> Values:
@@ -116,16 +116,17 @@ def _bfloat16() -> Callable[[NDArray[Any]], Values]:
 
 
 def _float16(mantissa: int, bias: int, special: int) -> Callable[[NDArray[Any]], Values]:
-    """Moved to where a float32 has sign, exponent and mantissa, and times what is between the biases, a number has its
-    value, the subnormal ones too; blocks with NaN or Inf are looked up.
+    """The bits move to the places of sign, exponent and mantissa in a float32. Multiplied by the factor between the
+    biases, they are the value, also if subnormal. Blocks with NaN or Inf use the table.
     """
     shift, wide = 23 - mantissa, np.empty(BLOCK, np.int32)
+    # the mask keeps sign, exponent and mantissa: the shift filled the bits below the sign with copies of it
     mask, scale = np.int32(-(1 << 31) | ((1 << 15) - 1) << shift), np.float32(2.0 ** (127 - bias))
 
     def decode(raw: NDArray[Any]) -> Values:
         signed = raw.view(np.int16)
         if int(raw.max()) >= special + (1 << 15) or int(signed.max()) >= special:
-            return _looked_up("float16", raw)
+            return _look_up("float16", raw)
         out = wide[: len(raw)]
         out[:] = signed
         np.left_shift(out, shift, out=out)
@@ -136,7 +137,7 @@ def _float16(mantissa: int, bias: int, special: int) -> Callable[[NDArray[Any]],
     return decode
 
 
-def _looked_up(dtype: str, raw: NDArray[Any]) -> Values:
+def _look_up(dtype: str, raw: NDArray[Any]) -> Values:
     found: NDArray[np.float32] = values_of(dtype)[raw]
     return found
 
@@ -152,6 +153,7 @@ def values_of(dtype: str) -> NDArray[np.float32]:
     code = np.arange(256)
     if dtype == "float8_e8m0fnu":
         return np.where(code == 255, np.nan, np.exp2(code - 127.0)).astype(np.float32)
+    # e4m3fn: 4 bits of exponent with the bias 7, 3 of mantissa; no Inf, and NaN only where all seven bits are set
     exponent, mantissa = code >> 3 & 15, code & 7
     size = np.where(exponent == 0, mantissa * 2.0**-9, (8 + mantissa) * np.exp2(exponent - 10.0))
     return np.where(code & 127 == 127, np.nan, np.where(code < 128, size, -size)).astype(np.float32)

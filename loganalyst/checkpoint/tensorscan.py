@@ -1,32 +1,32 @@
-"""What the numbers of a tensor say, from one pass over its blocks; and how far two tensors are apart."""
+"""The statistics of a tensor, from one pass over its blocks; and the difference between two tensors."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, prod, sqrt
 
 import numpy as np
 
-from loganalyst.checkpoint.blocksums import SAFE, scanner
+from loganalyst.checkpoint.blocksums import SAFE_PEAK, scanner
 from loganalyst.checkpoint.tensorblocks import RAW, Stored, Values
 from loganalyst.model import TensorStats
 
-TINY = 1e-8
+TINY = 1e-8  # a value of a smaller size counts as tiny
 
 
 def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
-    """The statistics of one tensor, of its finite values; `tiny` counts those of a smaller size.
+    """The statistics of the finite values of one tensor. Values of a size below `tiny` are counted as tiny.
 
-    Counts and extremes are exact (whole numbers above 2^53: to float64); mean, deviation and norm to about 1e-6.
+    Counts and extremes are exact (integers above 2^53 are rounded to float64); mean, deviation and norm hold to about
+    1e-6.
     """
     adding = scanner(stored.dtype, tiny)
     with np.errstate(over="ignore", invalid="ignore"):
         for block in stored.raw():
             adding.add(block)
     s = adding.sums()
-    seen = s.finite + s.nan + s.inf == prod(stored.shape)  # a view may show one number many times
-    rows = seen and len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
-    some = s.finite > 0
+    complete = s.finite + s.nan + s.inf == prod(stored.shape)  # a view may repeat one value many times
+    may_be_dead = complete and len(stored.shape) > 1 and stored.floating and s.zeros >= prod(stored.shape[1:]) > 0
+    has_finite = s.finite > 0
     return TensorStats(
         name=stored.name,
         shape=stored.shape,
@@ -36,18 +36,18 @@ def scan(stored: Stored, *, tiny: float = TINY) -> TensorStats:
         inf=s.inf,
         zeros=s.zeros,
         tiny=s.tiny,
-        min=s.low if some else None,
-        max=s.high if some else None,
-        mean=s.mean if some else None,
-        std=sqrt(max(s.about_mean, 0.0) / s.finite) if some else None,
-        norm=sqrt(s.about_zero) if some else None,
-        dead_rows=_dead_rows(stored) if rows else 0,
+        min=s.low if has_finite else None,
+        max=s.high if has_finite else None,
+        mean=s.mean if has_finite else None,
+        std=sqrt(max(s.about_mean, 0.0) / s.finite) if has_finite else None,
+        norm=sqrt(s.about_zero) if has_finite else None,
+        dead_rows=_dead_rows(stored) if may_be_dead else 0,
     )
 
 
 def _dead_rows(stored: Stored) -> int:
-    """Rows that are all zeros: outputs that are always their bias. A second pass, if zeros suffice for one: over bits,
-    of which zeros have none but that of the sign.
+    """The number of all-zero rows: outputs that are always their bias. This second pass runs if there are zeros enough
+    for a row. It works on bits: a zero has none set but its sign.
     """
     parts = 2 if "complex" in stored.dtype else 1
     width = prod(stored.shape[1:]) * parts
@@ -55,7 +55,7 @@ def _dead_rows(stored: Stored) -> int:
     offset = 0
     for block in stored.raw():
         codes = block.view(bits.dtype)
-        first, edges = _rows(offset, len(codes), width)
+        first, edges = _row_edges(offset, len(codes), width)
         if first + len(edges) > len(bits):
             return 0
         bits[first : first + len(edges)] |= np.bitwise_or.reduceat(codes, edges)
@@ -63,8 +63,8 @@ def _dead_rows(stored: Stored) -> int:
     return int(np.count_nonzero(bits << 1 == 0)) if offset == len(bits) * width else 0
 
 
-def _rows(offset: int, length: int, width: int) -> "tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]]]":
-    """The first row of a block, and where in the block each of its rows begins."""
+def _row_edges(offset: int, length: int, width: int) -> "tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]]]":
+    """The first row of a block, and the index at which each of its rows begins."""
     first = offset // width
     edges = np.arange(first * width - offset, length, width, dtype=np.int64)
     edges[0] = 0
@@ -72,38 +72,34 @@ def _rows(offset: int, length: int, width: int) -> "tuple[int, np.ndarray[tuple[
 
 
 @dataclass(frozen=True)
-class Apart:
-    """How far a tensor went: the length of the difference against the old length, and the cosine of old and new."""
+class Difference:
+    """The difference of two tensors: its norm as a share of the old norm, and the cosine of old and new."""
 
     relative: float | None
     cosine: float | None
     equal: bool
 
 
-def apart(old: Stored, new: Stored) -> Apart:
-    """Two tensors of one shape against each other, block by block; None where a value is not finite."""
-    equal, gone, before, after, along = True, 0.0, 0.0, 0.0, 0.0
+def difference(old: Stored, new: Stored) -> Difference:
+    """Compare two tensors of one shape block by block; the result is None if a value is not finite."""
+    equal, moved, before, after, product = True, 0.0, 0.0, 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for a, b in _pairs(old, new):
+        for a, b in zip(old.blocks(), new.blocks(), strict=True):
             if np.array_equal(a, b):
-                square = float(np.dot(a, a)) if SAFE[0] < float(np.abs(a).max()) < SAFE[1] else _square(a)
-                before, after, along = before + square, after + square, along + square
+                square = float(np.dot(a, a)) if SAFE_PEAK[0] < float(np.abs(a).max()) < SAFE_PEAK[1] else _square(a)
+                before, after, product = before + square, after + square, product + square
                 continue
             equal = False
             x, y = a.astype(np.float64), b.astype(np.float64)
-            before, after, along = before + float(x @ x), after + float(y @ y), along + float(x @ y)
+            before, after, product = before + float(x @ x), after + float(y @ y), product + float(x @ y)
             y -= x
-            gone += float(y @ y)
-    if not isfinite(gone + before + after):
-        return Apart(None, None, equal)
-    relative = sqrt(gone / before) if before else (math.inf if gone else 0.0)
-    return Apart(relative, along / sqrt(before * after) if before and after else None, equal)
+            moved += float(y @ y)
+    if not isfinite(moved + before + after):
+        return Difference(None, None, equal)
+    relative = sqrt(moved / before) if before else (math.inf if moved else 0.0)
+    return Difference(relative, product / sqrt(before * after) if before and after else None, equal)
 
 
 def _square(x: Values) -> float:
     wide = x.astype(np.float64)
     return float(wide @ wide)
-
-
-def _pairs(old: Stored, new: Stored) -> Iterator[tuple[Values, Values]]:
-    return zip(old.blocks(), new.blocks(), strict=True)

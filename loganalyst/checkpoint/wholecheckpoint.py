@@ -1,4 +1,4 @@
-"""A checkpoint as a whole: its tensors scanned, parameters by module, tied tensors, the state of its optimisers."""
+"""Scans a whole checkpoint: all tensors, parameters by module, tied tensors, the state of the optimisers."""
 
 import re
 from collections import defaultdict
@@ -17,34 +17,35 @@ from loganalyst.limits import processors
 from loganalyst.model import CheckpointScan, ModuleShare, OptimizerScan, TensorStats
 from loganalyst.thresholds import checkpoint_limit
 
-MOST_MODULES = 24  # a table of the modules has no more rows, but for a model without nesting
-THREADS = 4  # more are not faster: they wait for memory
+MAX_MODULES = 24  # rows of the table of modules, unless the model has no nesting
+MAX_THREADS = 4  # more are not faster, because they wait for memory
+# state that is not trained, such as "bn1.running_mean"
 BUFFER = re.compile(r"(^|\.)(running_mean|running_var|num_batches_tracked|inv_freq|position_ids)$")
 
 
-def tensors(found: Contents, *, spectra: bool) -> int:
-    """How many tensors are to be read."""
+def tensor_count(found: Contents, *, spectra: bool) -> int:
+    """The number of tensors to read."""
     return (2 if spectra else 1) * len(found.tensors) + sum(len(o.moments) for o in found.optimizers)
 
 
-def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> CheckpointScan:
-    """Read all numbers of a checkpoint."""
-    tensors = tuple(_scanned(found.tensors, repeat(TINY), steps))
+def scan_checkpoint(found: Contents, steps: Steps, *, spectra: bool = False) -> CheckpointScan:
+    """Read all values of a checkpoint."""
+    tensors = tuple(_scan_all(found.tensors, repeat(TINY), steps))
     if spectra:
         tensors = tuple(_with_spectra(found.tensors, tensors, steps))
-    groups = _tied(found.tensors)
-    again = {name for group in groups for name in group[1:]}
-    own = [t for s, t in zip(found.tensors, tensors, strict=True) if _parameter(s) and t.name not in again]
-    total = sum(t.count for t in own)
+    groups = _tied_groups(found.tensors)
+    aliases = {name for group in groups for name in group[1:]}
+    parameters = [t for s, t in zip(found.tensors, tensors, strict=True) if _is_parameter(s) and t.name not in aliases]
+    total = sum(t.count for t in parameters)
     optimizers = tuple(_optimizer(o, steps) for o in found.optimizers)
     return CheckpointScan(
         path=found.path,
         format=found.format,
         bytes=found.bytes,
         tensors=tensors,
-        modules=_modules(own, total),
+        modules=_modules(parameters, total),
         parameters=total,
-        embedding_share=sum(t.count for t in own if t.embedding) / total if total else None,
+        embedding_share=sum(t.count for t in parameters if t.embedding) / total if total else None,
         tied=groups,
         optimizers=optimizers,
         loss_scale=found.loss_scale,
@@ -56,27 +57,27 @@ def scanned(found: Contents, steps: Steps, *, spectra: bool = False) -> Checkpoi
     )
 
 
-def _scanned(stored: Sequence[Stored], limits: Iterable[float], steps: Steps) -> Iterator[TensorStats]:
-    """One after the other, some at a time: numpy lets go of the interpreter while it computes."""
-    with ThreadPoolExecutor(min(processors(), THREADS)) as pool:
+def _scan_all(stored: Sequence[Stored], limits: Iterable[float], steps: Steps) -> Iterator[TensorStats]:
+    """Scan the tensors in parallel, in order: numpy releases the interpreter while it computes."""
+    with ThreadPoolExecutor(min(processors(), MAX_THREADS)) as pool:
         for stats in pool.map(lambda tensor, tiny: scan(tensor, tiny=tiny), stored, limits):
-            steps.one()
+            steps.advance()
             yield stats
 
 
 def _with_spectra(stored: Iterable[Stored], tensors: Iterable[TensorStats], steps: Steps) -> Iterator[TensorStats]:
-    """One at a time: a matrix is held."""
+    """Add the spectra one at a time, because each holds a matrix."""
     for tensor, stats in zip(stored, tensors, strict=True):
         yield with_spectrum(tensor, stats)
-        steps.one()
+        steps.advance()
 
 
-def _parameter(stored: Stored) -> bool:
+def _is_parameter(stored: Stored) -> bool:
     return stored.floating and not BUFFER.search(stored.name)
 
 
-def _tied(tensors: Iterable[Stored]) -> tuple[tuple[str, ...], ...]:
-    """Names that share their storage."""
+def _tied_groups(tensors: Iterable[Stored]) -> tuple[tuple[str, ...], ...]:
+    """Groups of names that share their storage."""
     groups: dict[object, list[str]] = defaultdict(list)
     for t in tensors:
         if prod(t.shape):
@@ -85,13 +86,13 @@ def _tied(tensors: Iterable[Stored]) -> tuple[tuple[str, ...], ...]:
 
 
 def _modules(tensors: Sequence[TensorStats], total: int) -> tuple[ModuleShare, ...]:
-    """At the greatest depth of names that still makes a short table, in the order of the file."""
+    """Modules at the greatest depth that still makes a short table, in the order of the file."""
     groups: dict[str, list[TensorStats]] = {}
     for depth in range(1, 6):
         deeper: dict[str, list[TensorStats]] = defaultdict(list)
         for t in tensors:
             deeper[".".join(t.name.split(".")[:-1][:depth]) or t.name].append(t)
-        if groups and (len(deeper) > MOST_MODULES or len(deeper) == len(groups)):
+        if groups and (len(deeper) > MAX_MODULES or len(deeper) == len(groups)):
             break
         groups = deeper
     return tuple(_module(name, members, total) for name, members in groups.items())
@@ -105,18 +106,18 @@ def _module(name: str, members: Sequence[TensorStats], total: int) -> ModuleShar
 
 
 def _optimizer(found: Optimizer, steps: Steps) -> OptimizerScan:
-    """Second moments are held against eps squared, other tensors against the usual limit."""
-    second = [s.name.endswith(".exp_avg_sq") for s in found.moments]
+    """Scan an optimiser. Second moments are compared with eps squared, other tensors with the usual limit."""
+    is_second = [s.name.endswith(".exp_avg_sq") for s in found.moments]
     square = found.eps * found.eps
-    moments = tuple(_scanned(found.moments, (square if is_v else TINY for is_v in second), steps))
-    v = [m for m, is_v in zip(moments, second, strict=True) if is_v and m.count]
-    seen, peaks = sum(m.count - m.zeros for m in v), [m.max for m in v if m.max]
+    moments = tuple(_scan_all(found.moments, (square if is_v else TINY for is_v in is_second), steps))
+    second_moments = [m for m, is_v in zip(moments, is_second, strict=True) if is_v and m.count]
+    nonzero, peaks = sum(m.count - m.zeros for m in second_moments), [m.max for m in second_moments if m.max]
     limit = checkpoint_limit("blown_up") * median(peaks) if peaks else 0.0
     return OptimizerScan(
         step=found.step,
         eps=found.eps,
         lr=tuple(found.lr),
         moments=moments,
-        blown_up=tuple(m.name for m in v if m.max and m.max > limit),
-        eps_share=sum(m.tiny - m.zeros for m in v) / seen if seen else None,
+        blown_up=tuple(m.name for m in second_moments if m.max and m.max > limit),
+        eps_share=sum(m.tiny - m.zeros for m in second_moments) / nonzero if nonzero else None,
     )

@@ -94,7 +94,7 @@ def replay(
     Each experiment changes one thing. The code of the entry runs in a process of its own, within the budget. Exits
     with 1 if a cause is likely after the experiments, 2 if the run, the entry or the checkpoint cannot be used, else 0.
     """
-    from loganalyst.replaying.hypothesissearch import replay as replayed
+    from loganalyst.replaying.replayrun import replay as replayed
 
     refuse([output, plot], [run, *([checkpoint] if checkpoint else [])])
     found = replayed(

@@ -76,7 +76,7 @@ def _change(
         if way is None or kind.causes.get(pair.second["label"]) in (way, "any"):
             continue
         for row in own.select("key", "value", "number").iter_rows():
-            if known.of(row[0]) is kind and (value := _better(row, way, healthy, config)):
+            if known.kind_of(row[0]) is kind and (value := _better(row, way, healthy, config)):
                 return row[0], value, row[1]
     return None
 

@@ -89,7 +89,7 @@ def _logged(runs: Sequence[str], config: pl.DataFrame) -> pl.DataFrame:
 
 def _section(key: str, known: Kinds) -> str | None:
     """`config`, `seed`, or what it says of code and versions; None for what says nothing."""
-    kind = None if key.startswith(FACTS) else known.of(key)
+    kind = None if key.startswith(FACTS) else known.kind_of(key)
     if kind is None or kind.section == "place":
         return None
     return "seed" if kind.name == "seed" else kind.section
@@ -106,7 +106,8 @@ def _names(logged: pl.DataFrame, known: Kinds) -> pl.DataFrame:
     )  # fmt: skip
     other = found.with_columns(
         other=pl.Series(
-            [(kind := known.of(key)) is not None and kind.name == "other" for key in found["key"]], dtype=pl.Boolean
+            [(kind := known.kind_of(key)) is not None and kind.name == "other" for key in found["key"]],
+            dtype=pl.Boolean,
         )
     )
     return other.filter(pl.col("alone") & (pl.col("text") | (pl.col("counter") & pl.col("other")))).select("key")
@@ -170,12 +171,12 @@ def _alike(setting: Setting) -> bytes:
 
 
 def _rank(key: str, known: Kinds) -> int:
-    kind = known.of(key)
+    kind = known.kind_of(key)
     return kind.rank if kind else len(known.kinds)
 
 
 def _setting(key: str, rows: pl.DataFrame, known: Kinds) -> Setting:
-    kind = known.of(key)
+    kind = known.kind_of(key)
     name = kind.name if kind else "other"
     numbers = rows["number"]
     if numbers.null_count() == rows["text"].null_count() and numbers.is_finite().all() and numbers.n_unique() > 1:

@@ -20,7 +20,7 @@ def settings(ids: Sequence[str], config: pl.DataFrame) -> Names:
     known, of = kinds(), limits().settings
     told = {}
     for key in config["key"].unique():
-        kind = None if key.startswith(FACTS) else known.of(key)
+        kind = None if key.startswith(FACTS) else known.kind_of(key)
         if kind is not None and kind.name in of.kinds:
             told[key] = _last(key, of.vague)
     return incidence(ids, _renamed(config, "key", told))

@@ -1,1 +1,1 @@
-"""Curves: the role of each metric, its meaning, and its effective history."""
+"""Curves: the role of each metric, the roles that values reveal, and the effective history."""

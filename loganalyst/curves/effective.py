@@ -1,4 +1,4 @@
-"""The effective history of a run: one curve a metric, with what a restart did over again taken out."""
+"""The effective history of a run: one curve per metric, without the steps that a restart repeated."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,32 +7,30 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from loganalyst.curves.metricarrays import parted
+from loganalyst.curves.metricarrays import by_metric
 from loganalyst.model import Curve, Metric, Role, Run
 
 Roles = Mapping[str, tuple[Role, str]]
 
-_TERMS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
-_NO_LANGUAGE = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
+_TERM_ROLES = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
+_NON_LANGUAGE_ROLES = ("recon_loss", "quantisation_loss", "kl", "codebook_usage", "reward", "value_loss", "rl_loss",
                 "discriminator_loss", "generator_loss")  # fmt: skip
-_SIDE = 3  # points that tell the level on a side of where a training begins anew
-SHARE = 1 << 20  # points that are grouped at once
-_BACK = 0.5  # of what the loss had fallen, the least that it goes back there
+_LEVEL_POINTS = 3  # points of a level on one side of a possible start of a training
+GROUPED_POINTS = 1 << 20  # points grouped at once, to bound the memory
+_MIN_RETURN = 0.5  # share of the fall so far by which the loss must rise where a training starts over
 
 
 def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Series | None:
-    """The rows (UInt32) of the points that count, once each, by metric in file order; None means all of them.
+    """The rows (UInt32) of the points that count, each once, by metric in file order; None means all of them.
 
-    `sources` maps a file to its format.
-
-    A metric that several formats logged is read from the one with most points, what several files say word for word
-    from the first of them. Of two sessions that logged the same
-    steps the later one counts: the earlier one was restarted from before them. A session that begins at or before the
-    first step of the one before it is a fresh start and replaces it.
+    `sources` maps a file to its format. Of a metric that several formats logged, the format with most points counts. A
+    point that several files repeat exactly counts in the first of them. Of two sessions that logged the same steps, the
+    later one counts, because the earlier one was restarted from before these steps. A session that begins at or before
+    the first step of the previous session is a fresh start and replaces it.
     """
     files = points["source"].unique()
     coded = _coded(points, files)
-    rows = _once(points, coded) if len(sources) > 1 and len(files) > 1 else None
+    rows = _without_copies(points, coded) if len(sources) > 1 and len(files) > 1 else None
     formats = pl.Series("format", [sources.get(file) for file in files.drop_nulls()], pl.String)
     several = len(set(sources.values())) > 1 and len({sources.get(file) for file in files}) > 1
     if not several and points["session"].min() == points["session"].max():
@@ -40,12 +38,12 @@ def effective(points: pl.DataFrame, sources: Mapping[str, str | None]) -> pl.Ser
     if rows is None:
         rows = pl.int_range(points.height, dtype=pl.UInt32, eager=True)
     if several:
-        rows = rows.filter(_chosen(coded[rows], formats))
-    return rows.filter(_not_redone(coded["metric"][rows], points["session"][rows], points["step"][rows]))
+        rows = rows.filter(_of_main_format(coded[rows], formats))
+    return rows.filter(_not_repeated(coded["metric"][rows], points["session"][rows], points["step"][rows]))
 
 
 def _coded(points: pl.DataFrame, files: pl.Series) -> pl.DataFrame:
-    """Metric and source of each point as numbers: the names of millions of points take much memory."""
+    """Metric and source of each point as numbers, because the names of millions of points need much memory."""
     metrics = points["metric"].unique()
     return pl.DataFrame([
         points["metric"].cast(pl.Enum(metrics)).to_physical(),
@@ -53,8 +51,8 @@ def _coded(points: pl.DataFrame, files: pl.Series) -> pl.DataFrame:
     ])  # fmt: skip
 
 
-def _chosen(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
-    """Which points are of the format that has most of their metric; `formats` are those of the files."""
+def _of_main_format(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
+    """Which points come from the format with most points of their metric; `formats` are those of the files."""
     counts = coded.group_by("metric", "source").len()
     counts = counts.with_columns(formats.gather(counts["source"]))
     sizes = counts.group_by("metric", "format").agg(pl.col("len").sum())
@@ -65,80 +63,84 @@ def _chosen(coded: pl.DataFrame, formats: pl.Series) -> pl.Series:
     return own.to_series().is_in(both.to_series().implode())
 
 
-def _not_redone(metric: pl.Series, session: pl.Series, step: pl.Series) -> pl.Series:
-    """Which points come before the earliest step that any later session logged again."""
+def _not_repeated(metric: pl.Series, session: pl.Series, step: pl.Series) -> pl.Series:
+    """Which points come before the earliest step that a later session logged again."""
     points = pl.DataFrame([metric, session, step])
     starts = (
         points.group_by("metric", "session").agg(start=pl.col("step").min()).sort("metric", "session", descending=True)
     )
-    later = starts.select("metric", "session", redone=pl.col("start").cum_min().shift(1).over("metric"))
-    redone = points.select("metric", "session").join(later, on=["metric", "session"], how="left", maintain_order="left")
-    return (redone["redone"].is_null() | step.is_null() | (step < redone["redone"])).fill_null(value=False)
+    later = starts.select("metric", "session", repeated=pl.col("start").cum_min().shift(1).over("metric"))
+    repeated = points.select("metric", "session").join(
+        later, on=["metric", "session"], how="left", maintain_order="left"
+    )
+    return (repeated["repeated"].is_null() | step.is_null() | (step < repeated["repeated"])).fill_null(value=False)
 
 
-def _once(points: pl.DataFrame, coded: pl.DataFrame) -> pl.Series | None:
-    """The rows of the points without those that another file said before, as a logger's own file does of what the job
-    printed; those that several files wrote at the same time by their steps, as environments side by side do. None: all.
+def _without_copies(points: pl.DataFrame, coded: pl.DataFrame) -> pl.Series | None:
+    """The rows of the points without those that an earlier file holds, such as printed copies of a logger's own file.
+    Points that several files wrote at the same time, such as parallel environments, are sorted by step. None: all rows.
     """
     several = coded.group_by("metric").agg(pl.col("source").n_unique()).filter(pl.col("source") > 1)["metric"]
     if not several.len():
         return None
     of_several = coded["metric"].is_in(several.implode())
-    rows = _first_said(points, coded, of_several)
+    rows = _first_file_rows(points, coded, of_several)
     shared = coded[rows].hstack(points.select("session", "step", "time")[rows]).insert_column(0, rows)
-    beside = shared["metric"].is_in(_beside(shared).implode())
-    by_step = shared.select("row", "session", "step").filter(beside)
+    parallel = shared["metric"].is_in(_parallel_metrics(shared).implode())
+    by_step = shared.select("row", "session", "step").filter(parallel)
     by_step = by_step.sort("session", "step", nulls_last=True, maintain_order=True)
-    return pl.concat([(~of_several).arg_true().rename("row"), rows.filter(~beside), by_step["row"]])
+    return pl.concat([(~of_several).arg_true().rename("row"), rows.filter(~parallel), by_step["row"]])
 
 
-def _first_said(points: pl.DataFrame, coded: pl.DataFrame, asked: pl.Series) -> pl.Series:
+def _first_file_rows(points: pl.DataFrame, coded: pl.DataFrame, asked: pl.Series) -> pl.Series:
     """The rows among the points `asked` that no earlier file holds.
 
-    It looks at a share of the steps at a time: a grouping takes several times the memory of its input.
+    Works on a share of the steps at a time, because a grouping takes several times the memory of its input.
     """
     step, first = points["step"], pl.col("source").first().over("metric", "session", "step", "value")
-    shares = 1 + points.height // SHARE
+    shares = 1 + points.height // GROUPED_POINTS
     found = [(asked & step.is_null()).arg_true()]
     for share in range(shares):
         rows = (asked & (step % shares == share)).fill_null(value=False).arg_true()
-        said = coded[rows].hstack(points.select("session", "step", "value")[rows])
-        found.append(rows.filter(said.select(pl.col("source") == first).to_series()))
+        points_here = coded[rows].hstack(points.select("session", "step", "value")[rows])
+        found.append(rows.filter(points_here.select(pl.col("source") == first).to_series()))
     return pl.concat(found).sort().alias("row")
 
 
-def _beside(points: pl.DataFrame) -> pl.Series:
-    """Metrics whose files overlap in time, as far as that is known, and have steps that never go back."""
+def _parallel_metrics(points: pl.DataFrame) -> pl.Series:
+    """Metrics whose files overlap in time, where the times are known, and have steps that never go back."""
     files = points.group_by("metric", "source").agg(
         begin=pl.col("time").min(),
         end=pl.col("time").max(),
         on=(pl.col("step").diff() >= 0).over("session").all(),
     )
-    after = pl.col("begin").slice(1) >= pl.col("end").slice(0, pl.len() - 1)
-    metrics = files.sort("begin").group_by("metric").agg(pl.col("on").all(), after=after.fill_null(False).all())
+    begins_after = pl.col("begin").slice(1) >= pl.col("end").slice(0, pl.len() - 1)
+    metrics = files.sort("begin").group_by("metric").agg(pl.col("on").all(), after=begins_after.fill_null(False).all())
     return metrics.filter("on", ~pl.col("after"))["metric"]
 
 
 def curves(run: Run, roles: Roles) -> list[Curve]:
-    """One curve a metric, in order of first appearance; steps are the row numbers where none were logged."""
+    """One curve per metric, in order of first appearance. Without logged steps, steps are row numbers."""
     rows = effective(run.points, {s.path: s.format for s in run.sources}) if run.points.height else None
     return [
         Curve(p.metric, roles[p.metric][0], p.steps, p.values, p.times, p.epochs, p.sessions, p.lines, p.source)
-        for p in parted(run.points, rows)
+        for p in by_metric(run.points, rows)
     ]
 
 
 def last_training(found: list[Curve]) -> list[Curve]:
-    """The curves from where the last of several trainings of one program began: there the epochs are counted from the
-    first again, and the loss, of training or held out, goes back most of the way to where it had begun.
+    """The curves from the start of the last training, if one program trained several times.
+
+    A training starts where the epochs count from the first again and a loss, of training or held-out data, returns most
+    of the way to its first value.
     """
     losses = ("train_loss", "val_loss")
-    starts = [start for c in found if c.role.name in losses and (start := _begun_anew(c)) is not None]
-    return [_since(c, max(starts)) for c in found] if starts else found
+    starts = [start for c in found if c.role.name in losses and (start := _last_training_start(c)) is not None]
+    return [_from_start(c, max(starts)) for c in found] if starts else found
 
 
 class _Start(NamedTuple):
-    """Where a training began: session and step of its first loss, and the line (-1: not known) in this file."""
+    """The start of a training: session and step of its first loss, its line (-1: not known) and its file."""
 
     session: int
     step: int
@@ -146,25 +148,29 @@ class _Start(NamedTuple):
     source: str | None
 
 
-def _begun_anew(loss: Curve) -> _Start | None:
-    """The last time that it did."""
+def _last_training_start(loss: Curve) -> _Start | None:
+    """The last start of a training that this loss shows."""
     known = np.flatnonzero(np.isfinite(loss.values) & np.isfinite(loss.epochs))
     x, epochs, sessions = loss.values[known], loss.epochs[known], loss.sessions[known]
     back = np.flatnonzero((np.diff(epochs) < 0) & (np.diff(sessions) == 0)) + 1
     for k in back[::-1].tolist():
-        if epochs[k] > epochs[0] or min(k, x.size - k) < _SIDE:
+        if epochs[k] > epochs[0] or min(k, x.size - k) < _LEVEL_POINTS:
             continue
-        parts = (x[: min(_SIDE, k - _SIDE) or 1], x[k - _SIDE : k], x[k : k + _SIDE])
-        first, before, after = (float(np.median(part)) for part in parts)
-        if first > before and after - before > _BACK * (first - before):
+        stretches = (
+            x[: min(_LEVEL_POINTS, k - _LEVEL_POINTS) or 1],
+            x[k - _LEVEL_POINTS : k],
+            x[k : k + _LEVEL_POINTS],
+        )
+        first, before, after = (float(np.median(stretch)) for stretch in stretches)
+        if first > before and after - before > _MIN_RETURN * (first - before):
             at = known[k]
             return _Start(int(sessions[k]), int(loss.steps[at]), int(loss.lines[at]), loss.source)
     return None
 
 
-def _since(curve: Curve, start: _Start) -> Curve:
-    """The curve from there on: by the lines, where it stands in the same file, as values of held-out data may have the
-    step of the training before.
+def _from_start(curve: Curve, start: _Start) -> Curve:
+    """The curve from the start on. In the same file, lines decide, because held-out values may carry the step of the
+    previous training.
     """
     if start.line >= 0 and curve.source == start.source and (curve.lines >= 0).all():
         later = curve.lines >= start.line
@@ -176,30 +182,32 @@ def _since(curve: Curve, start: _Start) -> Curve:
 
 
 def stand_ins(found: list[Curve], roles: Mapping[str, Role]) -> list[Curve]:
-    """Losses that were not logged, made of what was: the sum of all terms, or the logarithm of a perplexity."""
-    train = _total(found, roles["train_loss"]) or _of_perplexity(found, "train_perplexity", roles["train_loss"])
-    return [*train, *_of_perplexity(found, "val_perplexity", roles["val_loss"])]
+    """Losses that were not logged, computed from other curves: the sum of all terms, or the
+    logarithm of a perplexity.
+    """
+    train = _sum_of_terms(found, roles["train_loss"]) or _log_perplexity(found, "train_perplexity", roles["train_loss"])
+    return [*train, *_log_perplexity(found, "val_perplexity", roles["val_loss"])]
 
 
-@np.errstate(divide="ignore", invalid="ignore")  # a perplexity of 0 or less is none
-def _of_perplexity(found: list[Curve], given: str, role: Role) -> list[Curve]:
+@np.errstate(divide="ignore", invalid="ignore")  # a perplexity of 0 or less is invalid
+def _log_perplexity(found: list[Curve], given: str, role: Role) -> list[Curve]:
     """The logarithm of the longest perplexity as a curve of `role`.
 
-    Empty if the run logs a loss like it, or if the perplexity may be that of codes.
+    Empty if the run logs such a loss itself, or if the perplexity may be that of a codebook.
     """
     known = {c.role.name for c in found if len(c.values)}
     curves = [c for c in found if c.role.name == given and len(c.values)]
-    if not curves or known & {role.name, _TERMS[role.name], *_NO_LANGUAGE}:
+    if not curves or known & {role.name, _TERM_ROLES[role.name], *_NON_LANGUAGE_ROLES}:
         return []
     curve = max(curves, key=lambda c: len(c.values))
     return [replace(curve, metric=f"ln {curve.metric}", role=role, values=np.log(np.maximum(curve.values, 0)))]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a sum beyond the largest float is infinite
-def _total(found: list[Curve], role: Role) -> list[Curve]:
+def _sum_of_terms(found: list[Curve], role: Role) -> list[Curve]:
     """The weighted sum of the logged loss terms as one more curve of `role`.
 
-    Only where no curve has that role and all terms share their steps; else nothing.
+    Empty if a curve has that role, or if the terms do not share their steps.
     """
     terms = [c for c in found if c.role.name == "loss_component" and len(c.values)]
     shared = [c for c in terms if np.array_equal(c.steps, terms[0].steps)]

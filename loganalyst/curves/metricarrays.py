@@ -1,7 +1,7 @@
-"""The points by metric, as arrays: what a table of millions of rows is parted into before anything looks at a curve.
+"""The points by metric, as arrays: a table of millions of rows is split before any curve is examined.
 
-Each number is moved once, straight to its place. A grouping of the frame copies all of it first, its names too, and of
-a log of 1 GB the new memory that this takes costs more time than the parting.
+Each number is moved once, directly to its place. Grouping the frame would first copy all of it, including the names.
+For a log of 1 GB, the additional memory costs more time than the splitting.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from loganalyst.threads import side_by_side
 
-BLOCK = 1 << 16  # rows at a time: they and their order stay in the processor's cache
+BLOCK_ROWS = 1 << 16  # rows moved at a time: they and their order fit in the processor's cache
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Parted(NamedTuple):
-    """The points of one metric in file order, without those whose value is NULL: times in seconds, NaN for times and
-    epochs that are not known, 0 for such sessions, -1 for such lines; `source` is the file of the last point.
+class MetricArrays(NamedTuple):
+    """The points of one metric in file order, without points whose value is NULL.
+
+    Times are in seconds. Unknown times and epochs are NaN, unknown sessions 0, unknown lines -1. `source` is the file
+    of the last point.
     """
 
     metric: str
@@ -36,7 +38,7 @@ class Parted(NamedTuple):
     source: str | None
 
 
-_COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becomes NaN where nothing else is said
+_COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becomes NaN unless filled here
     "step": lambda rows: rows["step"].fill_null(0).to_numpy(),
     "stepped": lambda rows: rows["step"].is_not_null().to_numpy(),
     "value": lambda rows: rows["value"].to_numpy(),
@@ -47,54 +49,61 @@ _COLUMNS: Mapping[str, Callable[[pl.DataFrame], NDArray[Any]]] = {  # NULL becom
 }
 
 
-def parted(points: pl.DataFrame, rows: pl.Series | None = None) -> Iterator[Parted]:
-    """The metrics of the `rows` (None: all) of a `points` table, in order of first appearance.
+def by_metric(
+    points: pl.DataFrame, rows: pl.Series | None = None, *, block_rows: int = BLOCK_ROWS
+) -> Iterator[MetricArrays]:
+    """The metrics in the `rows` (None: all) of a `points` table, in order of first appearance.
 
-    A NULL step takes the step of the point before. A metric without any step counts its rows. A column with one value
-    shares memory: such arrays are read-only.
+    A NULL step takes the step of the previous point. A metric without any step counts its rows. Columns with one value
+    share memory; these arrays are read-only.
     """
     height = points.height if rows is None else len(rows)
     if not height:
         return
-    # the rows that count are taken a block at a time: a second table would take as much memory again
-    blocks = [_Block(points, rows, start) for start in range(0, height, BLOCK)]
-    codes, metrics = _codes(points, rows)
+    # rows are taken a block at a time, because a second table would double the memory
+    blocks = [_Block(points, rows, start, block_rows) for start in range(0, height, block_rows)]
+    codes, metrics = _codes(points, rows, block_rows)
     if points["value"].null_count():
         known = [block.rows()["value"].is_not_null().to_numpy() for block in blocks]
         blocks = [replace(block, known=None if mask.all() else mask) for block, mask in zip(blocks, known, strict=True)]
         codes = [code[mask] for code, mask in zip(codes, known, strict=True)]
     counts = np.array([np.bincount(code, minlength=len(metrics)) for code in codes])
     ends = np.cumsum(counts.sum(axis=0))
-    same = _same(points, int(ends[-1]))
-    columns = _moved(blocks, codes, counts, same) | same
+    same = _constant_columns(points, int(ends[-1]))
+    columns = _sorted_columns(blocks, codes, counts, same) | same
     sources = _sources(blocks, codes, len(metrics))
-    stepped = bool(columns["stepped"].all())  # asked once: of thousands of short curves each question costs
+    stepped = bool(
+        columns["stepped"].all()
+    )  # checked once, because a check of each of thousands of short curves costs time
     for metric, source, (begin, end) in zip(metrics, sources, pairwise([0, *ends.tolist()]), strict=True):
-        own = {name: column[begin:end] for name, column in columns.items()}
-        steps, told = own.pop("step"), own.pop("stepped")
-        steps = steps if stepped else _filled(steps, told)
-        yield Parted(metric, steps, own["value"], own["time"], own["epoch"], own["session"], own["line"], source)
+        arrays = {name: column[begin:end] for name, column in columns.items()}
+        steps, has_step = arrays.pop("step"), arrays.pop("stepped")
+        steps = steps if stepped else _filled(steps, has_step)
+        yield MetricArrays(
+            metric, steps, arrays["value"], arrays["time"], arrays["epoch"], arrays["session"], arrays["line"], source
+        )
 
 
 @dataclass(frozen=True)
 class _Block:
-    """BLOCK of the rows that count, from `start` on; `known` are those with a value (None: all)."""
+    """`size` of the rows that count, starting at `start`; `known` marks rows with a value (None: all)."""
 
     points: pl.DataFrame
     counting: pl.Series | None
     start: int
+    size: int
     known: NDArray[np.bool_] | None = None
 
     def rows(self) -> pl.DataFrame:
         """The rows of the block."""
         if self.counting is None:
-            rows = self.points.slice(self.start, BLOCK)
+            rows = self.points.slice(self.start, self.size)
         else:
-            rows = self.points[self.counting.slice(self.start, BLOCK)]
+            rows = self.points[self.counting.slice(self.start, self.size)]
         return rows if self.known is None else rows.filter(pl.Series(self.known))
 
 
-def _codes(points: pl.DataFrame, rows: pl.Series | None) -> tuple[list[NDArray[np.int64]], pl.Series]:
+def _codes(points: pl.DataFrame, rows: pl.Series | None, block_rows: int) -> tuple[list[NDArray[np.int64]], pl.Series]:
     """The number of each row's metric, block by block, and the metrics in order of first appearance."""
     metrics = points["metric"].unique(maintain_order=True)
     code = points["metric"].cast(pl.Enum(metrics)).to_physical()
@@ -104,7 +113,7 @@ def _codes(points: pl.DataFrame, rows: pl.Series | None) -> tuple[list[NDArray[n
         number = np.zeros(len(metrics), np.uint32)
         number[order.to_numpy()] = np.arange(len(order))
         metrics, code = metrics.gather(order), pl.Series(number[code.to_numpy()])
-    return [code.slice(start, BLOCK).to_numpy() for start in range(0, len(code), BLOCK)], metrics
+    return [code.slice(start, block_rows).to_numpy() for start in range(0, len(code), block_rows)], metrics
 
 
 def _sources(blocks: list[_Block], codes: list[NDArray[np.int64]], metrics: int) -> list[str | None]:
@@ -117,8 +126,8 @@ def _sources(blocks: list[_Block], codes: list[NDArray[np.int64]], metrics: int)
     return [by_block[last[m][0]][last[m][1]] if m in last else None for m in range(metrics)]
 
 
-def _same(points: pl.DataFrame, rows: int) -> dict[str, NDArray[Any]]:
-    """The columns that are the same in all points, as far as that is often so, for so many `rows`."""
+def _constant_columns(points: pl.DataFrame, rows: int) -> dict[str, NDArray[Any]]:
+    """The columns that often have one value for all points, where that is so here; `rows` is their length."""
     unknown = {name for name in ("time", "epoch") if points[name].null_count() == points.height}
     found: dict[str, NDArray[Any]] = {name: np.broadcast_to(np.nan, rows) for name in unknown}
     session = points["session"]
@@ -127,31 +136,31 @@ def _same(points: pl.DataFrame, rows: int) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _moved(
+def _sorted_columns(
     blocks: list[_Block], codes: list[NDArray[Any]], counts: Integers, same: Container[str]
 ) -> dict[str, NDArray[Any]]:
-    """The columns of the blocks, one metric after another, without columns that are the `same` in all rows.
+    """The columns of the blocks sorted by metric, without the `same` columns, which have one value.
 
     `counts` says how many rows each block has of each metric.
     """
-    asked = {name: of for name, of in _COLUMNS.items() if name not in same}
-    out = {name: np.empty(counts.sum(), of(blocks[0].points.clear()).dtype) for name, of in asked.items()}
+    columns = {name: values for name, values in _COLUMNS.items() if name not in same}
+    out = {name: np.empty(counts.sum(), values(blocks[0].points.clear()).dtype) for name, values in columns.items()}
     total = counts.sum(axis=0)
-    begins = np.cumsum(total) - total + np.cumsum(counts, axis=0) - counts  # of each block's rows of each metric
+    begins = np.cumsum(total) - total + np.cumsum(counts, axis=0) - counts  # where each block's rows of each metric go
 
     def move(k: int) -> None:
         order, count = np.argsort(codes[k], kind="stable"), counts[k]
         places = np.repeat(begins[k] - np.cumsum(count) + count, count) + np.arange(len(order))
         rows = blocks[k].rows()
-        for name, of in asked.items():
-            out[name][places] = of(rows)[order]
+        for name, values in columns.items():
+            out[name][places] = values(rows)[order]
 
     side_by_side(move, range(len(blocks)), values=int(counts.sum()))
     return out
 
 
 def _filled(steps: Integers, stepped: NDArray[np.bool_]) -> Integers:
-    """The steps, those that are none (0 here) from the one before."""
+    """The steps, with missing ones (0 here) taken from the previous point."""
     if stepped.all():
         return steps
     if not stepped.any():

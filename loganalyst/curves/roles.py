@@ -1,4 +1,4 @@
-"""Metric names to roles, by `rules/roles.yaml` and the user's corrections."""
+"""Assigns roles to metric names, by `rules/roles.yaml` and the user's corrections."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import field
 
-from loganalyst.curves.rolenames import MANY, candidates
+from loganalyst.curves.rolenames import MIN_BATCH, candidates
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import OF_FILE, Role
 from loganalyst.rulefiles import Shape, Text, ours
@@ -24,8 +24,8 @@ class _Pattern:
     held_out: frozenset[str] | None
 
     def reason(self, name: str) -> str | None:
-        """Why normalised `name` fits this role, or None."""
-        words = name.split("_")  # sets of words are asked first: of thousands of names they leave out most
+        """Why the normalised `name` fits this role, or None."""
+        words = name.split("_")  # sets of words first: they exclude most of thousands of names
         if self.held_out is not None and self.held_out.isdisjoint(words):
             return None
         if self.only is not None and not all(w in self.only or w.isdigit() for w in words):
@@ -43,24 +43,25 @@ class _Turn:
     target: Role
 
 
+# a phrase between word boundaries of a normalised name: "loss" in "train_loss", not in "lossy"
 _LEFT, _RIGHT = "(?:^|_)(?:", ")(?:_|$)"
-_TERMS = ("loss_component", "recon_loss", "quantisation_loss")
-_WHOLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
-_TOTAL = {"total", "overall"}
-_MEASURES = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
-LONGEST = 500  # last characters of a metric's name that tell its role: patterns with `.*` take the square of them
-_RANKED = re.compile(r"top_?[15](?:_|$)")
-_TRAINING = {"train", "training", "tr"}
+_TERM_ROLES = ("loss_component", "recon_loss", "quantisation_loss")
+_TOTAL_ROLES = {"train_loss", "kl", "generator_loss", "discriminator_loss", "policy_loss", "value_loss"}
+_TOTAL_WORDS = {"total", "overall"}
+_MEASURE_WORDS = {"l1", "l2", "mse", "mae", "rmse", "huber", "bce", "ce", "nll"}
+MAX_NAME = 500  # only the last characters of a name count, because patterns with `.*` take quadratic time
+_TOP_K = re.compile(r"top_?[15](?:_|$)")  # "top1", "top_5_accuracy"
+_TRAINING_WORDS = {"train", "training", "tr"}
 _SIBLINGS = {"train_loss": "loss_component", "val_loss": "val_loss_component"}
-_POSSESSIVE = re.compile(r"['’]s\b")
-_VAGUE = {"other", "loss_component", "val_loss_component"}
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_POSSESSIVE = re.compile(r"['’]s\b")  # "critic's loss"
+_VAGUE_ROLES = {"other", "loss_component", "val_loss_component"}
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")  # between "val" and "Loss" in "valLoss"
 
 
-@lru_cache(1 << 16)  # a name is asked several times
+@lru_cache(1 << 16)  # the same names come several times
 def normalise(name: str) -> str:
-    """Lower-case words joined by `_`, in English where `rules/roles.yaml` knows them; what is neither letter nor digit
-    separates, and a possessive `'s` says nothing.
+    """Lower-case words joined by `_`, in English if `rules/roles.yaml` knows them. Other characters than letters and
+    digits separate words; a possessive `'s` is dropped.
     """
     name = _POSSESSIVE.sub("", name.lower())
     if _other_languages().search(name):
@@ -111,7 +112,7 @@ def _languages() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _other_languages() -> re.Pattern[str]:
-    """Whatever one of `_languages` matches."""
+    """Anything that one of `_languages` matches."""
     return re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _languages()))
 
 
@@ -141,25 +142,29 @@ def all_roles() -> Mapping[str, Role]:
 
 
 def _by_name(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
-    """By each name as it is; where that tells no more than that it is a loss, by the words its capitals begin."""
+    """Roles by the plain names; where a name shows only that it is a loss, by the words that its capitals begin."""
     plain = {metric: normalise(metric) for metric in metrics}
-    told = _fits(plain.values())
-    vague = {metric: _CAPITAL.sub("_", metric) for metric, name in plain.items() if told[name][0].name in _VAGUE}
+    plain_roles = _fits(plain.values())
+    vague = {
+        metric: _CAPITAL.sub("_", metric) for metric, name in plain.items() if plain_roles[name][0].name in _VAGUE_ROLES
+    }
     words = {metric: normalise(split) for metric, split in vague.items() if split != metric}
     split = {name: role for name, role in _fits(words.values()).items() if role[0].name != "other"}
-    return {metric: split.get(words.get(metric, ""), told[name]) for metric, name in plain.items()}
+    return {metric: split.get(words.get(metric, ""), plain_roles[name]) for metric, name in plain.items()}
 
 
 def _fits(names: Iterable[str]) -> dict[str, tuple[Role, str]]:
-    """The first role that fits each normalised name, by its last LONGEST characters."""
-    ends, patterns = {name: name[-LONGEST:] for name in names}, _catalogue()[0]
-    if len(ends) < MANY:
-        return {name: _first(end, patterns) for name, end in ends.items()}
-    may = candidates(dict.fromkeys(ends.values()), [[regex.pattern for regex in pattern.any] for pattern in patterns])
-    return {name: _first(end, [patterns[k] for k in may.get(end, ())]) for name, end in ends.items()}
+    """The first role that fits each normalised name, by its last MAX_NAME characters."""
+    ends, patterns = {name: name[-MAX_NAME:] for name in names}, _catalogue()[0]
+    if len(ends) < MIN_BATCH:
+        return {name: _first_role(end, patterns) for name, end in ends.items()}
+    batched = candidates(
+        dict.fromkeys(ends.values()), [[regex.pattern for regex in pattern.any] for pattern in patterns]
+    )
+    return {name: _first_role(end, [patterns[k] for k in batched.get(end, ())]) for name, end in ends.items()}
 
 
-def _first(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
+def _first_role(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
     for pattern in patterns:
         if reason := pattern.reason(name):
             return pattern.role, reason
@@ -180,9 +185,9 @@ def assign(
     metrics, corrections = list(metrics), corrections or {}
     for glob, corrected in corrections.items():
         if corrected not in all_roles():
-            what = f"roles: {glob}: {corrected!r} is no role"
+            problem = f"roles: {glob}: {corrected!r} is no role"
             hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
-            raise RuleError("loganalyst.yaml", what, hint)
+            raise RuleError("loganalyst.yaml", problem, hint)
     roles = {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
@@ -199,37 +204,39 @@ def assign(
 
 
 def _by_file(metrics: Iterable[str]) -> Iterable[Mapping[str, str]]:
-    """The metrics of each of the files side by side, with the names that tell their roles: without the file, but after
-    the word for training or for validation that only the file's name has.
+    """The metrics of each file, with the names that decide their roles: without the file name, but after a word for
+    training or validation that only the file name contains.
     """
     files: dict[str, dict[str, str]] = {}
     for metric in metrics:
         file, _, name = metric.rpartition(OF_FILE)
         files.setdefault(file, {})[metric] = name
-    splits = _TRAINING | _file().words["val"]
+    splits = _TRAINING_WORDS | _file().words["val"]
     for file, names in files.items():
         word = splits.intersection(normalise(file).split("_"))
         if len(word) == 1:
-            told = {m for m, name in names.items() if splits.isdisjoint(normalise(name).split("_"))}
-            names |= {m: f"{min(word)}/{names[m]}" for m in told}
+            without_split = {m for m, name in names.items() if splits.isdisjoint(normalise(name).split("_"))}
+            names |= {m: f"{min(word)}/{names[m]}" for m in without_split}
     return files.values()
 
 
 def _of_one_file(names: Mapping[str, str]) -> dict[str, tuple[Role, str]]:
-    """The role of each metric by its name beside the other names."""
+    """The role of each metric by its name and by the other names of the file."""
     roles = _by_name(names.values())
-    roles |= _whole(roles)
-    roles |= _measures(roles)
-    roles |= _together(roles)
+    roles |= _only_loss(roles)
+    roles |= _measure_terms(roles)
+    roles |= _named_sets(roles)
     roles |= _held_out_scores(roles)
     return {metric: roles[name] for metric, name in names.items()}
 
 
-def _whole(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """A loss logged alone is the training loss, whatever its name: `triplet_loss`, also per step and per epoch."""
-    if not _WHOLES.isdisjoint(role.name for role, _ in roles.values()):
+def _only_loss(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """A training loss logged alone is the total, whatever its name (`triplet_loss`), also if logged by step and by
+    epoch.
+    """
+    if not _TOTAL_ROLES.isdisjoint(role.name for role, _ in roles.values()):
         return {}
-    terms = [m for m, (role, _) in roles.items() if role.name in _TERMS]
+    terms = [m for m, (role, _) in roles.items() if role.name in _TERM_ROLES]
     bare = {re.sub(r"(^|_)(train|step|epoch)(?=_|$)", "", normalise(m)) for m in terms}
     if len(bare) != 1:
         return {}
@@ -243,28 +250,32 @@ def _held_out_scores(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[R
         return {}
     words = {m: set(normalise(_CAPITAL.sub("_", m)).split("_")) for m in roles}
     losses = [words[m] for m, (role, _) in roles.items() if role.name == "train_loss"]
-    if not losses or not all(w & _TRAINING for w in losses):
+    if not losses or not all(w & _TRAINING_WORDS for w in losses):
         return {}
-    why = all_roles()["val_accuracy"], "losses say what data they are of, this does not: held out"
-    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and _RANKED.match(normalise(m))}
+    why = all_roles()["val_accuracy"], "all losses name their data, this metric does not: held out"
+    return {m: why for m, (role, _) in roles.items() if role.name == "train_accuracy" and _TOP_K.match(normalise(m))}
 
 
-def _together(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
-    """Names that tell nothing by themselves, and all stand side by side."""
+def _named_sets(metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """Roles of names that mean nothing alone but are all present together."""
     there = set(metrics)
     found = [named for named in _file().sets if there.issuperset(named)]
-    return {m: (all_roles()[role], f"stands beside {', '.join(named)}") for named in found for m, role in named.items()}
+    return {
+        m: (all_roles()[role], f"logged together with {', '.join(named)}")
+        for named in found
+        for m, role in named.items()
+    }
 
 
-def _measures(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
-    """A loss named after a measure (`l1_loss`) is a term beside a total loss, or if all others are terms."""
+def _measure_terms(roles: Mapping[str, tuple[Role, str]]) -> dict[str, tuple[Role, str]]:
+    """A loss named after a measure (`l1_loss`) is a term if there is a total loss, or if all other losses are terms."""
     out: dict[str, tuple[Role, str]] = {}
     for whole, term in _SIBLINGS.items():
         words = {m: set(normalise(m).split("_")) for m, (role, _) in roles.items() if role.name == whole}
-        totals = [m for m in words if words[m] & _TOTAL]
-        measures = [m for m in words if words[m] & _MEASURES and m not in totals]
+        totals = [m for m in words if words[m] & _TOTAL_WORDS]
+        measures = [m for m in words if words[m] & _MEASURE_WORDS and m not in totals]
         if totals:
-            out |= {m: (all_roles()[term], "a measure, beside the total loss") for m in measures}
+            out |= {m: (all_roles()[term], "a measure, next to the total loss") for m in measures}
         elif len(measures) == len(words) and sum(role.name == term for role, _ in roles.values()) > 1:
-            out |= {m: (all_roles()[term], "a measure, beside other terms of the loss") for m in measures}
+            out |= {m: (all_roles()[term], "a measure, next to other terms of the loss") for m in measures}
     return out

@@ -1,4 +1,4 @@
-"""Rules asked, causes ranked: a catalogue and a row of features in, a judgement out."""
+"""Asks the rules and ranks the causes: a catalogue and a row of features in, a judgement out."""
 
 from loganalyst.diagnosis.judgement import Judgement, diagnose, judge
 

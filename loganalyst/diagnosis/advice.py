@@ -1,4 +1,4 @@
-"""What to do: fixes filled with the run's values, and why a rule was ruled out."""
+"""Fixes filled with the run's values, and the reasons why rules were ruled out."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from loganalyst.model import FeatureValue, Fix, RuledOut
 
 
 def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
-    """The rule's changes, filled; one whose text cannot be filled and that has no `otherwise` is left out."""
+    """The rule's fixes. A fix whose change cannot be filled, and that has no `otherwise`, is left out."""
     return tuple(
         Fix(
             change=change,
@@ -24,7 +24,7 @@ def fixes(rule: Rule, values: Mapping[str, FeatureValue]) -> tuple[Fix, ...]:
 
 
 def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
-    """`change from → to`, as far as known; `otherwise` where the change or its goal is not."""
+    """`change from → to`, as far as known; `otherwise` where the change or its goal is not known."""
     change = fix.change.render(values)
     goal = fix.goal.render(values) if fix.goal else None
     if change is None or (fix.goal and goal is None and fix.otherwise):
@@ -34,18 +34,18 @@ def change_text(fix: FixTemplate, values: Mapping[str, FeatureValue]) -> str:
 
 
 def ruled_out(judged: Judged, answers: Answers, catalogue: Catalogue, left: float = 0.0) -> RuledOut:
-    """A rule that is no cause here, and why; `left` is its confidence where it is merely less likely than others."""
+    """A rule that is no cause here, and why. `left` is its confidence if it is only less likely than others."""
     rule = judged.rule
-    why = _why(judged, answers, catalogue)
+    why = _reason(judged, answers, catalogue)
     return RuledOut(rule.id, rule.title, judged.verdict, why, bool(judged.seen), rule.label, left)
 
 
-def _why(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
+def _reason(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
     rule = judged.rule
     if judged.verdict == "not_applicable":
         return f"does not apply: {rule.applies_when.text if rule.applies_when else ''} is not the case"
     if judged.verdict == "unknown":
-        return _open(judged, answers, catalogue)
+        return _needs(judged, answers, catalogue)
     against = _against(judged, answers)
     if not judged.seen:
         titles = ", ".join(catalogue.symptoms[s].title for s in rule.symptoms)
@@ -58,15 +58,15 @@ def _why(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
 
 
 def _against(judged: Judged, answers: Answers) -> str:
-    """The texts of what speaks against the rule, the strongest first."""
+    """The texts of the evidence against the rule, the strongest first."""
     holds = answers.items[judged.rule.id]
     rows = sorted(zip(judged.counted, judged.rule.evidence, holds, strict=True), key=lambda row: row[0])
     texts = [first_known([i.says if h else i.says_if_false], answers.values) for w, i, h in rows if w < 0]
     return "; ".join(filter(None, texts))
 
 
-def _open(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
-    """What an unknown verdict is waiting for: whether it applies, then its evidence, then its symptoms."""
+def _needs(judged: Judged, answers: Answers, catalogue: Catalogue) -> str:
+    """What must be logged to resolve an unknown verdict: whether the rule applies, its evidence, or its symptoms."""
     rule = judged.rule
     if rule.applies_when and answers.applies[rule.id] is None:
         return needs(answers.missing([rule.applies_when]), catalogue.declared)

@@ -1,4 +1,4 @@
-"""The catalogue: every rule and symptom of one or several folders, loaded, checked alone and against each other."""
+"""The catalogue: all rules, symptoms, notes and experiments of some folders, checked alone and against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,18 +10,18 @@ import polars as pl
 
 from loganalyst import rulefiles
 from loganalyst.diagnosis import rulereading, rulesql
-from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import Calibration, ExperimentRule, Item, NoteRule, Rule, Scale, SymptomRule, Weights
 from loganalyst.diagnosis.rulereading import RatiosEntry, Reader
 from loganalyst.diagnosis.rulesql import Ask
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature
+from loganalyst.model.labels import LABELS
 
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
     "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml",
-    "weights.yaml", "wording.yaml",
+    "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
 FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -29,8 +29,9 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules, symptoms, notes and experiments by id and the features they may ask for; `scales` is what was fitted
-    of each scale (`Weights`). `problems`: what of the user's was left out.
+    """All rules, symptoms, notes and experiments by id, and the features they may ask for.
+
+    `scales` are the fitted calibrations (`Weights`). `problems` are the faults of the user's left-out entries.
     """
 
     rules: Mapping[str, Rule]
@@ -48,7 +49,7 @@ class Catalogue:
 
     @cached_property
     def questions(self) -> tuple[Ask, ...]:
-        """Every question, each text once: of symptoms, notes, when rules apply, and items of evidence."""
+        """Every question of symptoms, notes, rules and evidence, each text once."""
         asks = [symptom.ask for symptom in self.symptoms.values()] + [note.ask for note in self.notes.values()]
         for rule in self.rules.values():
             asks += [rule.applies_when] if rule.applies_when else []
@@ -57,40 +58,40 @@ class Catalogue:
 
     @cached_property
     def unanswered(self) -> Mapping[str, bool | None]:
-        """What each question, by its text, answers where nothing is known."""
+        """The answer to each question, by its text, if no feature is known."""
         nothing = pl.DataFrame({name: [None] for name in self.types}, self.types)
         return nothing.select(ask.expr for ask in self.questions).row(0, named=True)
 
     def weighted(self, weights: Weights) -> "Catalogue":
-        """The same catalogue with fitted weights in place of the judged ones. KeyError for a rule that is not there."""
+        """The same catalogue with fitted weights. Raises KeyError for an unknown rule."""
         rules = {id_: _refitted(self.rules[id_], items) for id_, items in weights.items.items()}
         return replace(self, rules={**self.rules, **rules}, scales=weights.scales)
 
     def calibration(self, scale: Scale) -> Calibration:
-        """What was fitted of a scale; the identity where nothing was."""
+        """The calibration of a scale; the identity if none was fitted."""
         return self.scales.get(scale, Calibration())
 
     def only(self, ids: Collection[str]) -> "Catalogue":
-        """The same catalogue with these rules alone, and none of the notes but these."""
+        """The same catalogue with only these rules and notes."""
         rules = {id_: rule for id_, rule in self.rules.items() if id_ in ids}
         return replace(self, rules=rules, notes={id_: note for id_, note in self.notes.items() if id_ in ids})
 
 
 @dataclass
 class _Load:
-    """What has been read so far."""
+    """The entries read so far."""
 
     declared: Mapping[str, Feature]
     rules: dict[str, Rule] = field(default_factory=dict)
-    ids: dict[str, Path] = field(default_factory=dict)  # also of rules that are left out
+    ids: dict[str, Path] = field(default_factory=dict)  # of the rules left out as well
     symptoms: dict[str, SymptomRule] = field(default_factory=dict)
     notes: dict[str, NoteRule] = field(default_factory=dict)
     experiments: dict[str, ExperimentRule] = field(default_factory=dict)
     files: dict[Path, rulefiles.RuleFile] = field(default_factory=dict)
-    listed: set[Path] = field(default_factory=set)  # of the folder being read: none is a link that leads out of it
+    listed: set[Path] = field(default_factory=set)  # in the present folder, without links that lead out of it
 
     def folder(self, folder: Path) -> list[RuleError]:
-        """Read one folder; what has a fault is left out. Returns the faults."""
+        """Read one folder and leave out faulty entries. Returns the faults."""
         self.listed = set(rulefiles.yaml_files(folder))
         faults = self.read_several(folder / "symptoms.yaml", "symptom", rulereading.symptoms, self.symptoms)
         faults += self.read_several(folder / "notes.yaml", "note", rulereading.notes, self.notes)
@@ -110,7 +111,7 @@ class _Load:
     def read_several(
         self, path: Path, kind: str, read: Callable[[Reader], dict[str, T]], known: dict[str, T]
     ) -> list[RuleError]:
-        """Add what a file defines to what is `known`; what exists already stays. Returns the faults."""
+        """Add the entries of a file to the `known` ones, which stay as they are. Returns the faults."""
         if path not in self.listed:
             return []
         reader = self.reader(path)
@@ -140,7 +141,7 @@ class _Load:
         yield from (ask for rule in rules for ask in rule.asks)
 
     def left_out(self, refused: Mapping[str, RuleError], known: dict[str, Any]) -> list[RuleError]:
-        """Take what asks a question that polars refuses out of what is `known`. Returns the faults."""
+        """Remove the `known` entries whose question polars refuses. Returns the faults."""
         wrong = {id_: refused[entry.ask.where] for id_, entry in known.items() if entry.ask.where in refused}
         for id_ in wrong:
             del known[id_]
@@ -154,7 +155,7 @@ class _Load:
         return Reader(self.files[path], self.declared)
 
     def references(self, rule: Rule) -> Iterator[RuleError]:
-        """Symptoms, rules and experiments that it names and that do not exist, or say nothing of it."""
+        """Names of unknown symptoms, rules and experiments, and experiments without a weight for the rule."""
         for key, kind, known in (
             ("symptoms", "symptom", set(self.symptoms)),
             ("explains", "different rule", set(self.ids) - {rule.id}),
@@ -165,10 +166,10 @@ class _Load:
                     where = self.files[rule.path].where(key, i)
                     hint = nearest(name, known) or f"the id of a {kind} is needed"
                     yield RuleError(where, f"{key} names {name!r}", hint)
-        yield from self.silent(rule)
+        yield from self.weightless(rule)
 
-    def silent(self, rule: Rule) -> Iterator[RuleError]:
-        """Experiments that the rule names and that say nothing of it, and outcomes that they do not have."""
+    def weightless(self, rule: Rule) -> Iterator[RuleError]:
+        """Experiments of the rule that have no weight for it, and outcomes that they do not have."""
         for i, name in enumerate(rule.replay):
             if name not in self.experiments:
                 continue
@@ -184,7 +185,7 @@ class _Load:
                 yield RuleError(where, f"no outcome of {name!r} has a weight for this rule", hint)
 
     def misnamed(self, path: Path) -> Iterator[RuleError]:
-        """Weights of a replay.yaml for what is neither a rule nor a label."""
+        """Weights of a replay.yaml whose name is neither a rule nor a label."""
         known = {*self.ids, *LABELS}
         own = [e for id_, e in self.experiments.items() if path in self.files and id_ in self.files[path].data]
         for e in own:
@@ -195,7 +196,7 @@ class _Load:
                     yield RuleError(where, f"weights name {name!r}", hint)
 
     def unknown_causes(self, path: Path) -> Iterator[RuleError]:
-        """Rules that the notes of a file name in `perhaps` and that do not exist; such a note is left out."""
+        """Unknown rules in `perhaps` of a file's notes. Such a note is left out."""
         for id_, name in [(id_, name) for id_, note in self.notes.items() for name in note.perhaps]:
             if name not in self.ids:
                 where = self.files[path].where(id_, "perhaps")
@@ -206,7 +207,7 @@ class _Load:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold one rule each: without patterns, trainers and the files of other kinds."""
+    """The files of a folder that hold one rule each: all except patterns, trainers and NOT_RULES."""
     return [
         path
         for path in rulefiles.yaml_files(folder)
@@ -222,11 +223,11 @@ def load(
     fitted: bool = True,
     unquoted: Collection[Path] = (),
 ) -> Catalogue:
-    """Load the catalogue: `folders[0]` is our own, the others are the user's. Not `fitted`: with the judged weights.
-    Faults quote nothing of the files in the folders `unquoted`, which may be another's.
+    """Load the catalogue: `folders[0]` is our own, the others are the user's.
 
-    A fault in our own folder raises one RuleError that lists them all; in a user's folder the faulty rule is left out
-    and told in `problems`.
+    `fitted` selects the fitted weights, else the judged ones. Faults quote nothing from files in the folders
+    `unquoted`, which may belong to somebody else. Faults in our own folder raise one RuleError that lists them all.
+    A faulty entry of a user's folder is left out and reported in `problems`.
     """
     state = _Load(declared)
     problems: list[str] = []

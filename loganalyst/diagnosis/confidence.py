@@ -1,9 +1,9 @@
-"""From answers to probabilities: log-odds of each rule alone, rivals for one symptom share, then calibration.
+"""From answers to probabilities: log-odds of each rule alone, then shares among rivals, then calibration.
 
-Naive Bayes in log-odds, with the strongest item of each group of correlated ones (so that one fact does not count
-twice). Rivals are taken as exclusive, with an unnamed "other cause" of odds 1 beside them. What comes of that ranks
-causes and gives the verdict; how often such a first cause was right on labelled runs is the confidence (Platt scaling,
-`rules/weights.yaml`).
+Naive Bayes in log-odds. Of each group of correlated items only the strongest counts, so that no fact counts twice.
+Rivals for one symptom exclude each other, and an unnamed "other cause" of odds 1 competes with them. The shares rank
+the causes and give the verdicts. The confidence is how often such a first cause was right on labelled runs (Platt
+scaling, `rules/weights.yaml`). The limits are in `rules/verdicts.yaml`.
 """
 
 import math
@@ -14,32 +14,20 @@ from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.rule import Calibration, Item, Rule, Scale
 from loganalyst.model import Evidence, Verdict
+from loganalyst.thresholds import verdict_limit
 
-LIKELY = 0.5
-POSSIBLE = 0.2
-INDIRECT_CAP = 0.90  # without direct evidence nothing is surer
-CAP = 0.999
-TOLD = math.log(
-    2
-)  # a symptom that the user tells, and the logs do not contradict, doubles the prior odds of its causes
-# from the first to below the second; what is not judged keeps what it has
-MEANS = {
-    "likely": (LIKELY, CAP),
-    "possible": (POSSIBLE, math.nextafter(LIKELY, 0)),
-    "unlikely": (0.0, math.nextafter(POSSIBLE, 0)),
-}
-FAILED = ("failed", "killed", "node_fail")  # ends of runs that whoever started them asks about first
-WORDS = ("log_root_", "job_")  # features of what a job's log, or the scheduler's accounting, states in words
-MISS = 0.05  # share of faults that do not show in a symptom that was looked for
+CAP = 0.999  # keeps the odds finite
+FAILED = ("failed", "killed", "node_fail")  # statuses of runs whose end matters most to the user
+WORDS = ("log_root_", "job_")  # prefixes of features that a job log or the scheduler's accounting states in words
 
 
 @dataclass(frozen=True)
 class Judged:
     """One rule judged for one run.
 
-    `alone` is its probability by its own evidence, `confidence` the same after sharing with its rivals, calibrated;
-    `seen` the observed symptoms it explains, `counted` the weight of each item, `scale` how it is calibrated, `under`
-    the likelier cause that explains it, `ended` whether it ended a run that failed.
+    `alone` is its probability by its own evidence. `confidence` is its calibrated probability among its rivals. `seen`
+    are the observed symptoms that it explains, `counted` is the weight of each item, `scale` selects the calibration.
+    `under` is the likelier cause that explains it. `ended` says whether it ended a failed run.
     """
 
     rule: Rule
@@ -59,57 +47,62 @@ class Judged:
 
     @property
     def direct(self) -> bool:
-        """Whether direct evidence speaks for it."""
+        """Whether direct evidence supports it."""
         return self.scale != "circumstantial"
 
 
-Measured = Mapping[str, Sequence[Evidence]]  # by rule id: what was measured beside the logs, such as by a replay
+Measured = Mapping[str, Sequence[Evidence]]  # by rule id: evidence from outside the logs, such as a replay
 
 
 def judge(
-    catalogue: Catalogue, answers: Answers, told: Collection[str] = (), measured: Measured | None = None
+    catalogue: Catalogue, answers: Answers, reported: Collection[str] = (), measured: Measured | None = None
 ) -> dict[str, Judged]:
-    """Every rule judged for one run, by id, the likeliest first, but what ended a run that failed before all else that
-    may be true of it, and what is likely wrong with the training before what is with its speed; `told` are symptoms
-    that steer (TOLD).
+    """Every rule judged for one run, by id, the likeliest first.
+
+    Causes that ended a failed run come before all others, likely causes of speed problems after other likely causes.
+    Symptoms that the user `reported` raise the odds of their causes.
     """
     more = measured or {}
-    alone = {rule.id: judge_alone(rule, answers, told, more.get(rule.id, ())) for rule in catalogue.rules.values()}
+    alone = {rule.id: judge_alone(rule, answers, reported, more.get(rule.id, ())) for rule in catalogue.rules.values()}
     parents = explained(alone)
     shared = {id_: replace(j, under=parents[id_]) if id_ in parents else j for id_, j in alone.items()}
     shared = {id_: _share(j, shared) for id_, j in shared.items()}
     sure = {id_: _calibrated(j, shared, catalogue) for id_, j in shared.items()}
     if answers.values.get("run_status") in FAILED:
         sure = {id_: replace(j, ended=j.scale == "logs" and j.verdict == "likely") for id_, j in sure.items()}
-    # several may end at the edge of what their verdict means: their shares still rank them
+    # confidences may meet at the edge of their verdict's range; the shares then decide the order
     tiers = {id_: tier(j.ended, j.verdict, j.rule.family) for id_, j in sure.items()}
     order = sorted(sure, key=lambda id_: (*tiers[id_], -sure[id_].confidence, -shared[id_].confidence, id_))
     return {id_: sure[id_] for id_ in order}
 
 
 def tier(ended_run: bool, verdict: Verdict, family: str) -> tuple[bool, bool]:
-    """The lower goes first, then the surer: a slow run learns the same in more time."""
+    """The sort key before the confidence. Speed comes last: a slow run learns the same, only later."""
     return not ended_run, verdict != "likely" or family == "speed"
 
 
-def judge_alone(rule: Rule, answers: Answers, told: Collection[str] = (), measured: Sequence[Evidence] = ()) -> Judged:
-    """A rule judged by its own evidence and symptoms, and by what was `measured` of it, without its rivals."""
+def judge_alone(
+    rule: Rule, answers: Answers, reported: Collection[str] = (), measured: Sequence[Evidence] = ()
+) -> Judged:
+    """A rule judged by its own evidence, symptoms and measurements, without its rivals."""
     holds = answers.items[rule.id]
     counted = strongest(rule.evidence, holds)
     scale = scale_of(rule, holds, measured)
-    steered = TOLD * any(s in told for s in rule.symptoms)
-    p = capped(sigmoid(logit(rule.prior) + sum(counted) + steered + _of_groups(measured)), scale != "circumstantial")
+    steered = math.log(verdict_limit("reported_symptom")) * any(s in reported for s in rule.symptoms)
+    p = capped(
+        sigmoid(logit(rule.prior) + sum(counted) + steered + _measured_weight(measured)), scale != "circumstantial"
+    )
     seen = tuple(s for s in rule.symptoms if answers.symptoms[s])
     asked = (*holds, *(e.holds for e in measured))
     applies = answers.applies[rule.id]
     if measured and applies is None:
-        applies = True  # logs that do not tell leave out what measures tell
+        applies = True  # a measurement shows that the rule applies
     verdict = _verdict(applies, asked, p, [answers.symptoms[s] for s in rule.symptoms])
     return Judged(rule, verdict, p, p, seen, counted, scale)
 
 
 def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] = ()) -> Scale:
-    """The scale of a cause by the weightiest direct evidence for it: whether words or measures carry it."""
+    """The scale of a cause: whether words of a log or measures are its weightiest direct evidence."""
     direct = [i for i, h in zip(rule.evidence, holds, strict=True) if h and i.kind == "direct" and i.if_true > 0]
     carry = [(i.if_true, any(f.startswith(WORDS) for f in i.ask.features)) for i in direct]
     carry += [(e.weight, False) for e in measured if e.weight > 0]
@@ -117,7 +110,7 @@ def scale_of(rule: Rule, holds: Sequence[Answer], measured: Sequence[Evidence] =
 
 
 def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ...]:
-    """The weight of each item that counts: of each group the largest in size, 0 for the others and where not known."""
+    """The weight of each item that counts: the largest of its group in size. The others, and unknown ones, get 0."""
     if all(h is None for h in holds):
         return (0.0,) * len(items)
     weights = [0.0 if h is None else item.if_true if h else item.if_false for item, h in zip(items, holds, strict=True)]
@@ -129,8 +122,8 @@ def strongest(items: Sequence[Item], holds: Sequence[Answer]) -> tuple[float, ..
     return tuple(w if best[item.group] == i else 0.0 for i, (item, w) in enumerate(zip(items, weights, strict=True)))
 
 
-def _of_groups(measured: Sequence[Evidence]) -> float:
-    """The weights of what was measured, of each group the largest in size."""
+def _measured_weight(measured: Sequence[Evidence]) -> float:
+    """The sum of the measured weights, with the largest of each group in size."""
     best: dict[str, float] = {}
     for e in measured:
         best[e.group] = max(best.get(e.group, 0.0), e.weight, key=abs)
@@ -138,8 +131,8 @@ def _of_groups(measured: Sequence[Evidence]) -> float:
 
 
 def capped(p: float, direct: bool) -> float:
-    """At most 0.90 unless a direct item speaks for the rule."""
-    return min(p, CAP if direct else INDIRECT_CAP)
+    """The probability, at most `indirect_cap` unless direct evidence supports the rule."""
+    return min(p, CAP if direct else verdict_limit("indirect_cap"))
 
 
 def calibrate(p: float, calibration: Calibration) -> float:
@@ -158,7 +151,7 @@ def sigmoid(x: float) -> float:
 
 
 def _verdict(applies: Answer, holds: Sequence[Answer], p: float, symptoms: Sequence[Answer]) -> Verdict:
-    """A cause needs a seen symptom: with none seen it is unlikely, or unknown where one might still be there."""
+    """A cause needs an observed symptom. Without one it is unlikely, or unknown if a symptom may still be there."""
     if applies is False:
         return "not_applicable"
     if applies is None or all(h is None for h in holds):
@@ -169,17 +162,31 @@ def _verdict(applies: Answer, holds: Sequence[Answer], p: float, symptoms: Seque
 
 
 def threshold(p: float) -> Verdict:
-    """`likely` from 0.5, possible from 0.2, else unlikely."""
-    return "likely" if p >= LIKELY else "possible" if p >= POSSIBLE else "unlikely"
+    """`likely`, `possible` or `unlikely`, by `rules/verdicts.yaml`."""
+    likely, possible = verdict_limit("likely"), verdict_limit("possible")
+    return "likely" if p >= likely else "possible" if p >= possible else "unlikely"
+
+
+def _within(p: float, verdict: Verdict) -> float:
+    """The confidence, limited to the range of its verdict."""
+    likely, possible = verdict_limit("likely"), verdict_limit("possible")
+    ranges = {
+        "likely": (likely, CAP),
+        "possible": (possible, math.nextafter(likely, 0)),
+        "unlikely": (0.0, math.nextafter(possible, 0)),
+    }
+    low, high = ranges[verdict]
+    return min(max(p, low), high)
 
 
 def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
-    """Which candidate is a consequence of which: id -> the topmost likelier candidate that explains it."""
+    """The candidates that are consequences: id -> the topmost likelier candidate that explains it."""
     candidates = [j for j in judged.values() if j.candidate]
     ids = {j.rule.id for j in candidates}
-    # of two equally likely ones the one that explains more comes first; so nothing can explain itself through others
-    # what is seen directly is surer than any cause of it can be that is not: above the cap such odds do not count
-    candidates.sort(key=lambda j: (-min(j.alone, INDIRECT_CAP), -len(ids & set(j.rule.explains)), j.rule.id))
+    # Of two equally likely candidates the one that explains more comes first, so that no circle arises. Odds above the
+    # cap do not count: a consequence that is seen directly is always surer than a cause that is not.
+    cap = verdict_limit("indirect_cap")
+    candidates.sort(key=lambda j: (-min(j.alone, cap), -len(ids & set(j.rule.explains)), j.rule.id))
     parents: dict[str, str] = {}
     for i, j in enumerate(candidates):
         above = next((c.rule.id for c in candidates[:i] if j.rule.id in c.rule.explains), None)
@@ -189,7 +196,7 @@ def explained(judged: Mapping[str, Judged]) -> dict[str, str]:
 
 
 def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
-    """`p <- odds / (1 + sum of odds)` over its rivals and itself, for a rule that takes a share."""
+    """`p <- odds / (1 + sum of odds)` over the rule and its rivals, if it takes a share."""
     if not sharing(judged):
         return judged
     taken = sum(odds(j.alone) for j in every.values() if rivals(j, judged))
@@ -198,31 +205,30 @@ def _share(judged: Judged, every: Mapping[str, Judged]) -> Judged:
 
 
 def _calibrated(judged: Judged, shared: Mapping[str, Judged], catalogue: Catalogue) -> Judged:
-    """The likeliest of rivals is as sure as such causes were found right; what that leaves the others share as before.
+    """The likeliest rival gets its calibrated probability; the others keep their proportions of the rest.
 
-    The share decides the verdict, and the confidence stays within what the verdict means.
+    The share decides the verdict, and the confidence stays within the range of the verdict.
     """
     if not sharing(judged):
         return judged
     lead = max([judged, *(j for j in shared.values() if rivals(j, judged))], key=lambda j: j.confidence)
     sure = capped(calibrate(lead.confidence, catalogue.calibration(lead.scale)), lead.direct)
     p = sure if lead is judged else judged.confidence * (1 - sure) / (1 - lead.confidence)
-    low, high = MEANS[judged.verdict]
-    return replace(judged, confidence=min(max(p, low), high))
+    return replace(judged, confidence=_within(p, judged.verdict))
 
 
 def rivals(a: Judged, b: Judged) -> bool:
-    """Whether both share: each explains a symptom seen, and neither may be the other's consequence."""
+    """Whether both compete: they explain the same observed symptom, and neither may be the other's consequence."""
     return sharing(a) and sharing(b) and not set(a.seen).isdisjoint(b.seen) and not linked(a, b)
 
 
 def linked(a: Judged, b: Judged) -> bool:
-    """Whether one may be the consequence of the other: then both can be true, and neither takes from the other."""
+    """Whether one may be the consequence of the other. Both can then be true, so they do not compete."""
     return b.rule.id in a.rule.explains or a.rule.id in b.rule.explains
 
 
 def sharing(judged: Judged) -> bool:
-    """Whether it takes a share: a symptom of it was seen, it could be judged, and no likelier cause explains it."""
+    """Whether it takes a share: one of its symptoms was seen, it was judged, and no likelier cause explains it."""
     return bool(judged.seen) and judged.under is None and judged.verdict in ("likely", "possible", "unlikely")
 
 
@@ -232,23 +238,22 @@ def odds(p: float) -> float:
 
 
 def other(judged: Mapping[str, Judged]) -> float:
-    """The probability that the symptoms seen have a cause no rule names."""
+    """The probability that the observed symptoms have a cause that no rule names."""
     return 1 / (1 + sum(odds(j.alone) for j in judged.values() if sharing(j)))
 
 
 def core_symptoms(catalogue: Catalogue, answers: Answers) -> set[str]:
-    """The symptoms that a run of this kind should let us look for; none where the kind is not known."""
+    """The symptoms that a run of this kind should let us look for; none if the kind is not known."""
     kind = answers.values.get("run_kind")
     return {id_ for id_, symptom in catalogue.symptoms.items() if kind in symptom.core}
 
 
 def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], harmless: float = 1.0) -> float:
-    """The probability that no fault is there although none is seen; `harmless`: that what is seen is no fault.
+    """The probability that a run without visible faults has none; `harmless`: that the observed symptoms are no fault.
 
-    A fault whose symptom was looked for stays unseen in the share MISS of cases; one that would show only in a symptom
-    that is core in this kind of run, and could not be looked for, counts with all its probability. Rules about what the
-    run does not have (no core symptom, none could be looked for) do not count. Faults are taken as independent.
-    What is no symptom and yet seldom seen in good runs takes from the log-odds (`doubt` of a note).
+    A fault whose symptom was looked for stays unseen in the share `unseen_faults` of cases. If none of its symptoms
+    could be looked for, and one is core in this kind of run, it counts with its full probability; other rules do not
+    count. Faults are independent. Notes about what is rare in good runs lower the log-odds (`doubt`).
     """
     core = core_symptoms(catalogue, answers)
     p = harmless
@@ -257,7 +262,7 @@ def healthy(catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged]
             continue
         fault = j.rule.prior if j.verdict == "unknown" else j.alone
         if any(answers.symptoms[s] is not None for s in j.rule.symptoms):
-            p *= 1 - MISS * fault
+            p *= 1 - verdict_limit("unseen_faults") * fault
         elif core.intersection(j.rule.symptoms):
             p *= 1 - fault
     doubt = sum(note.doubt for note in catalogue.notes.values() if answers.notes[note.id])

@@ -1,8 +1,8 @@
-"""What would decide where an answer is not sure: what to log, or which experiment to run.
+"""What would settle an unsure answer: what to log, or which experiment to run.
 
-Of what is not logged that comes first by which the odds of the leading rivals would move most: the sum over rivals of
-p (1 - p), which is largest where a rival is least certain, times the distance of the two log-likelihood ratios of its
-weightiest open question that needs it.
+The measurement that would move the odds of the leading rivals most comes first. Its gain is the sum over rivals of
+p (1 - p), which is largest for the least certain rival, times the distance between the two log-likelihood ratios of
+the rival's weightiest open question that needs the measurement.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,26 +16,27 @@ from loganalyst.model import Decider, Feature
 
 __all__ = ["alone", "between", "healthy", "missing", "unnamed"]
 
-RIVALS = 4  # the leading ones
-LOGGED = 2  # measurements named
+MAX_RIVALS = 4  # the leading ones
+MAX_MEASUREMENTS = 2  # that are named
 
 
 def between(judged: Judged, every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What would tell a cause from its leading rivals for the same symptoms; last the experiment that its fix is."""
+    """What distinguishes a cause from its leading rivals for the same symptoms; last, its fix as an experiment."""
     return _logged([judged, *_rivals(judged, every, answers)], answers, catalogue) + _experiment(judged, answers)
 
 
 def unnamed(every: Mapping[str, Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What would tell the leading causes of the symptoms seen from each other, where none of them is possible."""
+    """What distinguishes the leading causes of the observed symptoms if none of them is possible."""
     rivals = [j for j in every.values() if _open(j, answers) and j.seen]
-    leading = _leading(rivals, RIVALS + 1)
+    leading = _leading(rivals, MAX_RIVALS + 1)
     experiments = (_experiment(judged, answers) for judged in leading)
     return _logged(leading, answers, catalogue) + next(filter(None, experiments), ())
 
 
 def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What would tell whether a cause of which nothing is seen is there: what the weightiest question needs that one
-    measurement more would answer, else the experiment that its fix is.
+    """What would show a cause without visible symptoms: one measurement more, else its fix as an experiment.
+
+    The measurement is for the weightiest question that it would answer by itself.
     """
     needs = (answers.to_log(answers.missing([item.ask]), catalogue.declared) for item in _ranked(judged, answers))
     first = next((need[0] for need in needs if len(need) == 1), None)
@@ -43,48 +44,48 @@ def alone(judged: Judged, answers: Answers, catalogue: Catalogue) -> tuple[Decid
 
 
 def healthy(answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """What would have to be logged to look for the symptoms that matter in a run of this kind."""
+    """What must be logged to look for the core symptoms of a run of this kind."""
     asks = {s: catalogue.symptoms[s].ask for s in core_symptoms(catalogue, answers) if answers.symptoms[s] is None}
     found: dict[str, list[str]] = {}
     for id_ in sorted(asks):
         for need in answers.to_log(answers.missing([asks[id_]]), catalogue.declared):
             found.setdefault(need, []).append(catalogue.symptoms[id_].title)
     ranked = sorted(found.items(), key=lambda row: -len(row[1]))
-    return tuple(Decider("log", need, tuple(titles)) for need, titles in ranked[:LOGGED])
+    return tuple(Decider("log", need, tuple(titles)) for need, titles in ranked[:MAX_MEASUREMENTS])
 
 
 def missing(judged: Judged, answers: Answers, declared: Mapping[str, Feature]) -> tuple[str, ...]:
-    """What would have to be logged to answer the rule's open questions, the weightiest first."""
+    """What must be logged to answer the rule's open questions, the weightiest first."""
     return answers.to_log(answers.missing(item.ask for item in _ranked(judged, answers)), declared)
 
 
 def _rivals(judged: Judged, every: Mapping[str, Judged], answers: Answers) -> list[Judged]:
     others = [j for j in every.values() if j.rule.id != judged.rule.id and _open(j, answers) and not linked(j, judged)]
-    return _leading([j for j in others if set(j.seen) & set(judged.seen)], RIVALS)
+    return _leading([j for j in others if set(j.seen) & set(judged.seen)], MAX_RIVALS)
 
 
 def _open(judged: Judged, answers: Answers) -> bool:
-    """Whether it may be the cause; an excuse that only other kinds of runs may have decides nothing."""
+    """Whether it may be the cause. A harmless explanation must be known to apply to this kind of run."""
     if judged.rule.label == "healthy" and answers.applies[judged.rule.id] is None:
         return False
     return judged.verdict != "not_applicable" and judged.under is None
 
 
-def _leading(rivals: Sequence[Judged], most: int) -> list[Judged]:
-    return sorted(rivals, key=lambda j: (-j.alone, j.rule.id))[:most]
+def _leading(rivals: Sequence[Judged], count: int) -> list[Judged]:
+    return sorted(rivals, key=lambda j: (-j.alone, j.rule.id))[:count]
 
 
 def _logged(rivals: Sequence[Judged], answers: Answers, catalogue: Catalogue) -> tuple[Decider, ...]:
-    """The measurements that would move the rivals most, each with the titles of those it would move."""
+    """The measurements that would move the rivals most, each with the titles of the rivals that it would move."""
     gains: dict[str, dict[str, float]] = {}
     for judged in rivals:
         for item in _open_items(judged, answers):
             gain = judged.alone * (1 - judged.alone) * (abs(item.if_true) + abs(item.if_false))
             for need in answers.to_log(answers.missing([item.ask]), catalogue.declared):
-                of_need = gains.setdefault(need, {})
-                of_need[judged.rule.title] = max(of_need.get(judged.rule.title, 0.0), gain)
+                by_title = gains.setdefault(need, {})
+                by_title[judged.rule.title] = max(by_title.get(judged.rule.title, 0.0), gain)
     ranked = sorted(gains.items(), key=lambda row: (-sum(row[1].values()), row[0]))
-    return tuple(Decider("log", need, tuple(moved)) for need, moved in ranked[:LOGGED])
+    return tuple(Decider("log", need, tuple(moved)) for need, moved in ranked[:MAX_MEASUREMENTS])
 
 
 def _open_items(judged: Judged, answers: Answers) -> list[Item]:
@@ -93,12 +94,12 @@ def _open_items(judged: Judged, answers: Answers) -> list[Item]:
 
 
 def _ranked(judged: Judged, answers: Answers) -> list[Item]:
-    """The open items, the weightiest first."""
+    """The open items of evidence, the weightiest first."""
     return sorted(_open_items(judged, answers), key=lambda item: -max(abs(item.if_true), abs(item.if_false)))
 
 
 def _experiment(judged: Judged, answers: Answers) -> tuple[Decider, ...]:
-    """The first change of the rule and how its effect is checked: the cause is confirmed where it helps."""
+    """The first change of the rule and how to check its effect: if it helps, the cause is confirmed."""
     for fix in judged.rule.fix:
         change, check = advice.change_text(fix, answers.values), first_known([fix.verify], answers.values)
         if change and check:

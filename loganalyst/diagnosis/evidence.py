@@ -1,6 +1,6 @@
 """Asks every question of the catalogue over the whole feature table at once, and puts the answers into words.
 
-An answer is True, False or None (not known). What one run answers does not depend on the others in the table.
+An answer is True, False or None (not known). The answers of a run do not depend on the other runs in the table.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ NOWHERE = Witness()
 
 @dataclass(frozen=True)
 class Answers:
-    """What one run answered. `items` holds for each rule the answers of its evidence, in the rule's order."""
+    """The answers of one run. `items` holds the answers to each rule's evidence, in the rule's order."""
 
     values: Mapping[str, FeatureValue]
     witnesses: Mapping[str, Witness]
@@ -31,63 +31,63 @@ class Answers:
     notes: Mapping[str, Answer] = field(default_factory=dict)
 
     def missing(self, asks: Iterable[Ask]) -> tuple[str, ...]:
-        """The features these questions name that are not known, each once."""
+        """The unknown features of these questions, each once."""
         return tuple(dict.fromkeys(f for ask in asks for f in ask.features if self.values.get(f) is None))
 
     def to_log(self, features: Iterable[str], declared: Mapping[str, Feature]) -> tuple[str, ...]:
-        """What would have to be logged to know these features, each once: not what is logged and does not tell."""
+        """What must be logged to know these features, each once, without what is logged already."""
         logged = {declared[f].needs for f, value in self.values.items() if value is not None and f in declared}
         names = (declared[f].needs or f for f in features)
         return tuple(dict.fromkeys(name for name in names if name not in logged))
 
     def witness(self, at: str | None, ask: Ask) -> Witness:
-        """Where it was seen: the witness of `at`, else of the first feature asked for that has one."""
+        """Where the answer was seen: the witness of `at`, else of the first feature in the question that has one."""
         places = (*filter(None, (at,)), *ask.features)
         found = (self.witnesses[f] for f in places if f in self.witnesses)
         return next(found, NOWHERE)
 
 
 def feature_table(catalogue: Catalogue, rows: Sequence[Mapping[str, FeatureValue]]) -> pl.DataFrame:
-    """One row a run, with the features that are known of any of them, in their types."""
+    """One row per run, with the features that are known for any run, in their types."""
     known = {name: dtype for name, dtype in catalogue.types.items() if any(row.get(name) is not None for row in rows)}
     known = known or dict(islice(catalogue.types.items(), 1))  # without a column there are no rows
     return pl.from_dicts([{name: row.get(name) for name in known} for row in rows], schema=known, strict=False)
 
 
 def answer(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Answers]:
-    """Ask everything of every run: `table` has one row a run, `witnesses` one mapping a run.
+    """Ask everything of every run: `table` has one row per run, `witnesses` one mapping per run.
 
-    Columns the table lacks are not known, columns that are no features are not looked at.
+    Features without a column are not known. Columns that are no features are ignored.
     """
     normal = _normal(catalogue, table)
     nothing = dict.fromkeys(catalogue.types)
     rows = _asked(catalogue, normal).rows(named=True) or [{}] * table.height
-    told = zip(rows, normal.rows(named=True) or [{}] * table.height, witnesses, strict=True)
-    return [_answers(catalogue, {**catalogue.unanswered, **row}, nothing | known, seen) for row, known, seen in told]
+    runs = zip(rows, normal.rows(named=True) or [{}] * table.height, witnesses, strict=True)
+    return [_answers(catalogue, {**catalogue.unanswered, **row}, nothing | known, seen) for row, known, seen in runs]
 
 
 def asked(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
-    """Every question of every run: a Boolean column a question, named by its text (NULL: not known), a row a run."""
+    """Every question of every run: one row per run, one Boolean column per question, named by its text."""
     normal = _normal(catalogue, table)
     others = {text: constant(holds, table.height, pl.Boolean) for text, holds in catalogue.unanswered.items()}
     return pl.DataFrame({**others, **_asked(catalogue, normal).to_dict()})
 
 
 def put(catalogue: Catalogue, asks: Sequence[Ask], table: pl.DataFrame) -> pl.DataFrame:
-    """These questions of every run: a Boolean column a question, named by its text. What `table` lacks is not known."""
+    """These questions of every run, as Boolean columns named by their texts. A feature without a column is unknown."""
     absent = {name for ask in asks for name in ask.features}.difference(table.columns)
     unknown = [constant(None, table.height, catalogue.types[name]).alias(name) for name in absent]
     return table.hstack(unknown).select(ask.expr for ask in asks)
 
 
 def _asked(catalogue: Catalogue, normal: pl.DataFrame) -> pl.DataFrame:
-    """The questions about what is known of any of the runs: of most things one run logs nothing, and each costs."""
+    """The questions about features that some run knows. A run knows few features, and every question costs time."""
     known = frozenset(normal.columns)
     return put(catalogue, [ask for ask in catalogue.questions if not known.isdisjoint(ask.features)], normal)
 
 
 def _normal(catalogue: Catalogue, table: pl.DataFrame) -> pl.DataFrame:
-    """The declared columns that are known of any of the runs, in their types; NaN is not known."""
+    """The declared columns that are known for any run, in their types. NaN becomes not known."""
     types = catalogue.types
     known = [c for c in table.get_columns() if c.name in types and c.null_count() < table.height]
     normal = pl.DataFrame([c if c.dtype == types[c.name] else c.cast(types[c.name]) for c in known])
@@ -115,17 +115,17 @@ def _answers(
 def evidence(
     rule: Rule, answers: Answers, counted: Sequence[float], declared: Mapping[str, Feature]
 ) -> tuple[Evidence, ...]:
-    """The rule's items in words: what holds, then what is not known, then what does not; the weightiest first.
+    """The rule's items in words: those that hold, then unknown ones, then the others, each by weight.
 
-    `counted` is the weight each item had in the confidence.
+    `counted` is the weight of each item in the confidence.
     """
     holds = answers.items[rule.id]
-    shown = [_shown(*row, answers, declared) for row in zip(rule.evidence, holds, counted, strict=True)]
+    worded = [_worded(*row, answers, declared) for row in zip(rule.evidence, holds, counted, strict=True)]
     order = {True: 0, None: 1, False: 2}
-    return tuple(sorted(shown, key=lambda e: (order[e.holds], -abs(e.weight))))
+    return tuple(sorted(worded, key=lambda e: (order[e.holds], -abs(e.weight))))
 
 
-def _shown(item: Item, holds: Answer, weight: float, answers: Answers, declared: Mapping[str, Feature]) -> Evidence:
+def _worded(item: Item, holds: Answer, weight: float, answers: Answers, declared: Mapping[str, Feature]) -> Evidence:
     witness = answers.witness(item.at, item.ask)
     return Evidence(
         id=item.id,
@@ -150,25 +150,25 @@ def _text(item: Item, holds: Answer, answers: Answers, declared: Mapping[str, Fe
 
 
 def first_known(templates: Iterable[Template | None], values: Mapping[str, FeatureValue]) -> str:
-    """The first text all whose values are known, or an empty one."""
+    """The first text whose values are all known, or an empty text."""
     texts = (t.render(values) for t in templates if t is not None)
     return next((text for text in texts if text is not None), "")
 
 
 def needs(features: Iterable[str], declared: Mapping[str, Feature]) -> str:
-    """What would have to be logged to know these features."""
+    """What must be logged to know these features, in words."""
     names = sorted({declared[f].needs or f for f in features})
     return f"needs {', '.join(names)}" if names else "undecided"
 
 
 def step(at: str | None, answers: Answers, witness: Witness) -> int | None:
-    """The value of a feature that is a step, else the step of the witness."""
+    """The value of the feature `at` if it is a step, else the step of the witness."""
     value = answers.values.get(at) if at is not None and at.endswith("_step") else None
     return value if isinstance(value, int) else witness.step
 
 
 def symptom(rule: SymptomRule, answers: Answers) -> Symptom:
-    """A seen symptom in words and with its place."""
+    """An observed symptom in words, with its place."""
     witness = answers.witness(rule.at, rule.ask)
     metric = answers.values.get(rule.metric) if rule.metric else None
     return Symptom(

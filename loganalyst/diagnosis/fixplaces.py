@@ -1,4 +1,4 @@
-"""Where a fix has to be made: the setting it names, found among what config and code say."""
+"""Where to make a fix: the setting that it names, located in the config and code."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,25 @@ from loganalyst.rulefiles import Shape, Texts, ours
 
 __all__ = ["cited"]
 
-MOST = 3  # places a fix cites
+MAX_PLACES = 3  # per fix
 
 
 def cited(causes: Sequence[Cause], places: Sequence[Place]) -> tuple[Cause, ...]:
-    """The causes with the places of the settings that their fixes change; as they are where nothing was searched."""
-    return tuple(replace(c, fix=tuple(_fix(fix, places) for fix in c.fix)) for c in causes) if places else tuple(causes)
+    """The causes with the places of the settings that their fixes change; unchanged if there are no places."""
+    return (
+        tuple(replace(c, fix=tuple(_located(fix, places) for fix in c.fix)) for c in causes)
+        if places
+        else tuple(causes)
+    )
 
 
-def _fix(fix: Fix, places: Sequence[Place]) -> Fix:
-    """Places with the value that the fix starts from come first, then in the order they were named."""
+def _located(fix: Fix, places: Sequence[Place]) -> Fix:
+    """The fix with its places. Places with a value that the fix names come first."""
     keys = _keys(fix.change)
     fit = [p for p in places if p.key.lower().replace("-", "_") in keys]
+    # numbers that stand alone: `lr: 0.1 → 1e-3` has 0.1 and 1e-3, `bf16` has none
     numbers = {float(n) for n in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])", fix.change)}
-    return replace(fix, places=tuple(sorted(fit, key=lambda p: _number(p.value) not in numbers)[:MOST]))
+    return replace(fix, places=tuple(sorted(fit, key=lambda p: _number(p.value) not in numbers)[:MAX_PLACES]))
 
 
 def _number(value: str) -> float | None:
@@ -34,7 +39,7 @@ def _number(value: str) -> float | None:
 
 
 def _keys(change: str) -> frozenset[str]:
-    """The names of the setting that a change speaks of, by its longest words that stand in it; none where none do."""
+    """The names of the setting that a change mentions. The longest matching words win; empty if none match."""
     named = [
         (words, keys) for words, keys in _settings().items() if re.search(rf"\b{re.escape(words)}\b", change.lower())
     ]

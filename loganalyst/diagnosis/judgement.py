@@ -1,4 +1,4 @@
-"""The answer for a run: its status, its symptoms, its causes ranked, and what was considered besides."""
+"""The answer for a run: status, symptoms, ranked causes, and the causes that were considered and dropped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,15 +27,17 @@ from loganalyst.model import (
     Verdict,
     Witness,
 )
+from loganalyst.thresholds import verdict_limit
 
 MAX_CAUSES = 5
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the rules say of one run. `confidence` is that of the status: of the first cause, of there being none
-    (healthy), of a cause that no rule names (cause_unknown), 0 where nothing could be judged. `rivals` of a "healthy"
-    that is doubted.
+    """What the rules say about one run.
+
+    `confidence` is that of the status: that the first cause is right, that there is none (healthy), or that no rule
+    names it (cause_unknown). It is 0 if nothing could be judged. `rivals` are causes that "healthy" may hide.
     """
 
     status: Status
@@ -52,18 +54,16 @@ class Judgement:
 
 
 def judge(catalogue: Catalogue, table: pl.DataFrame, witnesses: Sequence[Mapping[str, Witness]]) -> list[Judgement]:
-    """Judge many runs, each for itself: `table` has one row of features a run, `witnesses` one mapping a run."""
+    """Judge many runs independently: `table` has one row of features per run, `witnesses` one mapping per run."""
     return [_judgement(catalogue, answers) for answers in answer(catalogue, table, witnesses)]
 
 
 def diagnose(
-    catalogue: Catalogue, features: Features, told: Sequence[str] = (), measured: confidence.Measured | None = None
+    catalogue: Catalogue, features: Features, reported: Sequence[str] = (), measured: confidence.Measured | None = None
 ) -> Judgement:
-    """Judge one run by its features, by what the user `told` of it (such symptoms are looked for first), and by what
-    was `measured` beside its logs.
-    """
+    """Judge one run by its features, by the symptoms that the user `reported`, and by evidence `measured` elsewhere."""
     table = feature_table(catalogue, [features.values])
-    return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], told, measured)
+    return _judgement(catalogue, answer(catalogue, table, [features.witnesses])[0], reported, measured)
 
 
 def _judgement(
@@ -72,18 +72,18 @@ def _judgement(
     texts: Sequence[str] = (),
     measured: confidence.Measured | None = None,
 ) -> Judgement:
-    told = understood(texts, catalogue.symptoms)
-    judged = confidence.judge(catalogue, answers, steering(told, answers), measured)
+    complaints = understood(texts, catalogue.symptoms)
+    judged = confidence.judge(catalogue, answers, steering(complaints, answers), measured)
     harmless = {s: j.confidence for j in judged.values() if j.rule.benign and j.verdict == "likely" for s in j.seen}
     seen = [s for s, holds in answers.symptoms.items() if holds and s not in harmless]
-    roots = [j for j in judged.values() if _root(j, seen)]
+    roots = [j for j in judged.values() if _is_root(j, seen)]
     status = _status(catalogue, answers, seen, roots, harmless)
     named = status == "diagnosis_complete"
     sure = roots[0].confidence if named else _unnamed(status, catalogue, answers, judged, harmless)
-    if status == "healthy":  # as with causes, the status says that it is at least likely
-        sure = max(sure, confidence.LIKELY)
+    if status == "healthy":  # the status says that health is at least likely, as with causes
+        sure = max(sure, verdict_limit("likely"))
     shown = roots[:MAX_CAUSES]
-    unsure = status == "cause_unknown" or band(sure) == "low"  # how sure a cause is that nobody names says nothing
+    unsure = status == "cause_unknown" or band(sure) == "low"  # the confidence of an unnamed cause decides nothing
     return Judgement(
         status=status,
         confidence=sure,
@@ -92,7 +92,7 @@ def _judgement(
         ruled_out=_others(catalogue, answers, judged, ("unlikely", "not_applicable"), seen),
         unknown=_others(catalogue, answers, judged, ("unknown",), ()),
         notes=notes(catalogue, answers),
-        told=answered(told, catalogue, answers),
+        told=answered(complaints, catalogue, answers),
         sure=judged,
         decide=_decide(catalogue, answers, judged, roots, status) if unsure else (),
         rivals=lookalikes.rivals(catalogue, answers, judged, sure) if status == "healthy" else (),
@@ -102,7 +102,7 @@ def _judgement(
 def _decide(
     catalogue: Catalogue, answers: Answers, judged: Mapping[str, Judged], roots: Sequence[Judged], status: Status
 ) -> tuple[Decider, ...]:
-    """What would settle an answer that is not sure."""
+    """What would settle an unsure answer."""
     if status in ("healthy", "insufficient_data"):
         return decidingevidence.healthy(answers, catalogue)
     return (
@@ -113,8 +113,8 @@ def _decide(
 
 
 def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
-    """What is shown beside the answer and changes nothing in it."""
-    shown = (note for note in catalogue.notes.values() if answers.notes[note.id])
+    """The notes that hold for the run. They do not change the answer."""
+    holding = (note for note in catalogue.notes.values() if answers.notes[note.id])
     return tuple(
         Note(
             id=note.id,
@@ -123,12 +123,12 @@ def notes(catalogue: Catalogue, answers: Answers) -> tuple[Note, ...]:
             change=note.change.render(answers.values) or "",
             origin=rulefiles.origin(note.ask.where.rpartition(":")[0]) or OURS,
         )
-        for note in shown
+        for note in holding
     )
 
 
-def _root(judged: Judged, seen: Sequence[str]) -> bool:
-    """A root cause: likely or possible, not the consequence of another, for a symptom that is not harmless."""
+def _is_root(judged: Judged, seen: Sequence[str]) -> bool:
+    """Whether it is a root cause: likely or possible, no consequence, and of a symptom that is not harmless."""
     return judged.candidate and judged.under is None and not judged.rule.benign and bool(set(judged.seen) & set(seen))
 
 
@@ -139,9 +139,7 @@ def _status(
     roots: Sequence[Judged],
     harmless: Mapping[str, float],
 ) -> Status:
-    """`healthy` needs an answer to at least one question that matters for this kind of run, and something read that
-    could show health.
-    """
+    """The status. `healthy` needs an answered core symptom, and input that could show health."""
     if not seen:
         asked = [s for s in confidence.core_symptoms(catalogue, answers) if answers.symptoms[s] is not None]
         blind = any(note.blind and answers.notes[note.id] for note in catalogue.notes.values())
@@ -156,7 +154,7 @@ def _unnamed(
     judged: Mapping[str, Judged],
     harmless: Mapping[str, float],
 ) -> float:
-    """The confidence of an answer that names no cause."""
+    """The confidence of an answer without a cause."""
     if status == "healthy":
         return confidence.healthy(catalogue, answers, judged, min(harmless.values(), default=1.0))
     return confidence.other(judged) if status == "cause_unknown" else 0.0
@@ -169,7 +167,7 @@ def _others(
     verdicts: Sequence[Verdict],
     seen: Sequence[str],
 ) -> tuple[RuledOut, ...]:
-    """Those that are no cause, the likeliest first; one that explains a symptom `seen` keeps what is left for it."""
+    """Rules that are no cause, the likeliest first. One that explains a `seen` symptom keeps its confidence."""
     chosen = (j for j in judged.values() if j.verdict in verdicts and not j.rule.benign)
     rivals = ((j, j.verdict == "unlikely" and not set(seen).isdisjoint(j.seen)) for j in chosen)
     return tuple(advice.ruled_out(j, answers, catalogue, j.confidence if rival else 0.0) for j, rival in rivals)
@@ -220,8 +218,8 @@ def _cause(
 
 
 def _onset(shown: Sequence[Evidence], symptoms: Sequence[Symptom]) -> int | None:
-    """The first step of direct evidence for it; else that of its weightiest item; else the first of its symptoms."""
-    items = [e for e in _for(shown) if e.step is not None]
+    """The first step of direct evidence; else the step of the weightiest item; else the first step of a symptom."""
+    items = [e for e in shown if e.holds and e.weight > 0 and e.step is not None]
     direct = [e.step for e in items if e.kind == "direct"]
     weightiest = [e.step for e in sorted(items, key=lambda e: -e.weight)[:1]]
     steps = direct or weightiest or [s.step for s in symptoms]
@@ -229,17 +227,12 @@ def _onset(shown: Sequence[Evidence], symptoms: Sequence[Symptom]) -> int | None
 
 
 def band(p: float) -> Literal["high", "medium", "low"]:
-    """`high` above 0.90, medium from 0.70, else low."""
-    return "high" if p > 0.9 else "medium" if p >= 0.7 else "low"
-
-
-def _for(shown: Sequence[Evidence]) -> list[Evidence]:
-    """The items that hold and speak for the cause."""
-    return [e for e in shown if e.holds and e.weight > 0]
+    """`high`, `medium` or `low`, by `rules/verdicts.yaml`."""
+    return "high" if p > verdict_limit("high") else "medium" if p >= verdict_limit("medium") else "low"
 
 
 def _place(judged: Judged, answers: Answers) -> Witness:
-    """Where the weightiest item that speaks for the cause was seen; one with a line of a log comes first."""
+    """Where the weightiest supporting item was seen. Items with a line of a log come first."""
     rows = zip(judged.rule.evidence, answers.items[judged.rule.id], judged.counted, strict=True)
     found = sorted(((w, answers.witness(i.at, i.ask)) for i, holds, w in rows if holds and w > 0), key=lambda f: -f[0])
     witnesses = [w for _, w in found if w != Witness()]

@@ -1,4 +1,4 @@
-"""Causes lowered by what is known from outside of the run's own logs, and ranked anew."""
+"""Lowers causes by evidence from outside the run's own logs, and ranks them again."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,12 +11,13 @@ EVIDENCE = "fixes-failed"
 
 
 def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagnosis:
-    """The diagnosis with log-odds added to causes by id, each with the words that become its evidence. Without a likely
-    cause left it is `cause_unknown`, as sure as no cause is.
+    """The diagnosis with log-odds added to causes, by id; the text of each weight becomes evidence.
+
+    If no likely cause is left, the status becomes `cause_unknown`, with the probability that none of them is right.
     """
     if not weights.keys() & {c.id for c in found.causes}:
         return found
-    causes = [_cause(c, *weights[c.id]) if c.id in weights else c for c in found.causes]
+    causes = [_lowered(c, *weights[c.id]) if c.id in weights else c for c in found.causes]
     causes.sort(key=lambda c: (*tier(c.ended_run, c.verdict, c.family), -c.confidence))
     likely = [c.confidence for c in causes if c.verdict == "likely"]
     if found.status != "diagnosis_complete" or likely:
@@ -25,9 +26,9 @@ def lowered(found: Diagnosis, weights: Mapping[str, tuple[float, str]]) -> Diagn
     return replace(found, causes=tuple(causes), status="cause_unknown", confidence=left)
 
 
-def _cause(cause: Cause, weight: float, text: str) -> Cause:
+def _lowered(cause: Cause, weight: float, text: str) -> Cause:
     p = sigmoid(logit(cause.confidence) + weight)
-    told = Evidence(EVIDENCE, "circumstantial", True, text, weight)
+    item = Evidence(EVIDENCE, "circumstantial", True, text, weight)
     verdict, ended = threshold(p), cause.ended_run and threshold(p) == "likely"
-    evidence = (*cause.evidence, told)
+    evidence = (*cause.evidence, item)
     return replace(cause, confidence=p, band=band(p), verdict=verdict, evidence=evidence, ended_run=ended)

@@ -1,4 +1,4 @@
-"""What fixes promise, and which symptoms are there, asked of the features of another run than the one diagnosed."""
+"""Asks another run's features whether the promises of fixes hold, and which symptoms it has."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ from loganalyst.model import Expectation, Features, FeatureValue
 def expectations(
     catalogue: Catalogue, rule: str, before: Mapping[str, FeatureValue], after: Features
 ) -> tuple[Expectation, ...]:
-    """Each fix of a rule that promises something, in the words of the run `before`, held against the run `after`.
+    """The promise of each fix of a rule, worded with the values of the run `before` and asked of the run `after`.
 
-    None for a rule the catalogue does not have.
+    Empty for a rule that the catalogue does not have.
     """
     fixes = catalogue.rules[rule].fix if rule in catalogue.rules else ()
     promised = [(fix, fix.expect) for fix in fixes if fix.expect is not None]
@@ -26,7 +26,7 @@ def expectations(
 
 
 def symptoms(catalogue: Catalogue, features: Features) -> Mapping[str, Answer]:
-    """Every symptom by its id: seen, looked for and not seen, or not known (None)."""
+    """Every symptom by its id: True (seen), False (looked for and not seen) or None (not known)."""
     ids = list(catalogue.symptoms)
     return dict(zip(ids, _asked(catalogue, [catalogue.symptoms[i].ask for i in ids], features), strict=True))
 
@@ -39,6 +39,6 @@ def _asked(catalogue: Catalogue, asks: list[Ask], features: Features) -> tuple[A
 
 
 def _missing(catalogue: Catalogue, ask: Ask, features: Features) -> tuple[str, ...]:
-    """What would have to be logged to answer."""
+    """What must be logged to answer."""
     unknown = [f for f in ask.features if features.values.get(f) is None]
     return tuple(dict.fromkeys(catalogue.declared[f].needs or f for f in unknown))

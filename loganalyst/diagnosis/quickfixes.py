@@ -1,4 +1,4 @@
-"""What to change first: the first change of each cause, by how much it would mend and how sure the cause is."""
+"""What to change first: the first fix of each cause, ranked by impact and confidence."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,14 @@ __all__ = ["quick_fixes"]
 
 
 def quick_fixes(causes: Sequence[Cause], symptoms: Sequence[Symptom]) -> tuple[QuickFix, ...]:
-    """The first change of each cause that has one, by impact times confidence, the largest first; but those of what
-    ended the run before all others.
-    """
+    """The first fix of each cause, by impact times confidence. Fixes of causes that ended the run come first."""
     found = [(cause.ended_run, _quick_fix(cause, symptoms)) for cause in causes if cause.fix]
     ranked = sorted(found, key=lambda pair: (not pair[0], -pair[1].impact * pair[1].confidence, pair[1].cause))
     return tuple(fix for _, fix in ranked)
 
 
 def _quick_fix(cause: Cause, symptoms: Sequence[Symptom]) -> QuickFix:
-    """Impact: the severity, from a quarter (info) to 1 (critical), times the share of the symptoms it explains."""
+    """The impact is the severity, from 0.25 (info) to 1 (critical), times the share of symptoms that it explains."""
     severity = (SEVERITIES.index(cause.severity) + 1) / len(SEVERITIES)
     explained = sum(s.id in cause.symptoms for s in symptoms) / max(len(symptoms), 1)
     fix = cause.fix[0]

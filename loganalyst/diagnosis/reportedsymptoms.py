@@ -1,4 +1,4 @@
-"""Symptoms the user tells (`--symptom "loss spikes every ~1000 steps"`): understood, then held against the logs."""
+"""Symptoms that the user reports (`--symptom "loss spikes every ~1000 steps"`), compared with the logs."""
 
 import math
 from collections import Counter
@@ -9,19 +9,19 @@ from typing import Any
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.evidence import Answers, needs, symptom
 from loganalyst.diagnosis.rule import SymptomRule
-from loganalyst.diagnosis.symptomwords import Numbers, all_words, numbers, telling
+from loganalyst.diagnosis.symptomwords import Numbers, all_words, distinguishing_words, numbers
 from loganalyst.model import Told
+from loganalyst.thresholds import verdict_limit
 
 __all__ = ["Complaint", "answered", "meant", "steering", "understood"]
 
-CLEAR = 0.8  # a symptom is meant too if its score is this share of the best one's
-MOST = 3  # symptoms one text may mean
-CLOSE = 0.2  # share by which a number told from memory may differ from the logs
+MIN_SCORE_SHARE = 0.8  # of the best score, from which on another symptom is meant as well
+MAX_MEANINGS = 3  # symptoms that one text may mean
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """One text of the user, the symptoms (ids) it was understood as, and its numbers."""
+    """One text of the user, the ids of the symptoms that it means, and its numbers."""
 
     text: str
     symptoms: tuple[str, ...]
@@ -29,19 +29,21 @@ class Complaint:
 
 
 def understood(texts: Iterable[str], known: Mapping[str, SymptomRule]) -> tuple[Complaint, ...]:
-    """Each text with what it means."""
+    """Each text with its meaning."""
     return tuple(Complaint(text, tuple(meant(text, known)), numbers(text)) for text in texts)
 
 
 def steering(complaints: Iterable[Complaint], answers: Answers) -> frozenset[str]:
-    """The symptoms told that the logs do not contradict: their causes get a higher prior."""
-    told = {id_ for complaint in complaints for id_ in complaint.symptoms}
-    return frozenset(id_ for id_ in told if answers.symptoms[id_] is not False)
+    """The reported symptoms that the logs do not contradict. Their causes get a higher prior."""
+    reported = {id_ for complaint in complaints for id_ in complaint.symptoms}
+    return frozenset(id_ for id_ in reported if answers.symptoms[id_] is not False)
 
 
 def meant(text: str, known: Mapping[str, SymptomRule]) -> list[str]:
-    """The symptoms (ids, best first) that a text means: by id, else by the most telling of the phrases by which people
-    name them, else by the telling words it shares with their titles; none if nothing telling.
+    """The symptoms (ids, best first) that a text means.
+
+    A symptom is found by its id, else by the longest phrase that people use for it (`told`), else by the
+    distinguishing words that the text shares with its title.
     """
     if text in known:
         return [text]
@@ -50,25 +52,25 @@ def meant(text: str, known: Mapping[str, SymptomRule]) -> list[str]:
         id_: max((len(p) for p in map(all_words, rule.told) if p <= words), default=0) for id_, rule in known.items()
     }
     if best := max(named.values(), default=0):
-        return [id_ for id_, size in named.items() if size == best][:MOST]
+        return [id_ for id_, size in named.items() if size == best][:MAX_MEANINGS]
     return _by_title(text, known)
 
 
 def _by_title(text: str, known: Mapping[str, SymptomRule]) -> list[str]:
-    words = {id_: telling(f"{id_} {rule.title}") for id_, rule in known.items()}
-    count = Counter(word for of_one in words.values() for word in of_one)
-    # A word in every symptom ("loss") tells nothing; the rarer, the more it tells
-    scores = {
-        id_: sum(math.log(len(words) / count[w]) for w in of_one & telling(text)) for id_, of_one in words.items()
-    }
+    words = {id_: distinguishing_words(f"{id_} {rule.title}") for id_, rule in known.items()}
+    count = Counter(word for title in words.values() for word in title)
+    # A word in every title ("loss") distinguishes nothing; the rarer a word, the more it weighs
+    asked = distinguishing_words(text)
+    scores = {id_: sum(math.log(len(words) / count[w]) for w in title & asked) for id_, title in words.items()}
     best = max(scores.values(), default=0.0)
     if best < math.log(max(len(words), 2)) / 2:
         return []
-    return sorted((id_ for id_, score in scores.items() if score >= CLEAR * best), key=lambda id_: -scores[id_])[:MOST]
+    close = [id_ for id_, score in scores.items() if score >= MIN_SCORE_SHARE * best]
+    return sorted(close, key=lambda id_: -scores[id_])[:MAX_MEANINGS]
 
 
 def answered(complaints: Iterable[Complaint], catalogue: Catalogue, answers: Answers) -> tuple[Told, ...]:
-    """Each complaint held against the logs: confirmed, contradicted, cannot be seen in them, or not understood."""
+    """Each complaint compared with the logs: confirmed, contradicted, not visible, or not understood."""
     return tuple(_answered(complaint, catalogue, answers) for complaint in complaints)
 
 
@@ -77,25 +79,24 @@ def _answered(complaint: Complaint, catalogue: Catalogue, answers: Answers) -> T
     if not ids:
         known = ", ".join(catalogue.symptoms)
         return Told(complaint.text, "not_understood", None, f"not understood; known symptoms are {known}")
-    shown = [id_ for id_ in ids if answers.symptoms[id_]]
+    seen = [id_ for id_ in ids if answers.symptoms[id_]]
     open_ = [id_ for id_ in ids if answers.symptoms[id_] is None]
-    titles = " or ".join(f"“{catalogue.symptoms[id_].title}”" for id_ in shown or open_ or ids)
-    told: dict[str, Any] = {"text": complaint.text, "symptoms": ids}
-    told["evidence"] = tuple(_evidence(shown or ids, catalogue, answers))
-    if shown:
-        said = [s.text for s in (symptom(catalogue.symptoms[id_], answers) for id_ in shown)]
-        agree = _agreement(complaint.numbers, shown, catalogue, answers)
-        words = "; ".join([*said, *agree])
-        return Told(verdict="confirmed", seen=True, answer=f"the logs show it: {words}", **told)
+    titles = " or ".join(f"“{catalogue.symptoms[id_].title}”" for id_ in seen or open_ or ids)
+    common: dict[str, Any] = {"text": complaint.text, "symptoms": ids}
+    common["evidence"] = tuple(_evidence(seen or ids, catalogue, answers))
+    if seen:
+        findings = [symptom(catalogue.symptoms[id_], answers).text for id_ in seen]
+        words = "; ".join([*findings, *_agreement(complaint.numbers, seen, catalogue, answers)])
+        return Told(verdict="confirmed", seen=True, answer=f"the logs show it: {words}", **common)
     if open_:
         missing = needs(answers.missing([catalogue.symptoms[id_].ask for id_ in open_]), catalogue.declared)
         answer = f"cannot be seen in the logs: {titles} {missing}"
-        return Told(verdict="not_visible", seen=None, answer=answer, **told)
-    return Told(verdict="contradicted", seen=False, answer=f"the logs do not show it (looked for {titles})", **told)
+        return Told(verdict="not_visible", seen=None, answer=answer, **common)
+    return Told(verdict="contradicted", seen=False, answer=f"the logs do not show it (looked for {titles})", **common)
 
 
 def _evidence(ids: Sequence[str], catalogue: Catalogue, answers: Answers) -> Iterable[dict[str, Any]]:
-    """The values the symptoms were judged by, with their places."""
+    """The values that the symptoms were judged by, with their places."""
     for name in dict.fromkeys(f for id_ in ids for f in catalogue.symptoms[id_].ask.features):
         value, seen = answers.values.get(name), answers.witnesses.get(name)
         if value is not None:
@@ -103,25 +104,25 @@ def _evidence(ids: Sequence[str], catalogue: Catalogue, answers: Answers) -> Ite
             yield {"feature": name, "value": value, **places}
 
 
-def _agreement(told: Numbers, ids: Sequence[str], catalogue: Catalogue, answers: Answers) -> Iterator[str]:
-    """Whether the place and the distance told are those of the logs, as far as these tell."""
+def _agreement(reported: Numbers, ids: Sequence[str], catalogue: Catalogue, answers: Answers) -> Iterator[str]:
+    """Whether the reported place and distance agree with the logs."""
     found = [s.step for s in (symptom(catalogue.symptoms[id_], answers) for id_ in ids) if s.step is not None]
-    epoch = _number(answers, "epoch_steps")
-    where = told.step if told.step is not None else _times(told.epoch, epoch)
+    epoch, tolerance = _number(answers, "epoch_steps"), verdict_limit("reported_number")
+    where = reported.step if reported.step is not None else _times(reported.epoch, epoch)
     if where is not None and found:
         nearest = min(found, key=lambda step: abs(step - where))
-        slack = max(CLOSE * where, _times(told.epoch and 1.0, epoch) or 0.0)
+        slack = max(tolerance * where, _times(reported.epoch and 1.0, epoch) or 0.0)
         near = abs(nearest - where) <= slack
-        yield "about where you told" if near else f"at step {nearest:,}, not {where:,.0f} as you told"
-    elif told.epoch is not None and found:
-        yield f"which step epoch {told.epoch:g} is, the logs do not tell"
-    distance = told.period if told.period is not None else _times(told.period_epochs, epoch)
+        yield "about where you said" if near else f"at step {nearest:,}, not {where:,.0f} as you said"
+    elif reported.epoch is not None and found:
+        yield f"the logs do not say which step epoch {reported.epoch:g} is"
+    distance = reported.period if reported.period is not None else _times(reported.period_epochs, epoch)
     period = _number(answers, "train_loss_period")
     if distance is not None and period is not None:
-        near = abs(period - distance) <= CLOSE * distance
-        yield f"every {period:,.0f} steps" + (", as you told" if near else f", not every {distance:,.0f} as you told")
+        near = abs(period - distance) <= tolerance * distance
+        yield f"every {period:,.0f} steps" + (", as you said" if near else f", not every {distance:,.0f} as you said")
     elif distance is not None:
-        yield "at no distance that repeats"
+        yield "at no regular distance"
 
 
 def _times(epochs: float | None, steps: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What a rule consists of, after checking: frozen data, no behaviour."""
+"""Checked rules, symptoms, notes and experiments, as frozen data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,21 +10,21 @@ from loganalyst.diagnosis.texttemplate import Template
 from loganalyst.model import FeatureValue, Verdict
 from loganalyst.rulefiles import Shape, needed
 
-MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is a thousandfold, more is never known so well
+MAX_WEIGHT = 7.0  # |log-likelihood ratio|; e^7 is about a thousandfold, and no stronger evidence is known that well
 Weight = Annotated[
     float, needed(f"a number from {-MAX_WEIGHT:g} to {MAX_WEIGHT:g} is needed", ge=-MAX_WEIGHT, le=MAX_WEIGHT)
 ]
 Severity = Literal["info", "warning", "error", "critical"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # what is calibrated by itself, see Weights
+Scale = Literal["causes", "circumstantial", "logs", "healthy"]  # each has its own calibration; see Weights
 
 
 @dataclass(frozen=True)
 class SymptomRule:
-    """Something to be seen wrong. `at` names the feature of its step, `metric` the text feature of its metric.
+    """A visible symptom. `at` names the feature of its step, `metric` the text feature of its metric.
 
-    It is `core` in the kinds of run (feature `run_kind`) that should let us look for it; where such a run does not,
-    "healthy" is less sure. `told` are phrases by which people name it.
+    `core` are the kinds of run (feature `run_kind`) that should show it; if such a run cannot, "healthy" is less sure.
+    `told` are phrases that people use for it.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True)
 class FixTemplate:
-    """One change to make. `start` and `goal` are the file's `from` and `to`, `expect` what a good run then answers."""
+    """One change. `start` and `goal` are the file's `from` and `to`; `expect` holds in a good run after it."""
 
     change: Template
     expected_impact: Template
@@ -70,7 +70,7 @@ class FixTemplate:
 
 @dataclass(frozen=True)
 class RuleTest:
-    """A test written in the rule: `features` (the rest not known) or the fixture `run`, and the verdicts accepted."""
+    """A test in a rule: `features` (all others unknown) or the fixture `run`, and the accepted verdicts."""
 
     name: str
     verdicts: tuple[Verdict, ...]
@@ -80,7 +80,7 @@ class RuleTest:
 
 @dataclass(frozen=True)
 class Rule:
-    """One possible cause and all that is said of it; the fields are those of its file."""
+    """One possible cause. The fields are those of its file."""
 
     id: str
     title: str
@@ -108,19 +108,19 @@ class Rule:
 
     @property
     def asks(self) -> tuple[Ask, ...]:
-        """Every question that it is judged by, and those that its fixes promise an answer to."""
+        """Every question of its evidence and applicability, and of its fixes' promises."""
         judged = (self.applies_when, *(item.ask for item in self.evidence))
         return tuple(ask for ask in (*judged, *(fix.expect for fix in self.fix)) if ask is not None)
 
     @property
     def benign(self) -> bool:
-        """Whether it explains a symptom as harmless (label `healthy`), such as a plateau by convergence."""
+        """Whether it explains a symptom as harmless (label `healthy`), such as a plateau after convergence."""
         return self.label == "healthy"
 
 
 @dataclass(frozen=True)
 class OutcomeRule:
-    """One thing an experiment may find: what it means, and the log-likelihood ratio it has for a rule id or label."""
+    """One outcome of an experiment: its meaning, and its log-likelihood ratios by rule id or label."""
 
     means: str
     weights: Mapping[str, float]
@@ -128,8 +128,9 @@ class OutcomeRule:
 
 @dataclass(frozen=True)
 class ExperimentRule:
-    """What an experiment of `replay` asks, and what each outcome says, stated before it is run. `limits` are its
-    thresholds; of the experiments of one `group` the one that says most counts.
+    """The question of a `replay` experiment and the meaning of each outcome, stated before it is run.
+
+    `limits` are its thresholds. Of the experiments of one `group`, only the most decisive counts.
     """
 
     id: str
@@ -139,22 +140,20 @@ class ExperimentRule:
     outcomes: Mapping[str, OutcomeRule]
 
     def weight(self, rule: Rule, outcome: str) -> float:
-        """The log-likelihood ratio of an outcome for a rule: that which the rule brings itself, else that by its id,
-        else by its label; 0 where it says nothing.
-        """
+        """The log-likelihood ratio of an outcome for a rule: the rule's own, else by id, else by label, else 0."""
         if self.id in rule.replay_weights:
             return rule.replay_weights[self.id].get(outcome, 0.0)
         weights = self.outcomes[outcome].weights if outcome in self.outcomes else {}
         return weights.get(rule.id, weights.get(rule.label, 0.0))
 
     def bears_on(self, rule: Rule) -> bool:
-        """Whether some outcome says something of the rule."""
+        """Whether some outcome has a weight for the rule."""
         return any(self.weight(rule, outcome) for outcome in self.outcomes)
 
 
 @dataclass(frozen=True)
 class NoteTest:
-    """A test written with a note: `features` (the rest not known), and whether it is shown."""
+    """A test of a note: `features` (all others unknown), and whether the note is shown."""
 
     name: str
     shown: bool
@@ -163,9 +162,10 @@ class NoteTest:
 
 @dataclass(frozen=True)
 class NoteRule:
-    """What is worth knowing of a run and is no fault. `ask` is TRUE where it is shown; `doubt` is the log-odds that it
-    takes from "healthy", and `perhaps` the rules whose causes may look just so. Where one of `blind` is shown, nothing
-    was read that could show health: a run without a symptom has "insufficient_data" then.
+    """Something worth knowing about a run that is no fault. It is shown if `ask` is TRUE.
+
+    `doubt` is the log-odds that it takes from "healthy"; `perhaps` are rules whose causes may look the same. If a
+    `blind` note is shown, nothing in the input could show health: without a symptom the run has "insufficient_data".
     """
 
     id: str
@@ -188,9 +188,10 @@ class Calibration(Shape, frozen=True):
 
 @dataclass(frozen=True)
 class Weights:
-    """What was fitted on labelled runs: rule -> item -> (if_true, if_false), and the `scales`: the calibration of
-    causes that metrics show directly, of those with circumstantial evidence alone, of those that a job's log states,
-    and of "healthy".
+    """Weights fitted on labelled runs: rule -> item -> (if_true, if_false), and one calibration per scale.
+
+    The scales are causes that metrics show directly, causes with circumstantial evidence only, causes that a job's log
+    states, and "healthy".
     """
 
     items: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from loganalyst.diagnosis.labels import LABELS
 from loganalyst.diagnosis.rule import (
     MAX_WEIGHT,
     ExperimentRule,
@@ -25,6 +24,7 @@ from loganalyst.diagnosis.rulesql import Ask, ask, parsed
 from loganalyst.diagnosis.texttemplate import Template, template
 from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue, Verdict
+from loganalyst.model.labels import LABELS
 from loganalyst.rulefiles import Finite, Keys, RuleFile, Shape, Text, fitted, needed, refuse_name
 
 Weights = dict[str, Weight]
@@ -73,7 +73,9 @@ class _Test(Shape, frozen=True):
     run: Text | None = None
 
 
-class _Rule(Shape, frozen=True):
+class RuleEntry(Shape, frozen=True):
+    """A rule as its file states it."""
+
     id: Text
     title: Text
     label: Text
@@ -228,7 +230,7 @@ def _shared(target: type, source: Shape) -> dict[str, Any]:
 
 def rule(reader: Reader) -> Rule | None:
     """The rule of a file, which is sound if `reader.faults` is empty; None where the file is no mapping."""
-    found, path = reader.fitted(_Rule), reader.file.path
+    found, path = reader.fitted(RuleEntry), reader.file.path
     if not isinstance(reader.file.data, dict):
         return None
     if found.id and found.id != path.stem:

@@ -1,8 +1,8 @@
-"""The small fenced SQL of rules: own tokenizer and typed parser in front of `polars.sql_expr`.
+"""The restricted SQL of rules: a tokenizer and a typed parser in front of `polars.sql_expr`.
 
-Only what keeps "not known" unknown is let through. The checked expression is written anew, fully parenthesised, so that
-no precedence of ours and polars' can differ, and every connective is Kleene's strong three-valued logic: a part that
-becomes known can settle an answer, never turn it over.
+Only constructs that keep "not known" unknown are allowed. The checked expression is rewritten with all parentheses, so
+that our precedence and polars' cannot differ. Connectives follow Kleene's strong three-valued logic: a part that
+becomes known can settle an answer, but never reverse it.
 """
 
 import math
@@ -23,13 +23,14 @@ ALLOWED = (
     "allowed are feature names, numbers, 'text', = <> != < <= > >=, BETWEEN, IN, LIKE, ~, AND, OR, NOT, + - *, ABS "
     "and parentheses"
 )
-MAX_LENGTH = 1000  # characters; polars' planner is far more than linear in the number of ANDs
-MAX_DEPTH = 12  # nested parentheses, NOT, ABS and minus signs; polars' parser is exponential beyond some forty
+MAX_LENGTH = 1000  # characters; the time of polars' planner grows much faster than the number of ANDs
+MAX_DEPTH = 12  # nested parentheses, NOT, ABS and minus signs; polars' parser takes exponential time beyond about forty
 
 _KEYWORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "IN", "LIKE", "ABS"})
 _COMPARISONS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">="})
 _DTYPES: dict[str, pl.DataType] = {"float": pl.Float64(), "int": pl.Int64(), "bool": pl.Boolean(), "text": pl.String()}
 _KINDS: dict[str, "Type"] = {"float": "number", "int": "number", "bool": "yes/no", "text": "text"}
+# Tokens in order of precedence: 12, 1.5e-3 | train_loss_points | 'text' with '' inside | refused operators | signs
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z_.0-9]))"
@@ -52,7 +53,7 @@ Type = Literal["number", "text", "yes/no"]
 
 @dataclass(frozen=True)
 class Ask:
-    """A question: the text as written, the features in order of mention, the same in SQL, and the place of the text."""
+    """A question: its text, its features in order of mention, its SQL, and the place of the text (file:line)."""
 
     text: str
     features: tuple[str, ...]
@@ -71,8 +72,8 @@ class _Token(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A parsed part: its type, its rewritten SQL, whether it computes (then it may become NaN), and whether it is a
-    feature of whole numbers.
+    """A parsed part: its type, its rewritten SQL, whether it computes (and may become NaN), and whether it is a feature
+    of whole numbers.
     """
 
     type: Type
@@ -87,7 +88,7 @@ def schema(declared: Mapping[str, Feature]) -> pl.Schema:
 
 
 def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
-    """Check one question. RuleError names `where`, what was found, what is allowed, the nearest feature."""
+    """Check one question. RuleError names `where`, what was found, what is allowed and the nearest feature."""
     found = parsed(text, declared, where)
     for fault in faults([found], declared).values():
         raise fault
@@ -95,7 +96,7 @@ def ask(text: str, declared: Mapping[str, Feature], where: str = "ask") -> Ask:
 
 
 def parsed(text: str, declared: Mapping[str, Feature], where: str) -> Ask:
-    """As `ask`, but for polars' own opinion, which costs less for many at once (`faults`)."""
+    """As `ask`, without the check by polars, which is faster for many questions at once (`faults`)."""
     if len(text) > MAX_LENGTH:
         raise RuleError(where, f"question of {len(text)} characters", f"at most {MAX_LENGTH} are allowed")
     parser = _Parser(list(_tokens(text, where)), declared, where)
@@ -108,7 +109,7 @@ def parsed(text: str, declared: Mapping[str, Feature], where: str) -> Ask:
 
 
 def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature], where: str) -> None:
-    """`<event>_step` is NULL where nothing happened, so a question about it must ask `<event>_count` first."""
+    """`<event>_step` is NULL if nothing happened, so a question about it must ask `<event>_count` first."""
     for i, name in enumerate(features):
         count = name.removesuffix("_step") + "_count"
         if name.endswith("_step") and count in declared and count not in features[:i]:
@@ -116,9 +117,7 @@ def _count_before_step(features: tuple[str, ...], declared: Mapping[str, Feature
 
 
 def faults(asks: Iterable[Ask], declared: Mapping[str, Feature]) -> dict[str, RuleError]:
-    """Polars' own opinion, by the place of the question: what it does not read as a Boolean that is asked of the same
-    features.
-    """
+    """Questions that polars does not read as a Boolean expression of the same features, by the question's place."""
     asks = list(asks)
     with suppress(PolarsError):
         if not _misread({ask.text: ask for ask in asks}.values(), declared):
@@ -127,7 +126,7 @@ def faults(asks: Iterable[Ask], declared: Mapping[str, Feature]) -> dict[str, Ru
 
 
 def _misread(asks: Collection[Ask], declared: Mapping[str, Feature]) -> str:
-    """What polars makes of the first that it reads in another way; PolarsError where it cannot read one."""
+    """How polars reads the first question that it reads differently. Raises PolarsError if it cannot read one."""
     dtypes = pl.DataFrame(schema=schema(declared)).select(ask.expr for ask in asks).dtypes
     for ask, dtype in zip(asks, dtypes, strict=True):
         if dtype != pl.Boolean or set(ask.expr.meta.root_names()) != set(ask.features):
@@ -327,7 +326,7 @@ class _Parser:
         return self.nested()
 
     def nested(self) -> _Node:
-        """ABS(…) or a parenthesised part."""
+        """ABS(…) or a part in parentheses."""
         absolute = self.accept("ABS")
         self.expect_opening()
         self.deeper()
@@ -351,10 +350,10 @@ class _Parser:
 
 
 def _float(node: _Node) -> str:
-    """Arithmetic is done in floats: whole numbers would wrap round."""
+    """A number as float: arithmetic of whole numbers could overflow."""
     return f"CAST({node.sql} AS DOUBLE)" if node.whole else node.sql
 
 
 def _operand(node: _Node) -> str:
-    """A compared value. Inf - Inf and 0 * Inf are not known; polars would place their NaN above every number."""
+    """A compared value. NaN of Inf - Inf or 0 * Inf becomes NULL; polars would order NaN above every number."""
     return f"NULLIF({node.sql}, CAST('NaN' AS DOUBLE))" if node.computes else node.sql

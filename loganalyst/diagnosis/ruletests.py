@@ -1,8 +1,8 @@
-"""Runs the tests of rules: those written in them, and those every rule has for free.
+"""Runs the tests of rules: the tests in their files, and general tests that every rule must pass.
 
-Free tests: nothing logged leaves it unknown; every healthy run finds it not likely; every text renders; other runs in
-the batch change nothing; logging more settles answers and never turns one over (a question answered while some
-features are not known keeps its answer when they become known).
+The general tests: without features the rule is unknown; no healthy run finds it likely; every text renders; other runs
+in the batch change nothing; more features never reverse an answer (a question answered while some features are not
+known keeps its answer when they become known).
 """
 
 import random
@@ -19,12 +19,12 @@ from loganalyst.model import Features, FeatureValue, Verdict
 
 Row = Mapping[str, FeatureValue]
 FeaturesOf = Callable[[str], Features]
-SUBSETS = 8  # random partial rows tried for each test, besides each feature left out alone
+RANDOM_ROWS = 8  # random partial rows per test, in addition to leaving out each feature alone
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test of one rule. `passed` is None where it could not be run; `detail` says why it failed or was not run."""
+    """One test of one rule. `passed` is None if it was not run. `detail` says why it failed or was not run."""
 
     rule: str
     test: str
@@ -35,16 +35,18 @@ class Outcome:
 def check(catalogue: Catalogue, features_of: FeaturesOf | None = None, healthy: Sequence[str] = ()) -> list[Outcome]:
     """Run all tests of all rules, each rule judged without its rivals.
 
-    `features_of` turns a run's path as written in a test into its features (None: such tests are not run), `healthy`
-    are the paths of healthy runs.
+    `features_of` gives the features of a run by its path as written in a test (None: such tests are not run).
+    `healthy` are the paths of healthy runs.
     """
     known = {path: features_of(path) for path in healthy} if features_of else {}
-    rules = [outcome for rule in catalogue.rules.values() for outcome in _of_rule(catalogue, rule, features_of, known)]
-    return rules + [outcome for note in catalogue.notes.values() for outcome in _of_note(catalogue, note)]
+    rules = [
+        outcome for rule in catalogue.rules.values() for outcome in _rule_outcomes(catalogue, rule, features_of, known)
+    ]
+    return rules + [outcome for note in catalogue.notes.values() for outcome in _note_outcomes(catalogue, note)]
 
 
-def _of_note(catalogue: Catalogue, note: NoteRule) -> Iterator[Outcome]:
-    """The tests of a note: those written with it; it is silent where nothing is logged; its texts render."""
+def _note_outcomes(catalogue: Catalogue, note: NoteRule) -> Iterator[Outcome]:
+    """The tests of a note: those in its file; without features it is not shown; its texts render."""
     both = {test.shown for test in note.tests} == {True, False}
     yield Outcome(note.id, "tests show it and do not", both, "" if both else "a test of each kind is needed")
     for test in (*note.tests, NoteTest("silent where nothing is logged", False, {})):
@@ -54,7 +56,7 @@ def _of_note(catalogue: Catalogue, note: NoteRule) -> Iterator[Outcome]:
         yield Outcome(note.id, test.name, not fault, fault)
 
 
-def _of_rule(
+def _rule_outcomes(
     catalogue: Catalogue, rule: Rule, features_of: FeaturesOf | None, healthy: Mapping[str, Features]
 ) -> Iterator[Outcome]:
     catalogue = catalogue.only([rule.id])
@@ -69,7 +71,7 @@ def _of_rule(
         ("unknown where nothing is logged", _unlogged(catalogue, rule)),
         ("every text renders", _unrendered(catalogue, rule)),
         ("other runs change nothing", _disturbed(catalogue, rows)),
-        ("logging more settles", _turned_over(catalogue, rows)),
+        ("more features reverse no answer", _reversed(catalogue, rows)),
     ):
         yield Outcome(rule.id, name, not fault, fault)
 
@@ -100,14 +102,14 @@ def _written(catalogue: Catalogue, rule: Rule, test: RuleTest, features_of: Feat
 
 
 def _explanation(catalogue: Catalogue, rule: Rule, values: Row, test: RuleTest, found: Verdict) -> str:
-    """Why the verdict is another one: the probability, and what each question answered."""
+    """Why the verdict differs: the probability, and the answer to each question."""
     answers = _answers(catalogue, [values])[0]
     p = confidence.judge_alone(rule, answers).alone
-    said = {True: "yes", False: "no", None: "not known"}
-    symptoms = ", ".join(f"{s}: {said[answers.symptoms[s]]}" for s in rule.symptoms)
-    items = ", ".join(f"{i.id}: {said[h]}" for i, h in zip(rule.evidence, answers.items[rule.id], strict=True))
+    words = {True: "yes", False: "no", None: "not known"}
+    symptoms = ", ".join(f"{s}: {words[answers.symptoms[s]]}" for s in rule.symptoms)
+    items = ", ".join(f"{i.id}: {words[h]}" for i, h in zip(rule.evidence, answers.items[rule.id], strict=True))
     wanted = " or ".join(test.verdicts)
-    applies = said[answers.applies[rule.id]]
+    applies = words[answers.applies[rule.id]]
     return f"{found} ({p:.2f}), expected {wanted}; applies: {applies}; symptoms {symptoms}; evidence {items}"
 
 
@@ -117,7 +119,7 @@ def _unlogged(catalogue: Catalogue, rule: Rule) -> str:
 
 
 def _unrendered(catalogue: Catalogue, rule: Rule) -> str:
-    """Every text is filled when all is known, and left out, not broken, when nothing is."""
+    """Every text is filled if all features are known, and left out if none is."""
     known = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
     for template in texts(rule):
         if not (template.render(known) or "").strip():
@@ -128,7 +130,7 @@ def _unrendered(catalogue: Catalogue, rule: Rule) -> str:
 
 
 def texts(rule: Rule) -> Iterator[Template]:
-    """Every text of a rule that holds placeholders or may."""
+    """Every text of a rule that may hold placeholders."""
     for item in rule.evidence:
         yield from filter(None, (item.says, item.says_if_false, item.otherwise))
     for fix in rule.fix:
@@ -137,37 +139,37 @@ def texts(rule: Rule) -> Iterator[Template]:
 
 
 def _disturbed(catalogue: Catalogue, rows: Sequence[Row]) -> str:
-    """The same row answers the same alone and between rows of every kind: empty, all known, the rule's other tests."""
+    """A row must give the same answers alone and among others: an empty row, a full row, the rule's other tests."""
     known: Row = {name: SAMPLES[feature.dtype] for name, feature in catalogue.declared.items()}
     together = _answers(catalogue, [{}, *rows, known])[1:-1]
     for row, answers in zip(rows, together, strict=True):
         if _answers(catalogue, [row])[0] != answers:
-            return f"answers differ with other runs beside: {dict(row)}"
+            return f"answers differ with other runs in the batch: {dict(row)}"
     return ""
 
 
-def _turned_over(catalogue: Catalogue, rows: Sequence[Row]) -> str:
+def _reversed(catalogue: Catalogue, rows: Sequence[Row]) -> str:
     for row in rows:
         partial = list(_partial(row))
         full, *answers = [_flat(a) for a in _answers(catalogue, [row, *partial])]
         for known, given in zip(partial, answers, strict=True):
-            turned = [place for place, a in given.items() if a is not None and a != full[place]]
-            if turned:
-                return f"{turned[0]} turns over when {sorted(set(row) - set(known))} become known"
+            changed = [place for place, a in given.items() if a is not None and a != full[place]]
+            if changed:
+                return f"{changed[0]} is reversed when {sorted(set(row) - set(known))} become known"
     return ""
 
 
 def _partial(row: Row) -> Iterator[Row]:
-    """The row with each feature left out alone, then some with a random half of them."""
+    """The row without each feature in turn, then rows with a random half of the features."""
     for name in row:
         yield {k: v for k, v in row.items() if k != name}
     choose = random.Random(0)
-    for _ in range(SUBSETS):
+    for _ in range(RANDOM_ROWS):
         yield {k: v for k, v in row.items() if choose.random() < 0.5}
 
 
 def _flat(answers: Answers) -> dict[str, bool | None]:
-    """All answers of a run by place."""
+    """All answers of a run, by their place in words."""
     items = {f"{id_} item {i + 1}": holds for id_, row in answers.items.items() for i, holds in enumerate(row)}
     applies = {f"{id_} applies": holds for id_, holds in answers.applies.items()}
     return {**{f"symptom {id_}": holds for id_, holds in answers.symptoms.items()}, **applies, **items}

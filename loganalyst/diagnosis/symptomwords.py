@@ -1,13 +1,13 @@
-"""Words and numbers of what a user tells: which words are one, and which step, epoch or distance is meant."""
+"""Words and numbers of a user's report: which words are the same, and which step, epoch or distance is meant."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Numbers", "all_words", "numbers", "telling"]
+__all__ = ["Numbers", "all_words", "distinguishing_words", "numbers"]
 
-STEM = 5  # letters by which "diverges", "diverged" and "divergence" are one word
-SAME = {
+STEM_LETTERS = 5  # "diverges", "diverged" and "divergence" become one word
+SYNONYMS = {
     "nans": "nan", "inf": "infinite", "oom": "memory", "acc": "accuracy", "val": "held", "valid": "held",
     "validation": "held", "test": "held", "eval": "held", "lr": "rate", "grad": "gradient", "grads": "gradient",
     "blew": "blows", "rose": "rises", "fell": "falls", "drops": "falls", "goes": "go", "went": "go", "stuck": "stuck",
@@ -15,19 +15,22 @@ SAME = {
     "decreasing": "falls", "improves": "better", "improve": "better", "improving": "better", "bumps": "spike",
     "tokens": "token",
 }  # fmt: skip
-# Words of the titles that tell no symptom from another
-EMPTY = (
+# Words of titles that distinguish no symptoms
+COMMON_WORDS = (
     "a all and at became but did does do far for from has have in is it its my no not of off on or than that the their "
     "then to too up was are go were while with every only once one much most more hardly little very other another any "
     "whole itself training time"
 )
 UNITS = r"(steps?|iterations?|iters?|batch(?:es)?|updates?|epochs?)"
-# Python's engine goes back, so these are asked of texts with single blanks, and numbers have no more than some digits.
-SOME = r"(?:[~≈] ?)?(?:(?:about|around|roughly|some) ?)?(?:[~≈] ?)?"
-NUMBER = SOME + r"(?<![0-9])([0-9][0-9_,]{0,30}(?:\.[0-9]{1,30})?(?:e\+?[0-9]{1,3})?) ?([km](?![a-z]))?"
+# Python's engine backtracks: these need texts with single blanks, and the digits of a number are bounded.
+ABOUT = r"(?:[~≈] ?)?(?:(?:about|around|roughly|some) ?)?(?:[~≈] ?)?"
+# `about 1,000`, `~5k`, `1e+3`
+NUMBER = ABOUT + r"(?<![0-9])([0-9][0-9_,]{0,30}(?:\.[0-9]{1,30})?(?:e\+?[0-9]{1,3})?) ?([km](?![a-z]))?"
+# `every ~1000 steps`, `once per epoch`
 _EVERY = re.compile(rf"\b(?:every|each) {NUMBER} ?{UNITS}|\b(?:every|each|once (?:an|per)) (epoch)\b", re.I)
 _BEFORE = re.compile(rf"\b{UNITS} ?(?:# ?)?{NUMBER}", re.I)  # `step ~5k`
 _AFTER = re.compile(rf"{NUMBER}(?:st|nd|rd|th)? ?{UNITS}\b", re.I)  # `about 1,000 steps`
+# `doesn't`, `no longer`, `stopped`
 _NOT = re.compile(r"n['’]t\b|\b(?:never|no longer|stopped|stops|dont|doesnt|didnt|isnt|wont|cant)\b")
 _NUMBERED = re.compile(r"[0-9][0-9,._]*([a-z]*)")  # `1,000`, `5k`, `7th`; `5kg` is a word
 _ENDINGS = frozenset(("", "k", "m", "st", "nd", "rd", "th"))  # of a number
@@ -35,7 +38,7 @@ _ENDINGS = frozenset(("", "k", "m", "st", "nd", "rd", "th"))  # of a number
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a text tells in numbers: a place (step or epoch) and a distance (in steps or epochs); None: not told."""
+    """The numbers of a text: a place (step or epoch) and a distance (in steps or epochs); None: not stated."""
 
     step: float | None = None
     epoch: float | None = None
@@ -52,9 +55,9 @@ def numbers(text: str) -> Numbers:
         found["period_epochs"] = 1.0
     elif period:
         found["period_epochs" if period[3].lower().startswith("epoch") else "period"] = _value(period[1], period[2])
-    rest = _EVERY.sub(" ", text)
+    places = _EVERY.sub(" ", text)
     for pattern, number, scale, unit in ((_BEFORE, 2, 3, 1), (_AFTER, 1, 2, 3)):
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(places):
             name = "epoch" if match[unit].lower().startswith("epoch") else "step"
             found.setdefault(name, _value(match[number], match[scale]))
     return Numbers(**found)
@@ -65,26 +68,26 @@ def _value(digits: str, scale: str | None) -> float:
 
 
 def all_words(text: str) -> frozenset[str]:
-    """The words of a text by their stems; `doesn't` has `not` in it."""
-    written = _NOT.sub(" not ", text.lower())
-    return frozenset(_stems(re.findall(r"[a-z]+", _NUMBERED.sub(_unnumbered, written))))
+    """The stems of a text's words. `doesn't` gives `not`."""
+    text = _NOT.sub(" not ", text.lower())
+    return frozenset(_stems(re.findall(r"[a-z]+", _NUMBERED.sub(_without_number, text))))
 
 
-def _unnumbered(found: re.Match[str]) -> str:
-    """What is left of a number: nothing, unless other letters or digits stand behind it."""
+def _without_number(found: re.Match[str]) -> str:
+    """A blank for a number; a word that begins with digits, such as `5kg`, stays."""
     behind = found.string[found.end() : found.end() + 1]
     return found[0] if found[1] not in _ENDINGS or behind.isalnum() or behind == "_" else " "
 
 
-def telling(text: str) -> frozenset[str]:
-    """The same without the words that stand in any text."""
-    return all_words(text) - _EMPTY
+def distinguishing_words(text: str) -> frozenset[str]:
+    """The stems of a text's words, without common words."""
+    return all_words(text) - _COMMON_STEMS
 
 
 def _stems(words: Iterable[str]) -> Iterable[str]:
     for word in words:
-        stem = re.sub(r"(?:ing|ed|es|s|e)$", "", SAME.get(word, word))
-        yield re.sub(r"(.)\1$", r"\1", stem)[:STEM] or word
+        stem = re.sub(r"(?:ing|ed|es|s|e)$", "", SYNONYMS.get(word, word))
+        yield re.sub(r"(.)\1$", r"\1", stem)[:STEM_LETTERS] or word
 
 
-_EMPTY = frozenset(_stems(EMPTY.split()))
+_COMMON_STEMS = frozenset(_stems(COMMON_WORDS.split()))

@@ -1,4 +1,4 @@
-"""Texts of rules with the run's values in them: `{feature}` or `{feature:format}`, checked when loaded."""
+"""Texts of rules with placeholders for the run's values, `{feature}` or `{feature:format}`, checked when loaded."""
 
 import re
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from loganalyst.errors import RuleError, nearest
 from loganalyst.model import Feature, FeatureValue
 
 MAX_TEXT = 200  # characters of a text value that are shown
-WRITTEN_OUT = 6  # numbers below a million have all their digits
+MAX_DIGITS = 6  # numbers below a million show all their digits
 
 SAMPLES: dict[str, FeatureValue] = {"float": 0.5, "int": 3, "bool": True, "text": "value"}
-_SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")
+_SPEC = re.compile(r"[-+]?,?(\.[0-9]{1,2})?[defg%]?")  # `.2g`, `+.1%`, `,`, `d`
 RANKS = "ranks"  # format of a text that lists ranks: `rank 2`, `ranks 0-1, 3`
 
 
@@ -29,14 +29,14 @@ class Template:
         return tuple(name for _, name, _ in self.parts if name is not None)
 
     def render(self, values: Mapping[str, FeatureValue]) -> str | None:
-        """The text with the values filled in; None where one of them is not known."""
+        """The text with the values filled in; None if one of them is not known."""
         if any(values.get(name) is None for name in self.features):
             return None
         return "".join(text + (show(values[name], spec) if name else "") for text, name, spec in self.parts)
 
 
 def template(text: str, declared: Mapping[str, Feature], where: str = "text") -> Template:
-    """Check one text; RuleError for an undeclared name, an attribute, an index or a format that does not fit."""
+    """Check one text. Raises RuleError for an undeclared name, an attribute, an index or a format that does not fit."""
     try:
         found = list(Formatter().parse(text))
     except ValueError as error:
@@ -69,7 +69,7 @@ def _check(name: str, spec: str, declared: Mapping[str, Feature], where: str) ->
 
 
 def show(value: FeatureValue, spec: str = "") -> str:
-    """One value for people: whole numbers with thousands marks, floats with four digits, text on one line."""
+    """One value for people: whole numbers with thousands separators, floats with four digits, text on one line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -77,10 +77,10 @@ def show(value: FeatureValue, spec: str = "") -> str:
         line = f"rank{'' if line.isdecimal() else 's'} {line}" if spec == RANKS else line
         return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
     spec = spec or ("," if isinstance(value, int) else ".4g")
-    return _plain(format(value, spec), written_out=not spec.endswith("e"))
+    return _plain(format(value, spec), all_digits=not spec.endswith("e"))
 
 
-def _plain(text: str, *, written_out: bool) -> str:
+def _plain(text: str, *, all_digits: bool) -> str:
     """A formatted number as people write it: `45 %`, `2,450` for 2.45e+03, `1e-5` for 1e-05."""
     if text.endswith("%"):
         return f"{text[:-1]} %"
@@ -88,4 +88,4 @@ def _plain(text: str, *, written_out: bool) -> str:
     if not e or not power.lstrip("+-").isdecimal():
         return text
     exponent = int(power)
-    return f"{float(text):,.0f}" if written_out and 0 < exponent < WRITTEN_OUT else f"{digits}e{exponent}"
+    return f"{float(text):,.0f}" if all_digits and 0 < exponent < MAX_DIGITS else f"{digits}e{exponent}"

@@ -1,10 +1,10 @@
 """Labelled runs in, accuracy and calibration out: `python -m loganalyst.evaluate DIR|TABLE... [--store STORE]`.
 
-Each run NAME in DIR has its truth beside it, NAME.truth.yaml; a TABLE (.csv) has the truth and the features of a run in
-each row, or what was answered for it at first sight, which counts for the calibration alone; runs confirmed in the
-STORE count too. By default the rules are judged as they are. `--split family` judges each family of models by weights
-fitted on the others, from the weights judged by hand; `--fit FILE` fits weights on all these runs and writes them. A
-STORE keeps what was read of the runs for the next time.
+Each run NAME in DIR has its truth in NAME.truth.yaml. A row of a TABLE (.csv) holds the truth and the features of a
+run, or the answer that was given for it at first sight, which counts for the calibration only. Runs confirmed in the
+STORE count as well. By default the rules are evaluated as they are. `--split family` evaluates each family of models
+with weights fitted on the others, starting from the judged weights. `--fit FILE` fits weights on all runs and writes
+them. A STORE keeps the read runs for the next call.
 """
 
 import argparse
@@ -32,8 +32,10 @@ def main() -> None:
         prog="python -m loganalyst.evaluate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("places", type=Path, nargs="*", metavar="DIR|TABLE")
-    parser.add_argument("--store", type=Path, help="where what was read is kept (default: nowhere)")
-    parser.add_argument("--split", choices=("family", "none"), default="none", help="judge by weights of others")
+    parser.add_argument("--store", type=Path, help="folder that keeps the read runs (default: none)")
+    parser.add_argument(
+        "--split", choices=("family", "none"), default="none", help="evaluate with weights fitted on the others"
+    )
     parser.add_argument("--fit", type=Path, metavar="FILE", help="write weights fitted on these runs")
     parser.add_argument(
         "--calibrate", action="store_true", help="fit the calibration alone, not the weights of evidence"
@@ -43,22 +45,22 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="list each run whose first answer is wrong")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        told = [place for place in asked.places if firstsight.is_table(place)]
-        runs = labelled([place for place in asked.places if place not in told], Store(asked.store or folder))
-    _tell(runs, pl.concat(map(firstsight.read, told)) if told else None, asked)
+        tables = [place for place in asked.places if firstsight.is_table(place)]
+        runs = labelled([place for place in asked.places if place not in tables], Store(asked.store or folder))
+    _report(runs, pl.concat(map(firstsight.read, tables)) if tables else None, asked)
 
 
-def _tell(runs: Labelled, seen: pl.DataFrame | None, asked: argparse.Namespace) -> None:
+def _report(runs: Labelled, first_sight: pl.DataFrame | None, asked: argparse.Namespace) -> None:
     judged = load(features.declared(), (rulefiles.rules_dir(),), fitted=False)
-    fitting = Fitting(judged, runs, not asked.calibrate, seen)
+    fitting = Fitting(judged, runs, not asked.calibrate, first_sight)
     answers = fitting.crossed() if asked.split == "family" else answered(pipeline.catalogue(), runs)
-    told = figures(answers)
+    found = figures(answers)
     if asked.format == "json":
-        print(json.dumps(told, indent=1))
+        print(json.dumps(found, indent=1))
     else:
-        print((figurestable.wrong(answers) if asked.wrong else "") + figurestable.table(told), end="")
+        print((figurestable.wrong(answers) if asked.wrong else "") + figurestable.table(found), end="")
     if asked.plot:
-        figurestable.plot(told, asked.plot)
+        figurestable.plot(found, asked.plot)
     if asked.fit:
         weights = fitting.weights(np.ones(runs.truths.height, bool))
         write_whole(asked.fit, weightsfile.text(weights, runs, asked.places), "--fit takes a file")

@@ -1,4 +1,4 @@
-"""The figures: accuracy, false alarms, calibration, with 95 % intervals over draws of the runs."""
+"""Accuracy, false alarms and calibration, with 95 % intervals over bootstrap draws of the runs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 BINS = 10
-SURE = 0.9
+HIGH_CONFIDENCE = 0.9
 DRAWS = 1000
-NEAR = 0.05  # of the steps of a run, within which an onset is right
+ONSET_TOLERANCE = 0.05  # of the steps of a run, within which an onset is right
 
 
 def figures(answers: pl.DataFrame) -> dict[str, Any]:
-    """Everything that is told of answered runs; shares as {value, low, high, of} with `of` the runs they are among."""
+    """All figures of answered runs. A share is {value, low, high, of}, where `of` is the number of runs."""
     healthy, sick = answers.filter(_healthy()), answers.filter(~_healthy())
-    told = answers.filter(pl.col("confidence").is_not_null())
-    sure, right = told["confidence"].to_numpy(), told["first"].to_numpy()
+    confident = answers.filter(pl.col("confidence").is_not_null())
+    sure, right = confident["confidence"].to_numpy(), confident["first"].to_numpy()
     classes = by_class(answers)
     return {
         "runs": answers.height,
@@ -30,10 +30,10 @@ def figures(answers: pl.DataFrame) -> dict[str, Any]:
         "macro_f1": float(np.mean([row["f1"] for row in classes.values()])),
         "false_alarms": share(~healthy["kind"].is_in(["healthy", "none"])),
         "sick_called_healthy": share(sick["kind"] == "healthy"),
-        "judged": told.height,
+        "judged": confident.height,
         "brier": drawn(brier, sure, right),
         "calibration_error": drawn(calibration_error, sure, right),
-        "sure_right": share(told.filter(pl.col("confidence") >= SURE)["first"]),
+        "sure_right": share(confident.filter(pl.col("confidence") >= HIGH_CONFIDENCE)["first"]),
         "onset": onset_error(answers),
         "bins": bins(sure, right),
         "classes": classes,
@@ -46,7 +46,7 @@ def _healthy() -> pl.Expr:
 
 
 def share(right: pl.Series) -> dict[str, float]:
-    """The share of true ones with its 95 % interval (Wilson 1927); NaN for none."""
+    """The share of true values with its 95 % interval (Wilson 1927); NaN if there are no values."""
     n, z = right.len(), 1.96
     if not n:
         return {"value": np.nan, "low": np.nan, "high": np.nan, "of": 0}
@@ -57,13 +57,14 @@ def share(right: pl.Series) -> dict[str, float]:
 
 
 def by_class(answers: pl.DataFrame) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of each label that is the first of a run. An answer that is accepted for a run counts as
-    its label; one that is not counts as what it said.
+    """Precision, recall and F1 of each label that comes first for a run.
+
+    An accepted answer counts as the run's first label, any other as the label that it named.
     """
-    true, said = pl.col("labels").list.first(), pl.col("said").list.first()
-    told = answers.with_columns(true=true, counted=pl.when("first").then(true).otherwise(said))
-    recall = told.group_by("true").agg(runs=pl.len(), recall=pl.col("first").mean())
-    precision = told.group_by("counted").agg(precision=pl.col("first").mean())
+    true, named = pl.col("labels").list.first(), pl.col("said").list.first()
+    counted = answers.with_columns(true=true, counted=pl.when("first").then(true).otherwise(named))
+    recall = counted.group_by("true").agg(runs=pl.len(), recall=pl.col("first").mean())
+    precision = counted.group_by("counted").agg(precision=pl.col("first").mean())
     both = recall.join(precision, left_on="true", right_on="counted", how="left").sort("true").fill_null(0.0)
     p, r = pl.col("precision"), pl.col("recall")
     rows = both.with_columns(f1=pl.when(p + r > 0).then(2 * p * r / (p + r)).otherwise(0.0)).to_dicts()
@@ -71,23 +72,23 @@ def by_class(answers: pl.DataFrame) -> dict[str, dict[str, float]]:
 
 
 def by_group(answers: pl.DataFrame, key: str) -> dict[str, dict[str, float]]:
-    """Shares of right answers by one property of the runs."""
-    told = answers.group_by(pl.col(key).fill_null("")).agg(pl.len().alias("runs"), pl.col("first", "three").mean())
-    return {row.pop(key): row for row in told.sort(key).to_dicts()}
+    """The share of right answers, by one property of the runs."""
+    groups = answers.group_by(pl.col(key).fill_null("")).agg(pl.len().alias("runs"), pl.col("first", "three").mean())
+    return {row.pop(key): row for row in groups.sort(key).to_dicts()}
 
 
 def brier(sure: Floats, right: Floats) -> float:
-    """Mean squared distance of confidence and truth (Brier 1950)."""
+    """The mean squared distance between confidence and truth (Brier 1950)."""
     return float(np.mean((sure - right) ** 2))
 
 
 def calibration_error(sure: Floats, right: Floats) -> float:
-    """Mean over the answers of how far the share of right ones in their bin is from its mean confidence."""
+    """The mean distance, over the answers, between the share of right answers in a bin and its mean confidence."""
     return float(sum(row["share"] * abs(row["right"] - row["confidence"]) for row in bins(sure, right)))
 
 
 def bins(sure: Floats, right: Floats) -> list[dict[str, float]]:
-    """The reliability diagram: ten bins of confidence, those that are empty left out."""
+    """The reliability diagram: ten bins of confidence, without empty bins."""
     at = np.minimum((sure * BINS).astype(int), BINS - 1)
     rows = [(sure[at == b], right[at == b]) for b in range(BINS) if (at == b).any()]
     return [
@@ -97,7 +98,7 @@ def bins(sure: Floats, right: Floats) -> list[dict[str, float]]:
 
 
 def drawn(figure: Callable[[Floats, Floats], float], sure: Floats, right: Floats) -> dict[str, float]:
-    """A figure with the middle 95 % of it over draws with replacement."""
+    """A figure with its 95 % interval over draws with replacement."""
     if not sure.size:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
     chance = np.random.default_rng(0)
@@ -107,12 +108,13 @@ def drawn(figure: Callable[[Floats, Floats], float], sure: Floats, right: Floats
 
 
 def onset_error(answers: pl.DataFrame) -> Mapping[str, float]:
-    """How far the step told for a right first cause is from the true one: `runs` that have both, the `median` distance
-    in steps, and the share `near` it, within 5 % of the steps of the run.
+    """The distance between the onset of a right first cause and the true onset.
+
+    `runs` have both, `median` is the median distance in steps, and `near` is the share within 5 % of the run's steps.
     """
     both = answers.filter(pl.col("first") & pl.col("onset_step").is_not_null() & pl.col("onset").is_not_null())
     away = (both["onset"] - both["onset_step"]).abs()
-    near = share(away <= NEAR * both["steps"])
+    near = share(away <= ONSET_TOLERANCE * both["steps"])
     return {
         "runs": both.height,
         "median": float(np.median(away.to_numpy())) if both.height else np.nan,

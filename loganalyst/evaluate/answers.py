@@ -1,4 +1,4 @@
-"""What the rules answer for labelled runs, one row a run, and whether it is right."""
+"""The rules' answers for labelled runs, one row per run, and whether they are right."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,10 @@ import polars as pl
 from loganalyst.diagnosis.catalogue import Catalogue
 from loganalyst.diagnosis.judgement import Judgement, judge
 from loganalyst.evaluate.labelled import Labelled
-from loganalyst.report.diagnosis.document import LEFT
+from loganalyst.report.diagnosis.document import MIN_CONFIDENCE_LEFT
 
-NAMED = 3  # causes that are looked at
-SAID: Mapping[str, pl.DataType] = {
+MAX_NAMED = 3  # causes that count as named
+ANSWER: Mapping[str, pl.DataType] = {
     "status": pl.String(),
     "kind": pl.String(),
     "said": pl.List(pl.String),
@@ -23,34 +23,37 @@ SAID: Mapping[str, pl.DataType] = {
 
 
 def answered(catalogue: Catalogue, runs: Labelled) -> pl.DataFrame:
-    """The truths with what was answered: `status`; `said`, the labels of the first three causes (`healthy` where there
-    is none), and their `ids`; `rivals`, the labels of the likeliest others that the report names, up to three in all;
-    `confidence` and `kind` of the first (the scale of a cause, or `healthy`; NULL and `none` where nothing was named);
-    whether it (`first`), or one of three (`three`), is right; `onset`, the step told for the first cause; `steps`, the
-    last step of the run.
+    """The truths with the answers:
+
+    `status`; `said` and `ids`: labels and ids of the first three causes (`healthy` if there is none); `rivals`: labels
+    of the likeliest other causes in the report, up to three labels in all; `confidence` and `kind` of the first answer
+    (kind: the scale of the cause, or `healthy`; NULL and `none` if nothing was named); `first` and `three`: whether
+    the first answer, or one of three, is right; `onset`: the step of the first cause; `steps`: the run's last step.
     """
-    said = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=SAID)
-    rows = list(zip(said["said"].to_list(), said["rivals"].to_list(), runs.truths["labels"].to_list(), strict=True))
+    answers = pl.DataFrame([_row(j) for j in judge(catalogue, runs.features, runs.witnesses)], schema=ANSWER)
+    rows = list(
+        zip(answers["said"].to_list(), answers["rivals"].to_list(), runs.truths["labels"].to_list(), strict=True)
+    )
     first = pl.Series("first", [bool(named) and named[0] in right for named, _, right in rows], pl.Boolean)
     three = pl.Series("three", [not {*named, *also}.isdisjoint(right) for named, also, right in rows], pl.Boolean)
     steps = runs.features["run_last_step"].alias("steps")
-    return pl.concat([runs.truths, said], how="horizontal").with_columns(first, three, steps)
+    return pl.concat([runs.truths, answers], how="horizontal").with_columns(first, three, steps)
 
 
 def _row(found: Judgement) -> dict[str, Any]:
-    causes = found.causes[:NAMED]
-    rivals = [r.label for r in found.ruled_out if r.confidence >= LEFT][: NAMED - len(causes)]
+    causes = found.causes[:MAX_NAMED]
+    rivals = [r.label for r in found.ruled_out if r.confidence >= MIN_CONFIDENCE_LEFT][: MAX_NAMED - len(causes)]
     if causes:
         first = causes[0]
-        said = {"kind": found.sure[first.id].scale, "confidence": first.confidence, "onset": first.onset_step}
+        of_first = {"kind": found.sure[first.id].scale, "confidence": first.confidence, "onset": first.onset_step}
         ids, labels = [c.id for c in causes], [c.label for c in causes]
-        return {"status": found.status, "said": labels, "rivals": rivals, "ids": ids, **said}
+        return {"status": found.status, "said": labels, "rivals": rivals, "ids": ids, **of_first}
     if found.status == "healthy":
         return {
             "status": "healthy",
             "kind": "healthy",
             "said": ["healthy"],
-            "rivals": [r.label for r in found.rivals if r.confidence >= LEFT][: NAMED - 1],
+            "rivals": [r.label for r in found.rivals if r.confidence >= MIN_CONFIDENCE_LEFT][: MAX_NAMED - 1],
             "ids": [],
             "confidence": found.confidence,
         }

@@ -22,19 +22,19 @@ DRAWN = {"brier": "Brier score", "calibration_error": "calibration error"}
 
 
 def table(figures: Mapping[str, Any]) -> str:
-    """The figures, with 95 % intervals, and the classes."""
+    """The figures with 95 % intervals, and the figures by label and group."""
     return "".join(f"{line}\n" for line in _lines(figures))
 
 
 def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"{figures['runs']} runs, {figures['judged']} answers with a confidence"
     for key, title in SHARES.items():
-        one = figures[key]
-        value, low, high = (_percent(one[k]) for k in ("value", "low", "high"))
-        yield f"{title:36} {value} ({low} to {high}) of {one['of']}"
+        share = figures[key]
+        value, low, high = (_percent(share[k]) for k in ("value", "low", "high"))
+        yield f"{title:36} {value} ({low} to {high}) of {share['of']}"
     for key, title in DRAWN.items():
-        one = figures[key]
-        yield f"{title:36} {one['value']:6.3f} ({one['low']:.3f} to {one['high']:.3f})"
+        figure = figures[key]
+        yield f"{title:36} {figure['value']:6.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
     yield f"{'F1 over the labels':36} {figures['macro_f1']:6.3f}"
     onset = figures["onset"]
     yield (
@@ -55,7 +55,7 @@ def _percent(value: float) -> str:
 
 
 def wrong(answers: pl.DataFrame) -> str:
-    """Each run whose first answer is wrong: where it is, what is true, what was said."""
+    """Each run whose first answer is wrong: its path, the truth and the answer."""
     rows = answers.filter(~pl.col("first")).sort("path").iter_rows(named=True)
     return "".join(
         f"{row['path']}  {row['family']} {row['injected']} {row['writer']}  {', '.join(row['labels'])}  "

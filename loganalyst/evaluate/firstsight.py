@@ -1,6 +1,6 @@
-"""Answers for public runs as they were given at first sight, by which confidence in what metrics tell is calibrated.
+"""Answers for public runs at first sight, which calibrate the confidence of causes seen in metrics.
 
-Rules learn from runs that were looked at: judged again today, these would flatter them. So the answers are kept.
+The rules were improved on these runs afterwards. New answers for them would be too good, so the first ones are kept.
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ from loganalyst.errors import SourceError
 
 COLUMNS = {
     "source": pl.String(),
-    "labels": pl.String(),  # the right answers, ";" between them
+    "labels": pl.String(),  # the right answers, separated by ";"
     "said": pl.String(),  # the rule of the first cause
-    "kind": pl.String(),  # the scale of it
-    "confidence": pl.Float64(),  # of it, before calibration
-    "first": pl.Boolean(),  # whether it is right
+    "kind": pl.String(),  # the scale of the first cause
+    "confidence": pl.Float64(),  # of the first cause, before calibration
+    "first": pl.Boolean(),  # whether the first cause is right
 }
 
 
@@ -25,7 +25,7 @@ def is_table(place: Path) -> bool:
 
 
 def read(table: Path) -> pl.DataFrame:
-    """The answers of a table with COLUMNS. Raises SourceError for other columns."""
+    """The answers of a table. Raises SourceError if its columns are not COLUMNS."""
     rows = pl.read_csv(table, schema_overrides=COLUMNS)
     if rows.columns != [*COLUMNS]:
         raise SourceError(table, f"has columns {', '.join(rows.columns)}", f"it takes {', '.join(COLUMNS)}")

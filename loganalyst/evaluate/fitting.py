@@ -1,4 +1,4 @@
-"""Weights and calibration from labelled runs, and the same judged on families they were not fitted on."""
+"""Fits weights and calibration on labelled runs, and evaluates them on families that they were not fitted on."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,62 +14,61 @@ from loganalyst.evaluate.answers import answered
 from loganalyst.evaluate.labelled import Labelled
 from loganalyst.evaluate.ratios import Problem, Ratios, problem, ratios
 
-OUTER, INNER = 8, 4  # parts of the families: those judged by weights of the others, and within these for calibration
-LEAST = 0.05  # a slope: what is likelier is never less sure
-RIDGE = 1.0  # holds the slope near 1 and the offset near 0 where answers are few
+OUTER_PARTS, INNER_PARTS = 8, 4  # of the families: for the evaluation, and within each for the calibration
+MIN_SLOPE = 0.05  # a higher probability never gives a lower confidence
+RIDGE = 1.0  # keeps the slope near 1 and the offset near 0 if there are few answers
 Taken = NDArray[np.bool_]  # of the runs
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """Weights from labelled runs; `catalogue` has the judged ones, which stay without `items`. Answers `told` at first
-    sight of public runs count beside those for `runs` in the calibration of what metrics carry.
+    """Fits weights on labelled runs. `catalogue` has the judged weights, which stay unless `items`.
+
+    Answers at `first_sight` of public runs count in the calibration of causes seen in metrics, with those for `runs`.
     """
 
     catalogue: Catalogue
     runs: Labelled
     items: bool = True
-    told: pl.DataFrame | None = None
+    first_sight: pl.DataFrame | None = None
 
     @cached_property
     def problem(self) -> Problem:
-        """What there is to fit."""
+        """The problem to fit."""
         return problem(self.catalogue, self.runs)
 
     def weights(self, taken: Taken) -> Weights:
-        """Fitted on the runs that are `taken`: the calibration on answers for families by weights that did not see
-        them.
-        """
-        parts = self.parts(taken, INNER)
+        """Weights fitted on the `taken` runs. The calibration uses answers by weights that did not see their family."""
+        parts = self.parts(taken, INNER_PARTS)
         unseen = pl.concat([self.answers(Weights(self.ratios(taken & ~part)), part) for part in parts])
         return Weights(self.ratios(taken), {kind: self._scale(kind, unseen.filter(kind=kind)) for kind in SCALES})
 
     def _scale(self, kind: Scale, answers: pl.DataFrame) -> Calibration:
-        told = [] if self.told is None else [self.told.filter(kind=kind)]
-        return platt(pl.concat([part.select("confidence", "first") for part in (answers, *told)]))
+        kept = [] if self.first_sight is None else [self.first_sight.filter(kind=kind)]
+        return platt(pl.concat([part.select("confidence", "first") for part in (answers, *kept)]))
 
     def ratios(self, taken: Taken) -> Ratios:
-        """The weights of items fitted on the runs that are `taken`."""
+        """The weights of items, fitted on the `taken` runs."""
         return ratios(self.problem, taken) if self.items else {}
 
     def crossed(self) -> pl.DataFrame:
-        """The answers for some families at a time by weights and calibration fitted on the others."""
-        parts = self.parts(np.ones(self.runs.truths.height, bool), OUTER)
+        """The answers for all families, each by weights and calibration fitted on the others."""
+        parts = self.parts(np.ones(self.runs.truths.height, bool), OUTER_PARTS)
         return pl.concat([self.answers(self.weights(~part), part) for part in parts])
 
     def answers(self, weights: Weights, taken: Taken) -> pl.DataFrame:
-        """What is answered (`answered`) for the runs that are `taken`."""
+        """The answers (`answered`) for the `taken` runs."""
         return answered(self.catalogue.weighted(weights), self.runs.where(pl.Series(taken)))
 
-    def parts(self, taken: Taken, most: int) -> list[Taken]:
-        """The runs that are `taken` in at most so many parts that have no family in common."""
+    def parts(self, taken: Taken, count: int) -> list[Taken]:
+        """The `taken` runs in at most `count` parts that share no family."""
         family = self.runs.truths["family"].to_numpy()
         names = np.unique(family[taken])
-        return [taken & np.isin(family, names[k::most]) for k in range(min(most, names.size))]
+        return [taken & np.isin(family, names[k::count]) for k in range(min(count, names.size))]
 
 
 def platt(answers: pl.DataFrame) -> Calibration:
-    """Slope and offset that make the log-odds of `confidence` those of being right (Platt 1999), by Newton's method."""
+    """Slope and offset from the log-odds of `confidence` to those of being right (Platt 1999), by Newton's method."""
     if not answers.height:
         return Calibration()
     x = np.array([logit(p) for p in answers["confidence"]])
@@ -80,5 +79,5 @@ def platt(answers: pl.DataFrame) -> Calibration:
         p = 1 / (1 + np.exp(-design @ found))
         slope = design.T @ (p - right) + RIDGE * (found - start)
         found = found - np.linalg.solve((design.T * (p * (1 - p))) @ design + RIDGE * np.eye(2), slope)
-        found[0] = max(found[0], LEAST)
+        found[0] = max(found[0], MIN_SLOPE)
     return Calibration(float(found[0]), float(found[1]))

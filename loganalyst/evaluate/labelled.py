@@ -1,7 +1,7 @@
-"""Labelled runs: what is true of each, and the features a store found in them.
+"""Labelled runs: the truth about each, and its features from a store.
 
-The truth stands in files beside the runs, or was recorded in the store (`loganalyst confirm`). Of logs that cannot be
-handed on a table may keep what was read of them.
+The truth is in files next to the runs, or was recorded in the store (`loganalyst confirm`). A table may keep the
+features of runs whose logs must not be passed on.
 """
 
 import os
@@ -24,11 +24,11 @@ from loganalyst.store import Store
 ENDING = ".truth.yaml"
 TABLE = ".csv"
 NOT_SCORED = "ambiguous"
-CONFIRMED = "confirmed"  # the family of runs whose truth a user told
+CONFIRMED = "confirmed"  # the family of runs whose truth a user confirmed
 TRUTH: Mapping[str, pl.DataType] = {
     "run_id": pl.String(),
     "path": pl.String(),
-    "labels": pl.List(pl.String),  # the right answers, the first being what was done to the run
+    "labels": pl.List(pl.String),  # the right answers; the first is the injected fault
     "onset_step": pl.Int64(),
     "family": pl.String(),
     "injected": pl.String(),
@@ -38,37 +38,37 @@ TRUTH: Mapping[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Labelled:
-    """Runs with one row each in `truths` (TRUTH) and `features`, and their witnesses, all in the same order."""
+    """Runs, with one row each in `truths` (TRUTH) and `features`, and their witnesses, in the same order."""
 
     truths: pl.DataFrame
     features: pl.DataFrame
     witnesses: Sequence[Mapping[str, Witness]]
 
     def where(self, chosen: pl.Series) -> "Labelled":
-        """The runs for which `chosen` (Boolean) is true."""
+        """The runs whose value in `chosen` (Boolean) is true."""
         witnesses = [w for w, taken in zip(self.witnesses, chosen, strict=True) if taken]
         return Labelled(self.truths.filter(chosen), self.features.filter(chosen), witnesses)
 
     def joined(self, other: "Labelled") -> "Labelled":
-        """These runs and then the others; a feature that one of them lacks is not known there."""
+        """These runs followed by the others. Features that one side lacks are not known there."""
         table = pl.concat([self.features, other.features], how="diagonal_relaxed")
         return Labelled(pl.concat([self.truths, other.truths]), table, [*self.witnesses, *other.witnesses])
 
 
 def labelled(places: Sequence[Path], store: Store) -> Labelled:
-    """The labelled runs in folders (`NAME.truth.yaml` beside the run `NAME`), read into `store` where they changed,
-    those of which the store has the truth, and those of tables (`NAME.csv`, see `recorded`).
+    """The labelled runs of folders (`NAME.truth.yaml` next to the run `NAME`), of the store and of tables (`recorded`).
 
-    Ambiguous runs are left out. Raises SourceError where a folder has no truths or a run cannot be read.
+    Changed runs are read into `store`. Ambiguous runs are left out. Raises SourceError for a folder without truths and
+    for a run that cannot be read.
     """
     tables = [place for place in places if place.suffix == TABLE]
     return reduce(Labelled.joined, map(recorded, tables), _read([p for p in places if p not in tables], store))
 
 
 def recorded(table: Path) -> Labelled:
-    """Labelled runs of which no more is kept than what was read of them: a row a run with its `source`, `family`,
-    `labels` (";" between them) and features by name, empty where not known.
+    """Labelled runs of which only the features are kept.
 
+    A row has the `source`, the `family`, the `labels` (separated by ";") and features by name, empty if not known.
     Raises SourceError for a column that is no feature.
     """
     types = rulesql.schema(features.declared())
@@ -98,16 +98,16 @@ def _read(folders: Iterable[Path], store: Store) -> Labelled:
 
 
 def _truths(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The runs of a folder, by absolute path, and what is true of them."""
+    """The absolute path of each run of a folder, and its truth."""
     files = sorted(folder.glob(f"*{ENDING}"))
     if not files:
-        raise SourceError(folder, "holds no labelled runs", f"a run NAME has its truth beside it: NAME{ENDING}")
+        raise SourceError(folder, "holds no labelled runs", f"the truth of a run NAME is in NAME{ENDING}")
     for file in files:
         yield os.path.abspath(file)[: -len(ENDING)], yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
 def _row(run_id: str, path: str, truths: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...] | None:
-    """The row of a run of the store that lies at or below one with a truth."""
+    """The row of a run of the store whose path is at or below a path with a truth."""
     at = next((str(p) for p in (Path(path), *Path(path).parents) if str(p) in truths), None)
     if at is None:
         return None
@@ -117,9 +117,9 @@ def _row(run_id: str, path: str, truths: Mapping[str, Mapping[str, Any]]) -> tup
 
 
 def _confirmed(store: Store) -> list[tuple[Any, ...]]:
-    """The rows of runs whose truth a user told; the newest of each counts."""
-    told = store.truths.select("run_id", "path", "label").collect()
-    return [(run_id, path, [label], None, CONFIRMED, None, None) for run_id, path, label in told.iter_rows()]
+    """The rows of runs whose truth a user confirmed. The newest truth of each counts."""
+    truths = store.truths.select("run_id", "path", "label").collect()
+    return [(run_id, path, [label], None, CONFIRMED, None, None) for run_id, path, label in truths.iter_rows()]
 
 
 def _witnesses(store: Store) -> dict[str, dict[str, Witness]]:

@@ -1,4 +1,4 @@
-"""`rules/weights.yaml`: what was fitted, and on what."""
+"""Writes `rules/weights.yaml`: the fitted weights and the runs that they were fitted on."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,23 +8,22 @@ import yaml
 from loganalyst.diagnosis.catalogue import SCALES
 from loganalyst.diagnosis.rule import Calibration, Weights
 from loganalyst.evaluate.labelled import Labelled
-from loganalyst.evaluate.ratios import SEEN, SPREAD
+from loganalyst.evaluate.ratios import MIN_RUNS, SPREAD
 
 HEAD = """\
 # Written by `python -m loganalyst.evaluate DIR ... --fit FILE`; not to be edited. See docs/benchmark.md.
-# Log-likelihood ratios of evidence that was seen in {seen} labelled runs or more, drawn to the judged
-# ones (spread {spread}), and the calibration of causes and of "healthy". All other items keep the weights of their
-# rules.
+# Log-likelihood ratios of evidence that answered in {seen} labelled runs or more, drawn to the judged weights
+# (spread {spread}), and the calibration of causes and of "healthy". All other items keep the weights of their rules.
 # Fitted on {runs} runs of {families} families: {healthy} healthy, {sick} sick. {places}
 """
 
 
 def text(weights: Weights, runs: Labelled, places: Sequence[Path]) -> str:
-    """The file; the same runs and rules give the same bytes."""
+    """The text of the file. The same runs and rules give the same bytes."""
     labels = runs.truths["labels"].list.first()
     healthy = int((labels == "healthy").sum())
     head = HEAD.format(
-        seen=SEEN,
+        seen=MIN_RUNS,
         spread=SPREAD,
         runs=labels.len(),
         families=runs.truths["family"].n_unique(),

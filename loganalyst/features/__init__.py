@@ -1,4 +1,6 @@
-"""Findings and tables in, one row of declared features out. A family is a module with FEATURES and compute()."""
+"""Features: turn the tables and findings of a run into one row of declared values. A family is a module with FEATURES
+and compute().
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,7 +17,7 @@ from loganalyst.threads import side_by_side
 
 @cache
 def families() -> tuple[ModuleType, ...]:
-    """The modules of this folder that declare features, by name."""
+    """The modules of this folder that declare features, sorted by name."""
     names = sorted(m.name for m in iter_modules(__path__))
     modules = (import_module(f"{__name__}.{name}") for name in names)
     return tuple(m for m in modules if hasattr(m, "FEATURES"))
@@ -23,18 +25,18 @@ def families() -> tuple[ModuleType, ...]:
 
 @cache
 def declared() -> Mapping[str, Feature]:
-    """Every feature there is, by name, in order of declaration."""
+    """Every declared feature by name, in order of declaration."""
     return {f.name: f for family in families() for f in family.FEATURES}
 
 
 def compute(context: Context) -> Features:
-    """The run's row: every declared feature, None where not known (NaN counts as not known)."""
+    """The feature row of the run. A value is None where it is not known; NaN counts as not known."""
     values: dict[str, FeatureValue] = dict.fromkeys(declared())
     witnesses: dict[str, Witness] = {}
     for name, value, witness in _computed(context):
         if name not in values:
             raise KeyError(f"feature {name!r} is computed but not declared")
-        values[name] = None if value != value else value  # noqa: PLR0124 (NaN is the value that differs from itself)
+        values[name] = None if value != value else value  # noqa: PLR0124 (only NaN differs from itself)
         if witness is not None:
             witnesses[name] = witness
     for name, given in context.run.given.items():
@@ -44,12 +46,12 @@ def compute(context: Context) -> Features:
 
 
 def _computed(context: Context) -> Iterator[tuple[str, FeatureValue, Witness | None]]:
-    @np.errstate(over="ignore", invalid="ignore")  # values near the largest float: what overflows is infinite
-    def of(family: ModuleType) -> Computed:
+    @np.errstate(over="ignore", invalid="ignore")  # values near the largest float overflow to infinity
+    def compute_family(family: ModuleType) -> Computed:
         computed: Computed = family.compute(context)
         return computed
 
     sizes = [curve.values.size for curve in context.curves]
-    for computed in side_by_side(of, families(), values=sum(sizes), largest=max(sizes, default=0)):
+    for computed in side_by_side(compute_family, families(), values=sum(sizes), largest=max(sizes, default=0)):
         for name, value in computed.items():
             yield (name, *value) if isinstance(value, tuple) else (name, value, None)

@@ -1,4 +1,6 @@
-"""What else happened where the training loss went wrong, and how likely that is by chance; what its spikes keep time with."""
+"""Events near the place where the training loss went wrong, how likely they are there by chance, and what its spikes
+coincide with.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,16 +10,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
-from loganalyst.features.context import Computed, Context, first_of, seen
+from loganalyst.features.context import Computed, Context, first_witness, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
 Steps = NDArray[np.float64]
 ROLE = "train_loss"
-TROUBLE = ("nonfinite", "divergence", "level_up")  # else a spike
-PARTS = ("root", "symptom", "stop", "cascade")  # of a failure, that log lines tell
-PLACED = 0.005  # share of the run within which an onset is placed right
-SAME = 0.06  # share of an interval by which a period may differ from it
-LONGEST = 4  # intervals of a period
+TROUBLE = ("nonfinite", "divergence", "level_up")  # without these, the largest spike
+FAULT_PARTS = ("root", "symptom", "stop", "cascade")  # parts of log lines that report a failure
+ONSET_ERROR = 0.005  # uncertainty of an onset, as a share of the run
+PERIOD_TOLERANCE = 0.06  # relative difference allowed between a period and a multiple of an interval
+MAX_INTERVALS = 4  # intervals that one period may span
 EVENTS: Mapping[str, str] = {
     "rate": "a change of the learning rate",
     "epoch": "the end of an epoch",
@@ -32,24 +34,24 @@ NEEDS = {"rate": "learning_rate", "epoch": "epoch", "checkpoint": "checkpoints",
 PERIODS = {"epoch": "epochs", "evaluation": "evaluations", "checkpoint": "checkpoints", "rate": "changes of the rate"}
 
 FEATURES = (
-    Feature("trouble_step", "int", "step", "where the training loss first turned non-finite, diverged or jumped; else where it spiked most", ROLE),
-    Feature("trouble_kind", "text", "", "which of these it did", ROLE),
+    Feature("trouble_step", "int", "step", "step at which the training loss first became non-finite, diverged or jumped up; without these, step of its largest spike", ROLE),
+    Feature("trouble_kind", "text", "", "what happened there: nonfinite, divergence, level_up or spike", ROLE),
     *(
-        Feature(f"trouble_{name}_chance", "float", "probability", f"of a random step to lie as close behind {what} as that", NEEDS[name])
-        for name, what in EVENTS.items()
+        Feature(f"trouble_{name}_chance", "float", "probability", f"probability that a random step follows {event} as closely as trouble_step does", NEEDS[name])
+        for name, event in EVENTS.items()
     ),
-    Feature("trouble_near", "text", "", "the least likely of these coincidences: what it was", ROLE),
-    Feature("trouble_near_step", "int", "step", "where that happened", ROLE),
-    Feature("trouble_near_chance", "float", "probability", "its chance", ROLE),
-    Feature("train_loss_period", "float", "steps", "distance of spikes at equal distances", ROLE),
-    Feature("epoch_steps", "float", "steps", "steps of the training loss in one epoch", "epoch"),
-    Feature("train_loss_period_of", "text", "", "what comes at the same distance: epochs, evaluations, checkpoints or changes of the rate (none = none of these)", ROLE),
+    Feature("trouble_near", "text", "", "kind of the event for which this probability is lowest", ROLE),
+    Feature("trouble_near_step", "int", "step", "step of the last such event before trouble_step", ROLE),
+    Feature("trouble_near_chance", "float", "probability", "probability that a random step follows such an event as closely", ROLE),
+    Feature("train_loss_period", "float", "steps", "steps between spikes of the training loss that recur at equal distances", ROLE),
+    Feature("epoch_steps", "float", "steps", "steps of the training loss per epoch", "epoch"),
+    Feature("train_loss_period_of", "text", "", "events that recur at the same distance as the spikes: epochs, evaluations, checkpoints or changes of the rate (none: no such events)", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; the chance of an event that is not logged is not known."""
-    curves = context.of(ROLE)
+    """All of FEATURES. Where an event is not logged, its probability is not known."""
+    curves = context.with_role(ROLE)
     if not curves or curves[0].steps[-1] <= curves[0].steps[0]:
         return {}
 
@@ -57,22 +59,22 @@ def compute(context: Context) -> Computed:
     def events() -> dict[str, Steps]:
         return {name: e for name, e in _events(context, curves[0]).items() if e.size}
 
-    periodic = context.found("periodic", ROLE)
-    out: Computed = {"epoch_steps": axes.steps_per_epoch(curves[0], context.of("epoch"))}
+    periodic = context.findings_on("periodic", ROLE)
+    out: Computed = {"epoch_steps": axes.steps_per_epoch(curves[0], context.with_role("epoch"))}
     out |= _period(curves[0], periodic, events()) if periodic.height else {}
     trouble = _trouble(context)
-    return out if trouble is None else out | _near(curves[0], trouble, events())
+    return out if trouble is None else out | _coincidences(curves[0], trouble, events())
 
 
 def _trouble(context: Context) -> dict[str, object] | None:
-    """The first finding of harm, else the largest spike."""
-    found = context.found(TROUBLE, ROLE)
+    """The first harmful finding, otherwise the largest spike."""
+    found = context.findings_on(TROUBLE, ROLE)
     if not found.height:
-        found = context.found("spike", ROLE).sort("effect", descending=True)
+        found = context.findings_on("spike", ROLE).sort("effect", descending=True)
     return found.row(0, named=True) if found.height else None
 
 
-def _near(curve: Curve, trouble: dict[str, object], events: Mapping[str, Steps]) -> Computed:
+def _coincidences(curve: Curve, trouble: dict[str, object], events: Mapping[str, Steps]) -> Computed:
     at, witness = float(str(trouble["step"])), Witness(str(trouble["metric"]), int(str(trouble["step"])))
     out: Computed = {"trouble_step": (witness.step, witness), "trouble_kind": str(trouble["kind"])}
     chances = {name: chance(at, steps, curve.steps) for name, steps in events.items()}
@@ -86,11 +88,13 @@ def _near(curve: Curve, trouble: dict[str, object], events: Mapping[str, Steps])
 
 
 def chance(at: float, events: Steps, steps: NDArray[np.int64]) -> tuple[float, int | None]:
-    """How likely a uniformly random step of the run lies as close behind one of `events` as `at`, and the event before
-    `at`; 1 and None where none is before it. What is closer than an onset can be placed counts as together.
+    """The probability that a random step of the run follows one of `events` as closely as `at` does, and the last event
+    before `at`.
+
+    Returns 1 and None if no event precedes `at`. Distances below the uncertainty of an onset count as zero.
     """
     interval = float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
-    slack = max(interval, PLACED * float(steps[-1] - steps[0]))
+    slack = max(interval, ONSET_ERROR * float(steps[-1] - steps[0]))
     events = np.unique(events[(events >= steps[0]) & (events <= steps[-1])])
     before = events[events <= at + slack]
     if not before.size:
@@ -102,25 +106,25 @@ def chance(at: float, events: Steps, steps: NDArray[np.int64]) -> tuple[float, i
 
 
 def _events(context: Context, curve: Curve) -> dict[str, Steps]:
-    """The steps of the events of each kind."""
-    rates = [context.schedule(c) for c in context.of("learning_rate")[:1]]
+    """The steps of the events by kind."""
+    rates = [context.schedule(c) for c in context.with_role("learning_rate")[:1]]
     roles = ("val_loss", "val_accuracy", "val_score", "val_error_rate")
-    held_out = [c for c in context.of(*roles) if 2 * len(c.steps) < len(curve.steps)]
-    counters = context.of("epoch")
+    held_out = [c for c in context.with_role(*roles) if 2 * len(c.steps) < len(curve.steps)]
+    counters = context.with_role("epoch")
     saved = context.run.checkpoints["step"].drop_nulls().cast(pl.Float64).to_numpy()
     return {
         "rate": np.array([s for plan in rates for s in (*plan.drop_steps, *plan.jump_steps)], dtype=float),
         "epoch": axes.epoch_ends([curve], counters),
         "checkpoint": saved,
-        "evaluation": axes.common(curve, held_out[0], counters)[1] if held_out else np.empty(0),
+        "evaluation": axes.common_axis(curve, held_out[0], counters)[1] if held_out else np.empty(0),
         "restart": curve.steps[1:][np.diff(curve.sessions) != 0].astype(float),
         "line": _lines(context, curve),
     }
 
 
 def _lines(context: Context, curve: Curve) -> Steps:
-    """The steps during which lines of faults were written, by the times of the points around them."""
-    times = context.run.lines.filter(pl.col("part").is_in(PARTS))["time"].drop_nulls()
+    """The steps at which log lines reported faults, by the times of the points around them."""
+    times = context.run.lines.filter(pl.col("part").is_in(FAULT_PARTS))["time"].drop_nulls()
     known = np.isfinite(curve.times)
     if not len(times) or not known.any() or np.any(np.diff(curve.times[known]) < 0):
         return np.empty(0)
@@ -130,15 +134,15 @@ def _lines(context: Context, curve: Curve) -> Steps:
 
 
 def _period(curve: Curve, periodic: pl.DataFrame, events: Mapping[str, Steps]) -> Computed:
-    """The distance of the spikes in steps, and what else comes at that distance or a small multiple of it."""
+    """The distance of the spikes in steps, and the events that recur at that distance or at a small fraction of it."""
     steps = float(np.median(np.diff(curve.steps))) * float(periodic["effect"][0])
-    out: Computed = {"train_loss_period": (steps, first_of(periodic)), "train_loss_period_of": "none"}
+    out: Computed = {"train_loss_period": (steps, first_witness(periodic)), "train_loss_period_of": "none"}
     for name, words in PERIODS.items():
         e = events.get(name, np.empty(0))
         interval = float(np.median(np.diff(e))) if e.size > 2 else 0.0
-        if interval > 0 and 0.5 < steps / interval < LONGEST + 0.5:
+        if interval > 0 and 0.5 < steps / interval < MAX_INTERVALS + 0.5:
             times = steps / interval
-            if abs(times - round(times)) < SAME * times:
-                out["train_loss_period_of"] = (words, seen(curve))
+            if abs(times - round(times)) < PERIOD_TOLERANCE * times:
+                out["train_loss_period_of"] = (words, witness_at(curve))
                 break
     return out

@@ -1,4 +1,6 @@
-"""Whether the beginning of a curve was logged: of a part from the middle of a run, what it fell or gained is not known."""
+"""Whether the log covers the beginning of a curve. Where it starts in the middle of a run, the total fall or gain is
+not known.
+"""
 
 import numpy as np
 
@@ -6,30 +8,31 @@ from loganalyst.features.context import Computed
 from loganalyst.model import Curve
 from loganalyst.thresholds import feature_limit
 
-FEWEST = 3  # points that tell how often is logged
+MIN_POINTS = 3  # points for a logging interval
+MAX_EPOCH_INTERVALS = 3  # logging intervals from a whole epoch up to which a curve starts at it
 
 
 def begins_late(curve: Curve) -> bool:
-    """Whether most of the steps, or of the epochs, had passed before the first value, and one interval of logging."""
-    if len(curve.steps) < FEWEST:
+    """Whether most of the steps or epochs had passed before the first value, allowing one logging interval."""
+    if len(curve.steps) < MIN_POINTS:
         return False
     interval = float(np.median(np.diff(curve.steps)))
-    late = _passed(curve.steps[0] - interval, curve.steps[-1]) > feature_limit("log_starts_late")
+    late = _share_before(curve.steps[0] - interval, curve.steps[-1]) > feature_limit("log_starts_late")
     epochs = curve.epochs[np.isfinite(curve.epochs)]
     if not epochs.size:
         return late
     interval = float(np.median(np.diff(epochs))) if epochs.size > 1 else 0.0
-    if epochs[0] % 1 > FEWEST * interval > 0:  # in the middle of an epoch: parts of them are counted from 0
-        return _passed(epochs[0] - interval, epochs[-1]) > feature_limit("log_starts_late")
-    if epochs[0] < 2 <= epochs[-1]:  # whatever was counted in steps before
+    if epochs[0] % 1 > MAX_EPOCH_INTERVALS * interval > 0:  # starts within an epoch: fractions count from 0
+        return _share_before(epochs[0] - interval, epochs[-1]) > feature_limit("log_starts_late")
+    if epochs[0] < 2 <= epochs[-1]:  # a first epoch is a beginning, whatever the step counter shows
         return False
-    return late or _passed(np.floor(epochs[0]) - 1, epochs[-1]) > feature_limit("log_starts_late")
+    return late or _share_before(np.floor(epochs[0]) - 1, epochs[-1]) > feature_limit("log_starts_late")
 
 
-def unless_late(curve: Curve, told: Computed) -> Computed:
-    """What is told against the beginning of a curve; not known where that was not logged."""
-    return dict.fromkeys(told) if begins_late(curve) else told
+def unless_late(curve: Curve, values: Computed) -> Computed:
+    """Features that compare with the beginning of the curve; None where the beginning was not logged."""
+    return dict.fromkeys(values) if begins_late(curve) else values
 
 
-def _passed(before: float, last: float) -> float:
+def _share_before(before: float, last: float) -> float:
     return float(before / last) if last > 0 else 0.0

@@ -1,25 +1,25 @@
-"""Features of guessing: does a loss begin or end at ln K, or an accuracy stay at 1/K, as a model that knows nothing has?"""
+"""Features of guessing: does a loss begin or end at ln K, or an accuracy stay at 1/K, as in an untrained model?"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
-    Feature("config_classes", "int", "classes", "number of classes (or tokens) a model chooses among, the largest in the config", "config"),
-    Feature("train_loss_chance_classes", "int", "classes", "K if the loss ends pinned at ln K, the loss of guessing among K classes (2 to 20, 100, 1000, or as told by the config); 0 if not", "train_loss"),
-    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the only loss against ln K, K from the config", "train_loss"),
-    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of it against that", "train_loss"),
-    Feature("train_loss_floor", "float", "loss", "the least a cross-entropy can be with the label smoothing and the classes of the config", "config"),
-    Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss against that", "train_loss"),
-    Feature("val_score_chance_classes", "int", "classes", "K if the accuracy stays at 1/K, that of guessing among K classes (2 to 20, or as told by the config); 0 if not", "val_accuracy"),
+    Feature("config_classes", "int", "classes", "largest number of classes or tokens in the config", "config"),
+    Feature("train_loss_chance_classes", "int", "classes", "K if the training loss ends pinned at ln K, the loss of guessing among K classes (K: 2 to 20, 100, 1000, or from the config); 0 otherwise", "train_loss"),
+    Feature("train_loss_first_chance_ratio", "float", "ratio", "first level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_last_chance_ratio", "float", "ratio", "last level of the training loss divided by ln K, with K from the config; only where no loss terms are logged", "train_loss"),
+    Feature("train_loss_floor", "float", "loss", "lowest possible cross-entropy with the label smoothing and the classes of the config", "config"),
+    Feature("train_loss_floor_ratio", "float", "ratio", "last level of the training loss divided by train_loss_floor", "train_loss"),
+    Feature("val_score_chance_classes", "int", "classes", "K if the held-out accuracy stays at 1/K, the accuracy of guessing among K classes (K: 2 to 20, or from the config); 0 otherwise", "val_accuracy"),
 )  # fmt: skip
 
-ANY = tuple(range(2, 21))  # classes that are tried where none are told
-COMMON = (100, 1000)  # and of the usual data sets, where the loss begins there, too
-KEYS = (
+SMALL_CLASS_COUNTS = tuple(range(2, 21))  # tried if the config names none
+DATASET_CLASS_COUNTS = (100, 1000)  # of common data sets; they count only if the loss also begins at ln K
+CLASS_KEYS = (
     "num_classes",
     "n_classes",
     "nb_classes",
@@ -29,61 +29,60 @@ KEYS = (
     "n_vocab",
     "padded_vocab_size",
 )
-FEWEST = 8  # values of a loss that tell
+MIN_LOSS_POINTS = 8  # values from which a loss is judged
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
-    told = told_classes(context)
-    out: Computed = {"config_classes": max(told, default=None)}
-    return out | _loss(context, told) | _floor(context, told) | _score(context, told)
+    configured = configured_classes(context)
+    out: Computed = {"config_classes": max(configured, default=None)}
+    return out | _loss(context, configured) | _smoothing_floor(context, configured) | _score(context, configured)
 
 
-def told_classes(context: Context) -> list[int]:
-    """The numbers of classes that the config tells."""
-    return [int(k) for key in KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
+def configured_classes(context: Context) -> list[int]:
+    """The numbers of classes in the config."""
+    return [int(k) for key in CLASS_KEYS if (k := context.number(key)) is not None and k >= 2 and k == int(k)]
 
 
-def _floor(context: Context, told: list[int]) -> Computed:
-    """The entropy of smoothed labels: 1 - s + s/K for the right class, s/K for each other one."""
+def _smoothing_floor(context: Context, configured: list[int]) -> Computed:
+    """The entropy of smoothed labels: 1 - s + s/K for the right class, s/K for each other class."""
     smoothing = context.number("label_smoothing", "label_smoothing_factor")
-    if smoothing is None or not 0 < smoothing < 1 or not told:
+    if smoothing is None or not 0 < smoothing < 1 or not configured:
         return {}
-    rest = smoothing / max(told)
+    rest = smoothing / max(configured)
     right = 1 - smoothing + rest
-    floor = -right * float(np.log(right)) - (max(told) - 1) * rest * float(np.log(rest))
-    curves = context.of("train_loss")
-    if not curves or context.of("loss_component"):
+    floor = -right * float(np.log(right)) - (max(configured) - 1) * rest * float(np.log(rest))
+    curves = context.with_role("train_loss")
+    if not curves or context.with_role("loss_component"):
         return {"train_loss_floor": floor}
     return {
         "train_loss_floor": floor,
-        "train_loss_floor_ratio": (ratio(last_level(curves[0].values), floor), seen(curves[0])),
+        "train_loss_floor_ratio": (ratio(last_level(curves[0].values), floor), witness_at(curves[0])),
     }
 
 
-def _loss(context: Context, told: list[int]) -> Computed:
-    curves = context.of("train_loss")
+def _loss(context: Context, configured: list[int]) -> Computed:
+    curves = context.with_role("train_loss")
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    out: Computed = {"train_loss_chance_classes": _pinned(x, told)} if x.size >= FEWEST else {}
-    if told and not context.of("loss_component"):  # a sum of terms is no cross-entropy
-        chance = float(np.log(max(told)))
-        out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), seen(curves[0]))
-        out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), seen(curves[0]))
+    out: Computed = {"train_loss_chance_classes": _pinned_classes(x, configured)} if x.size >= MIN_LOSS_POINTS else {}
+    if configured and not context.with_role("loss_component"):  # a sum of terms is no cross-entropy
+        chance = float(np.log(max(configured)))
+        out["train_loss_first_chance_ratio"] = (ratio(first_level(x), chance), witness_at(curves[0]))
+        out["train_loss_last_chance_ratio"] = (ratio(last_level(x), chance), witness_at(curves[0]))
     return out
 
 
-def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
-    """K where half of the last 30 % and their median lie near ln K, else 0.
+def _pinned_classes(x: NDArray[np.float64], configured: list[int]) -> int:
+    """K if the median of the last 30 % and half of its values lie near ln K, otherwise 0.
 
-    A loss that came down to ln K step by step is no guess, whatever it ends at: an untrained model guesses. So the
-    loss either begins there and never left (or was lost again after it had learned), or lies there from the first
-    tenth of the run on, thrown away at once.
+    An untrained model guesses, so a loss that came down to ln K step by step does not count. The loss must begin at ln
+    K and never leave it, begin there and lose what it had learned, or reach ln K within the first tenth of the run.
     """
     n = x.size
     tail, start, early = x[int(0.7 * n) :], float(x[:3].min()), float(np.median(x[n // 10 : max(n // 5, 2)]))
-    classes = np.array([*ANY, *COMMON, *told])
+    classes = np.array([*SMALL_CLASS_COUNTS, *DATASET_CLASS_COUNTS, *configured])
     level = float(np.median(tail))
     k = int(classes[np.argmin(np.abs(np.log(classes) - level))])
     chance = float(np.log(k))
@@ -92,7 +91,7 @@ def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
         abs(level - chance) < feature_limit("chance_level_near") * chance
         and spread < feature_limit("chance_spread_near") * chance
     )
-    if k in COMMON and k not in told:
+    if k in DATASET_CLASS_COUNTS and k not in configured:
         return k if pinned and abs(start - chance) < feature_limit("chance_start_near") * chance else 0
     highest = "chance_start_few" if k <= feature_limit("few_classes") else "chance_start_many"
     began = start < feature_limit(highest) * chance
@@ -101,20 +100,27 @@ def _pinned(x: NDArray[np.float64], told: list[int]) -> int:
     return k if pinned and (stayed or lost) else 0
 
 
-def _score(context: Context, told: list[int]) -> Computed:
-    curves = [c for c in context.of("val_accuracy") if np.isfinite(c.values).any()]
+def _score(context: Context, configured: list[int]) -> Computed:
+    curves = [c for c in context.with_role("val_accuracy") if np.isfinite(c.values).any()]
     if not curves:
         return {}
     x = curves[0].values[np.isfinite(curves[0].values)]
-    return {"val_score_chance_classes": _guessed(x / 100 if x.max() > 1.5 else x, told)} if x.size >= 3 else {}
+    return (
+        {"val_score_chance_classes": _guessed_classes(x / 100 if x.max() > 1.5 else x, configured)}
+        if x.size >= 3
+        else {}
+    )
 
 
-def _guessed(shares: NDArray[np.float64], told: list[int]) -> int:
-    """K where all `shares` lie within 0.03 of 1/K and most within 0.01 (of a told K above 20: 1/K and half of it)."""
+def _guessed_classes(shares: NDArray[np.float64], configured: list[int]) -> int:
+    """K if all `shares` lie near 1/K and most very near. For a configured K above 20 the limits are 1/K and
+    half of it.
+    """
     level = float(np.median(shares))
-    for k in (k for k in told if k > max(ANY)):
+    for k in (k for k in configured if k > max(SMALL_CLASS_COUNTS)):
         if abs(shares - 1 / k).max() < 1 / k and abs(level - 1 / k) < 0.5 / k:
             return k
-    k = int(np.clip(np.round(1 / max(level, 1e-9)), min(ANY), max(ANY)))
+    k = int(np.clip(np.round(1 / max(level, 1e-9)), min(SMALL_CLASS_COUNTS), max(SMALL_CLASS_COUNTS)))
     off = np.abs(shares - 1 / k)
-    return k if off.max() < 0.03 and np.median(off) < 0.01 else 0
+    near, usual = feature_limit("chance_accuracy_near"), feature_limit("chance_accuracy_usual")
+    return k if off.max() < near and np.median(off) < usual else 0

@@ -1,4 +1,4 @@
-"""What the flight recorders of the ranks say: which collective hangs, which ranks keep the others waiting."""
+"""Features from the flight recorders of the ranks: which collective hangs, and which ranks keep the others waiting."""
 
 from collections.abc import Collection
 from itertools import pairwise
@@ -13,46 +13,46 @@ from loganalyst.model import Feature, FeatureValue, Witness
 
 NEEDS = "flight-recorder dumps of all ranks (TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1)"
 FEATURES = (
-    Feature("collective_dump_count", "int", "ranks", "ranks whose flight recorder was read", NEEDS),
-    Feature("collective_world_size", "int", "ranks", "ranks the job has: of the largest process group, or as configured", NEEDS),
-    Feature("collective_no_dump_count", "int", "ranks", "ranks that left no dump (None: how many there are is not known)", NEEDS),
-    Feature("collective_no_dump_ranks", "text", "", "ranks that left no dump", NEEDS),
-    Feature("collective_stuck_count", "int", "operations", "operations that are not over on all ranks, the first of each group", NEEDS),
-    Feature("collective_operation", "text", "", "operation that hangs", NEEDS),
-    Feature("collective_group", "text", "", "process group of the operation that hangs", NEEDS),
-    Feature("collective_sequence", "int", "", "number of the operation that hangs, within its group", NEEDS),
-    Feature("collective_size", "text", "", "shapes of the tensors of the operation that hangs", NEEDS),
-    Feature("collective_dtype", "text", "", "type of their elements", NEEDS),
-    Feature("collective_frame", "text", "", "frame of the user's own code that waits in it, file:line in function", NEEDS),
-    Feature("collective_timeout_s", "float", "s", "time limit of the operation that hangs", NEEDS),
-    Feature("collective_waited_s", "float", "s", "time from its begin until the dump was written, at most", NEEDS),
-    Feature("collective_earlier_count", "int", "ranks", "ranks dumped before the others had come so far: whether they came later is not known", NEEDS),
-    Feature("collective_earlier_ranks", "text", "", "ranks dumped before the others had come so far", NEEDS),
-    Feature("collective_waiting_count", "int", "ranks", "ranks that are inside it", NEEDS),
-    Feature("collective_waiting_ranks", "text", "", "ranks that are inside it", NEEDS),
-    Feature("collective_missing_count", "int", "ranks", "ranks that keep others waiting: they never joined (0: all members are inside; None: cannot be told)", NEEDS),
-    Feature("collective_missing_ranks", "text", "", "ranks that keep others waiting", NEEDS),
-    Feature("collective_missing_last", "text", "", "what the first of them did last", NEEDS),
-    Feature("collective_circle_count", "int", "ranks", "of them, ranks that are inside another operation and wait for each other in a circle", NEEDS),
+    Feature("collective_dump_count", "int", "ranks", "ranks with a flight-recorder dump that was read", NEEDS),
+    Feature("collective_world_size", "int", "ranks", "ranks of the job, from the process groups, the dumps and the config", NEEDS),
+    Feature("collective_no_dump_count", "int", "ranks", "ranks without a dump (NULL: the number of ranks is not known)", NEEDS),
+    Feature("collective_no_dump_ranks", "text", "", "ranks without a dump", NEEDS),
+    Feature("collective_stuck_count", "int", "operations", "operations that did not finish on all ranks, counting the first of each process group", NEEDS),
+    Feature("collective_operation", "text", "", "the hanging operation", NEEDS),
+    Feature("collective_group", "text", "", "process group of the hanging operation", NEEDS),
+    Feature("collective_sequence", "int", "", "sequence number of the hanging operation within its group", NEEDS),
+    Feature("collective_size", "text", "", "shapes of the input tensors of the hanging operation", NEEDS),
+    Feature("collective_dtype", "text", "", "element type of these tensors", NEEDS),
+    Feature("collective_frame", "text", "", "frame of the user's own code that waits in the hanging operation, file:line in function", NEEDS),
+    Feature("collective_timeout_s", "float", "s", "time limit of the hanging operation", NEEDS),
+    Feature("collective_waited_s", "float", "s", "longest possible wait: time from the start of the hanging operation until the dump was written", NEEDS),
+    Feature("collective_earlier_count", "int", "ranks", "ranks whose dump was written before the others reached the hanging operation; whether they arrived later is not known", NEEDS),
+    Feature("collective_earlier_ranks", "text", "", "ranks whose dump was written before the others reached the hanging operation", NEEDS),
+    Feature("collective_waiting_count", "int", "ranks", "ranks inside the hanging operation", NEEDS),
+    Feature("collective_waiting_ranks", "text", "", "ranks inside the hanging operation", NEEDS),
+    Feature("collective_missing_count", "int", "ranks", "ranks that never joined and keep the others waiting (0 = all members are inside)", NEEDS),
+    Feature("collective_missing_ranks", "text", "", "ranks that never joined and keep the others waiting", NEEDS),
+    Feature("collective_missing_last", "text", "", "last operation of the first of them", NEEDS),
+    Feature("collective_circle_count", "int", "ranks", "number of these ranks that are inside other operations and wait for each other in a circle", NEEDS),
     Feature("collective_circle_ranks", "text", "", "ranks that wait for each other in a circle", NEEDS),
-    Feature("collective_mismatch_count", "int", "ranks", "ranks whose operation is not that of the others with the same number in the same group", NEEDS),
-    Feature("collective_mismatch_ranks", "text", "", "ranks whose operation is not that of the others (all, where there is no majority)", NEEDS),
-    Feature("collective_mismatch_sequence", "int", "", "number of the first operation in which they differ", NEEDS),
-    Feature("collective_mismatch_group", "text", "", "process group in which they differ", NEEDS),
-    Feature("collective_mismatch_what", "text", "", "what differs: operation, size, type of elements", NEEDS),
-    Feature("collective_mismatch_found", "text", "", "what the first of these ranks does", NEEDS),
-    Feature("collective_mismatch_expected", "text", "", "what the others do", NEEDS),
+    Feature("collective_mismatch_count", "int", "ranks", "ranks whose operation differs from that of the other ranks with the same sequence number in the same group", NEEDS),
+    Feature("collective_mismatch_ranks", "text", "", "ranks whose operation differs (all ranks if there is no majority)", NEEDS),
+    Feature("collective_mismatch_sequence", "int", "", "sequence number of the first operation that differs", NEEDS),
+    Feature("collective_mismatch_group", "text", "", "process group of the first operation that differs", NEEDS),
+    Feature("collective_mismatch_what", "text", "", "what differs: operation, size or element type", NEEDS),
+    Feature("collective_mismatch_found", "text", "", "operation of the first rank that differs", NEEDS),
+    Feature("collective_mismatch_expected", "text", "", "operation of the other ranks", NEEDS),
 )  # fmt: skip
-SHOWN = 20  # ranges of ranks in a text
+MAX_RANGES_SHOWN = 20  # ranges of ranks in a text
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES that the dumps tell; none where there is no dump that names its rank."""
-    told = context.run.process_groups
-    dumped = frozenset(told["rank"].drop_nulls())
+    """All of FEATURES that the dumps provide; none if no dump names its rank."""
+    process_groups = context.run.process_groups
+    dumped = frozenset(process_groups["rank"].drop_nulls())
     if not dumped:
         return {}
-    known = collectivewaits.groups(told)
+    known = collectivewaits.groups(process_groups)
     ops = collectivewaits.operations(context.run.collectives, known)
     found, differ = collectivewaits.stuck(ops, known, dumped), collectivewaits.mismatches(ops)
     blamed, circle = collectivewaits.to_blame(found)
@@ -60,7 +60,7 @@ def compute(context: Context) -> Computed:
         **_dumps(context, known, dumped),
         "collective_stuck_count": len(found),
         **_earlier(found),
-        **_hanging(found, blamed),
+        **_hanging_operation(found, blamed),
         **_blamed(found, blamed, circle, ops),
         **_mismatch(differ),
     }
@@ -81,15 +81,15 @@ def _dumps(context: Context, known: pl.DataFrame, dumped: frozenset[int]) -> Com
     }
 
 
-def _hanging(found: list[Stuck], blamed: frozenset[int]) -> Computed:
-    """The operation that hangs: the first that waits for a rank to blame, else the first of all."""
+def _hanging_operation(found: list[Stuck], blamed: frozenset[int]) -> Computed:
+    """The hanging operation: the first that waits for a rank to blame, otherwise the first of all."""
     if not found:
         return {}
     hanging = next((s for s in found if s.missing & blamed), found[0])
     row = hanging.first
     values: dict[str, FeatureValue] = {
         "collective_operation": row["operation"],
-        "collective_group": _group(row),
+        "collective_group": _group_name(row),
         "collective_sequence": row["sequence"],
         "collective_size": row["input_sizes"],
         "collective_dtype": row["dtype"],
@@ -110,18 +110,18 @@ def _earlier(found: list[Stuck]) -> Computed:
 
 
 def _blamed(found: list[Stuck], blamed: frozenset[int], circle: frozenset[int], ops: pl.DataFrame) -> Computed:
-    if not blamed:  # that nobody is missing is known only where every member's dump is
-        sure = all(s.told and not s.absent for s in found)
+    if not blamed:  # no rank is known to be missing unless every member left a dump
+        sure = all(s.complete and not s.absent for s in found)
         return {"collective_missing_count": 0, "collective_circle_count": 0} if sure else {}
     first = min(blamed)
     last = ops.filter(pl.col("rank") == first).sort("record").tail(1).to_dicts()
     files = [row["file"] for row in last]
-    seen = Witness(rank=first, file=files[0] if files else None)
+    witness = Witness(rank=first, file=files[0] if files else None)
     return {
-        "collective_missing_count": (len(blamed), seen),
-        "collective_missing_ranks": (ranges(blamed), seen),
-        "collective_missing_last": (_told(last[0]) if last else None, seen),
-        "collective_circle_count": (len(circle), seen),
+        "collective_missing_count": (len(blamed), witness),
+        "collective_missing_ranks": (ranges(blamed), witness),
+        "collective_missing_last": (_operation_text(last[0]) if last else None, witness),
+        "collective_circle_count": (len(circle), witness),
         "collective_circle_ranks": ranges(circle) or None,
     }
 
@@ -131,15 +131,15 @@ def _mismatch(differ: list[Mismatch]) -> Computed:
         return {"collective_mismatch_count": 0}
     first = differ[0]
     every = frozenset[int]().union(*(m.ranks for m in differ))
-    seen = _witness(first.found)
+    witness = _witness(first.found)
     return {
-        "collective_mismatch_count": (len(every), seen),
-        "collective_mismatch_ranks": (ranges(every), seen),
-        "collective_mismatch_sequence": (first.found["sequence"], seen),
-        "collective_mismatch_group": (_group(first.found), seen),
-        "collective_mismatch_what": (first.what, seen),
-        "collective_mismatch_found": (_told(first.found), seen),
-        "collective_mismatch_expected": _told(first.expected),
+        "collective_mismatch_count": (len(every), witness),
+        "collective_mismatch_ranks": (ranges(every), witness),
+        "collective_mismatch_sequence": (first.found["sequence"], witness),
+        "collective_mismatch_group": (_group_name(first.found), witness),
+        "collective_mismatch_what": (first.what, witness),
+        "collective_mismatch_found": (_operation_text(first.found), witness),
+        "collective_mismatch_expected": _operation_text(first.expected),
     }
 
 
@@ -147,21 +147,23 @@ def _witness(row: Row) -> Witness:
     return Witness(rank=row["rank"], file=row["file"])
 
 
-def _group(row: Row) -> Any:
+def _group_name(row: Row) -> Any:
     return row["description"] or row["group"]
 
 
-def _told(row: Row) -> str:
+def _operation_text(row: Row) -> str:
     """`all_reduce of 16x4 Float (number 7 of default_pg) at train.py:12 in step`."""
-    of = " ".join(str(v) for v in (row["input_sizes"], row["dtype"]) if v)
+    tensors = " ".join(str(v) for v in (row["input_sizes"], row["dtype"]) if v)
     at = f" at {row['frame']}" if row["frame"] else ""
-    return f"{row['operation']}{f' of {of}' if of else ''} (number {row['sequence']} of {_group(row)}){at}"
+    return (
+        f"{row['operation']}{f' of {tensors}' if tensors else ''} (number {row['sequence']} of {_group_name(row)}){at}"
+    )
 
 
 def ranges(ranks: Collection[int]) -> str:
-    """`0-3, 7`; the first SHOWN ranges of many."""
+    """`0-3, 7`; at most MAX_RANGES_SHOWN ranges."""
     ordered = sorted(ranks)
     breaks = [(a, b) for a, b in pairwise(ordered) if b != a + 1]
     starts, ends = [*ordered[:1], *(b for _, b in breaks)], [*(a for a, _ in breaks), *ordered[-1:]]
     shown = [f"{a}-{b}" if a != b else str(a) for a, b in zip(starts, ends, strict=True)]
-    return ", ".join(shown[:SHOWN]) + (", …" if len(shown) > SHOWN else "")
+    return ", ".join(shown[:MAX_RANGES_SHOWN]) + (", …" if len(shown) > MAX_RANGES_SHOWN else "")

@@ -1,40 +1,39 @@
-"""Features of the terms of a loss: which one dominates, which one never fell."""
+"""Features of the terms of a loss: which one dominates, and which one never fell."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
-ROLES = ("loss_component", "recon_loss", "kl", "quantisation_loss")
+TERM_ROLES = ("loss_component", "recon_loss", "kl", "quantisation_loss")
 
 FEATURES = (
-    Feature("component_count", "int", "terms", "loss terms logged over the same steps", "loss_component"),
-    Feature("component_top_metric", "text", "", "the term that is largest at the end", "loss_component"),
-    Feature("component_top_share", "float", "share", "its share of the sum at the end", "loss_component"),
-    Feature("component_stuck_metric", "text", "", "the largest term at the end that never fell below 30 % of its first level (stuck)", "loss_component"),
-    Feature("component_stuck_share", "float", "share", "share of the stuck terms in the sum at the end", "loss_component"),
-    Feature("component_stuck_ratio", "float", "ratio", "last against first level of the largest stuck term", "loss_component"),
-    Feature("component_best_ratio", "float", "ratio", "last against first level of the term that fell most", "loss_component"),
+    Feature("component_count", "int", "terms", "loss terms logged at the same steps", "loss_component"),
+    Feature("component_top_metric", "text", "", "largest term at the end", "loss_component"),
+    Feature("component_top_share", "float", "share", "its share of the sum of the terms at the end", "loss_component"),
+    Feature("component_stuck_metric", "text", "", "largest stuck term at the end; a term is stuck if it never fell below 30 % of its first level", "loss_component"),
+    Feature("component_stuck_share", "float", "share", "share of all stuck terms in the sum at the end", "loss_component"),
+    Feature("component_stuck_ratio", "float", "ratio", "last level of the largest stuck term divided by its first level", "loss_component"),
+    Feature("component_best_ratio", "float", "ratio", "last level divided by first level, of the term that fell most", "loss_component"),
     Feature("component_drowned_count", "int", "terms", "loss terms below 2 % of the sum over most of the run that did not fall", "loss_component"),
-    Feature("component_drowned_metric", "text", "", "the first of them", "loss_component"),
-    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 over the last half", "loss_component"),
-    Feature("component_zero_metric", "text", "", "the first of them", "loss_component"),
-    Feature("component_constant_count", "int", "terms", "loss terms that have one value, not 0, over the last half", "loss_component"),
-    Feature("component_constant_metric", "text", "", "the first of them", "loss_component"),
-    Feature("loss_beyond_terms_ratio", "float", "ratio", "rise of the part of the total loss that no logged term explains (last against first)", "loss_component"),
+    Feature("component_drowned_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("component_zero_count", "int", "terms", "loss terms that are exactly 0 throughout the last half", "loss_component"),
+    Feature("component_zero_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("component_constant_count", "int", "terms", "loss terms with one constant value other than 0 throughout the last half", "loss_component"),
+    Feature("component_constant_metric", "text", "", "the first of these terms", "loss_component"),
+    Feature("loss_beyond_terms_ratio", "float", "ratio", "total loss minus all logged terms: last level divided by first level", "loss_component"),
 )  # fmt: skip
 
-# Which terms are meant has to be settled before a rule can ask how large their share is: these choose, rules judge
-FEWEST = 5  # points of a half that tell whether it moves
+MIN_HALF_POINTS = 5  # points of a half to see whether it moves
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES that at least two terms of positive loss allow."""
-    terms = [c for c in _one_axis(context.of(*ROLES)) if _in_total(context, c)]
-    out = _unexplained(context, terms) | _still(context.of(*ROLES))
-    if len(terms) < 2 or not all(map(_from_zero, terms)):
+    """All of FEATURES that at least two positive loss terms allow."""
+    terms = [c for c in _one_axis(context.with_role(*TERM_ROLES)) if _in_total(context, c)]
+    out = _unexplained(context, terms) | _constant_terms(context.with_role(*TERM_ROLES))
+    if len(terms) < 2 or not all(map(_never_negative, terms)):
         return out
     sizes = np.array([c.weight * np.abs(c.values) for c in terms])
     first = np.array([first_level(x) or 0.0 for x in sizes])
@@ -45,15 +44,17 @@ def compute(context: Context) -> Computed:
     return out
 
 
-def _from_zero(term: Curve) -> bool:
-    """Whether it is a loss whose least is 0: beside one that goes below (what a critic says) no term has a share."""
+def _never_negative(term: Curve) -> bool:
+    """Whether the levels of the loss are not negative. Next to a term that goes below 0, such as a critic's, no term
+    has a share.
+    """
     levels = first_level(term.values), last_level(term.values)
     return all(level is not None and level >= 0 for level in levels)
 
 
 def _in_total(context: Context, term: Curve) -> bool:
-    """Whether the term can be part of the total as it is logged: no more than the total ever was, by far."""
-    total = next((c for c in context.of("train_loss") if np.array_equal(c.steps, term.steps)), None)
+    """Whether the term can be part of the logged total: it is not far above anything the total ever was."""
+    total = next((c for c in context.with_role("train_loss") if np.array_equal(c.steps, term.steps)), None)
     size = last_level(np.abs(term.weight * term.values))
     if total is None or size is None:
         return True
@@ -61,9 +62,9 @@ def _in_total(context: Context, term: Curve) -> bool:
     return not levels or size <= feature_limit("term_only_watched") * max(levels)
 
 
-def _still(curves: list[Curve]) -> Computed:
-    """Terms that do not move at all: a weight of 0, a gradient that is cut off, or a value that is not computed."""
-    halves = [(c, c.values[len(c.values) // 2 :]) for c in curves if len(c.values) >= 2 * FEWEST]
+def _constant_terms(curves: list[Curve]) -> Computed:
+    """Terms that do not move at all: their weight is 0, their gradient is cut off, or they are not computed."""
+    halves = [(c, c.values[len(c.values) // 2 :]) for c in curves if len(c.values) >= 2 * MIN_HALF_POINTS]
     if not halves:
         return {}
     still = [(c, x[0]) for c, x in halves if (x == x[0]).all()]
@@ -71,7 +72,7 @@ def _still(curves: list[Curve]) -> Computed:
     out: Computed = {"component_zero_count": len(zero), "component_constant_count": len(constant)}
     for name, found in (("zero", zero), ("constant", constant)):
         if found:
-            out[f"component_{name}_metric"] = (found[0].metric, seen(found[0]))
+            out[f"component_{name}_metric"] = (found[0].metric, witness_at(found[0]))
     return out
 
 
@@ -81,50 +82,54 @@ def _shares(
     last: NDArray[np.float64],
     sizes: NDArray[np.float64],
 ) -> Computed:
-    """Of terms with these levels; `sizes` are their values (terms by points)."""
+    """The features of terms with these levels; `sizes` are their absolute values (terms by points)."""
     moved = np.divide(last, first, out=np.full_like(last, np.inf), where=first > 0)
     moved[(first == 0) & (last == 0)] = np.nan
     stuck = (moved > feature_limit("term_stuck")) & (last > 0) & (_lowest(sizes) > feature_limit("term_stuck") * first)
     top = int(np.argmax(last))
     out: Computed = {
         "component_top_metric": terms[top].metric,
-        "component_top_share": (float(last[top] / last.sum()), seen(terms[top])),
+        "component_top_share": (float(last[top] / last.sum()), witness_at(terms[top])),
         "component_stuck_share": float(last[stuck].sum() / last.sum()),
         "component_best_ratio": float(np.nanmin(moved)) if np.isfinite(moved).any() else None,
     }
-    plain = np.array([c.role.name == "loss_component" for c in terms])  # a divergence term rises by nature
+    plain = np.array(
+        [c.role.name == "loss_component" for c in terms]
+    )  # the others may rise by nature, as a divergence does
     drowned = np.flatnonzero(
         (moved > feature_limit("term_not_fallen"))
         & (last > 0)
-        & (_usual(sizes) < feature_limit("term_drowned"))
+        & (_usual_share(sizes) < feature_limit("term_drowned"))
         & plain
     )
     out["component_drowned_count"] = int(drowned.size)
     out["component_drowned_metric"] = terms[drowned[0]].metric if drowned.size else None
     if stuck.any():
         worst = int(np.argmax(np.where(stuck, last, -1.0)))
-        witness = seen(terms[worst])
+        witness = witness_at(terms[worst])
         out["component_stuck_metric"] = terms[worst].metric
         out["component_stuck_ratio"] = (float(moved[worst]) if np.isfinite(moved[worst]) else None, witness)
     return out
 
 
 def _lowest(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The lowest level of each term: of the medians of its tenths the least; NaN where its weight made all infinite."""
+    """The lowest level of each term: the smallest median of its tenths; NaN if its weight made all values infinite."""
     finite = [x[np.isfinite(x)] for x in sizes]
     tenths = [np.array_split(x, min(10, x.size)) if x.size else [] for x in finite]
     return np.array([min((float(np.median(part)) for part in parts), default=np.nan) for parts in tenths])
 
 
-def _usual(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The usual share of each term in the sum: its median over the points where all are finite; 1 where none is."""
+def _usual_share(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The usual share of each term in the sum: its median over the points where all are finite; 1 if there are none."""
     whole = sizes[:, np.isfinite(sizes).all(axis=0)]
     whole = whole[:, whole.sum(axis=0) > 0]
     return np.median(whole / whole.sum(axis=0), axis=1) if whole.size else np.ones(len(sizes))
 
 
 def _one_axis(curves: list[Curve]) -> list[Curve]:
-    """The most curves of equal length; of equals (terms logged per step and per epoch) those that begin first."""
+    """The largest group of curves of equal length. Among equal groups (terms by step and by epoch) the one that begins
+    first.
+    """
     finite = [c for c in curves if np.isfinite(c.values).sum() >= 3]
     by_length: dict[int, list[Curve]] = {}
     for curve in finite:
@@ -133,13 +138,13 @@ def _one_axis(curves: list[Curve]) -> list[Curve]:
 
 
 def _unexplained(context: Context, terms: list[Curve]) -> Computed:
-    """How the rest (total less the logged terms) grew, where a total and at least one term share their steps."""
-    total = context.of("train_loss")
-    same = [t for t in terms or context.of(*ROLES) if total and np.array_equal(t.steps, total[0].steps)]
+    """The growth of the total minus the logged terms, if the total and at least one term share their steps."""
+    total = context.with_role("train_loss")
+    same = [t for t in terms or context.with_role(*TERM_ROLES) if total and np.array_equal(t.steps, total[0].steps)]
     if not same or len(total[0].values) < 6:
         return {}
-    rest = total[0].values - np.sum([t.weight * t.values for t in same], axis=0)
-    first, last = first_level(rest), last_level(rest)
+    unexplained = total[0].values - np.sum([t.weight * t.values for t in same], axis=0)
+    first, last = first_level(unexplained), last_level(unexplained)
     if first is None or last is None or first <= 0:
         return {}
-    return {"loss_beyond_terms_ratio": (last / first, seen(total[0]))}
+    return {"loss_beyond_terms_ratio": (last / first, witness_at(total[0]))}

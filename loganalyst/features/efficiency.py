@@ -1,4 +1,6 @@
-"""How much of what a job asked for it used: processors, memory, GPUs, time; and how long the rest would have taken."""
+"""Features of efficiency: how much of its processors, memory, GPUs and time a job used, and how long the rest would
+take.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from loganalyst.features.context import Computed, Context, ratio, seen
+from loganalyst.features.context import Computed, Context, ratio, witness_at
 from loganalyst.features.job import NEEDS, accounted, first
 from loganalyst.features.run import COUNTERS, planned_steps
 from loganalyst.model import Curve, Feature, FeatureValue, Witness
@@ -14,28 +16,28 @@ from loganalyst.model import Curve, Feature, FeatureValue, Witness
 GPU = "gpu_util"
 PACE = "time of each row, and the planned steps in the config"
 FEATURES = (
-    Feature("job_cpus", "int", "", "processors the job was given", NEEDS),
-    Feature("job_cpu_share", "float", "share", "processor time used of that given", NEEDS),
-    Feature("job_gpus", "int", "", "GPUs the job was given (0 = the scheduler lists none)", NEEDS),
-    Feature("job_gpu_share", "float", "share", "mean utilisation of a GPU, as the scheduler sampled it", NEEDS),
-    Feature("job_memory_most_share", "float", "share", "the most a node can have used of its memory: as if all tasks there had been as large as the largest", NEEDS),
-    Feature("job_elapsed_clock", "text", "", "wall time the job ran, as --time takes it", NEEDS),
-    Feature("job_limit_clock", "text", "", "wall time the job was allowed, as --time takes it", NEEDS),
-    Feature("job_wait_reason", "text", "", "why the job has not started, in the scheduler's words", NEEDS),
+    Feature("job_cpus", "int", "", "processors allocated to the job", NEEDS),
+    Feature("job_cpu_share", "float", "share", "processor time used, as a share of the time allocated", NEEDS),
+    Feature("job_gpus", "int", "", "GPUs allocated to the job (0 = the scheduler lists none)", NEEDS),
+    Feature("job_gpu_share", "float", "share", "mean GPU utilisation, as sampled by the scheduler", NEEDS),
+    Feature("job_memory_most_share", "float", "share", "upper bound of the memory used on a node, as a share of its limit: assumes that all tasks were as large as the largest", NEEDS),
+    Feature("job_elapsed_clock", "text", "", "wall time the job ran, in the format of --time", NEEDS),
+    Feature("job_limit_clock", "text", "", "wall time limit of the job, in the format of --time", NEEDS),
+    Feature("job_wait_reason", "text", "", "reason why the job has not started, as the scheduler gives it", NEEDS),
     Feature("gpu_util_gpus", "int", "", "GPUs whose utilisation was logged", GPU),
-    Feature("gpu_util_points", "int", "points", "readings of the GPU with the fewest", GPU),
-    Feature("gpu_util_lowest", "float", "%", "median utilisation of the idlest GPU", GPU),
+    Feature("gpu_util_points", "int", "points", "readings of the GPU with the fewest readings", GPU),
+    Feature("gpu_util_lowest", "float", "%", "median utilisation of the least used GPU", GPU),
     Feature("gpu_util_highest", "float", "%", "median utilisation of the busiest GPU", GPU),
     Feature("gpu_util_mean", "float", "%", "mean utilisation of all GPUs over the whole run", GPU),
-    Feature("run_left_s", "float", "s", "time that the steps which were planned and not done take at the pace of the last start (0 = all done)", PACE),
-    Feature("run_needed_s", "float", "s", "time the job ran, or the run took, and that which is left", PACE),
-    Feature("run_needed_clock", "text", "", "the same, as --time takes it", PACE),
-    Feature("run_left_clock", "text", "", "time left, as --time takes it", PACE),
+    Feature("run_left_s", "float", "s", "time that the remaining planned steps would take at the pace of the last session (0 = all done)", PACE),
+    Feature("run_needed_s", "float", "s", "time the run took so far plus run_left_s", PACE),
+    Feature("run_needed_clock", "text", "", "run_needed_s in the format of --time", PACE),
+    Feature("run_left_clock", "text", "", "run_left_s in the format of --time", PACE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """The features for which there is accounting, readings of the machine, or a plan and a pace."""
+    """The features for which there is accounting, machine readings, or a plan and a pace."""
     return {**_accounted(context), **_gpus(context), **_progress(context)}
 
 
@@ -61,10 +63,10 @@ def _accounted(context: Context) -> Computed:
 
 
 def _processor_time(mains: pl.DataFrame, steps: pl.DataFrame) -> float | None:
-    """That of the job; where only its steps have it the sum of theirs, of the account that has most."""
-    own: float | None = first(mains, "cpu_s")
-    told = steps.drop_nulls("cpu_s").group_by("origin").agg(pl.col("cpu_s").sum())["cpu_s"].max()
-    return own if own is not None or not isinstance(told, float) else told
+    """Processor time of the job; where only its steps have one, their sum in the account with the largest sum."""
+    job: float | None = first(mains, "cpu_s")
+    of_steps = steps.drop_nulls("cpu_s").group_by("origin").agg(pl.col("cpu_s").sum())["cpu_s"].max()
+    return job if job is not None or not isinstance(of_steps, float) else of_steps
 
 
 def _most_memory(rows: pl.DataFrame) -> float | None:
@@ -74,9 +76,9 @@ def _most_memory(rows: pl.DataFrame) -> float | None:
 
 
 def _gpus(context: Context) -> Computed:
-    """Per cent; shares from 0 to 1 are told from per cent by their largest value, where there is more than idleness."""
-    curves = [c for c in context.of(GPU) if "mfu" not in c.metric.lower()]
-    whole = [c for c in curves if "process" not in c.metric.lower()] or curves  # of one GPU both may be logged
+    """Utilisation in per cent. Readings that never exceed 1 may be shares; they count only if all are 0."""
+    curves = [c for c in context.with_role(GPU) if "mfu" not in c.metric.lower()]
+    whole = [c for c in curves if "process" not in c.metric.lower()] or curves  # one GPU may have both
     finite = [c.values[np.isfinite(c.values)] for c in whole]
     most = max((float(v.max()) for v in finite if v.size), default=math.nan)
     if not finite or not all(v.size for v in finite) or not (most == 0 or most > 1):
@@ -86,14 +88,14 @@ def _gpus(context: Context) -> Computed:
     return {
         "gpu_util_gpus": len(finite),
         "gpu_util_points": min(v.size for v in finite),
-        "gpu_util_lowest": (min(medians), seen(idlest)),
-        "gpu_util_highest": (max(medians), seen(busiest)),
+        "gpu_util_lowest": (min(medians), witness_at(idlest)),
+        "gpu_util_highest": (max(medians), witness_at(busiest)),
         "gpu_util_mean": float(np.mean([v.mean() for v in finite])),
     }
 
 
 def _progress(context: Context) -> Computed:
-    """The plan against the pace; nothing where either is not known."""
+    """The planned steps compared with the pace; nothing where either is not known."""
     planned, pace = planned_steps(context), _pace(context.curves)
     if planned is None or pace is None:
         return {}
@@ -109,7 +111,7 @@ def _progress(context: Context) -> Computed:
 
 
 def _pace(curves: Sequence[Curve]) -> tuple[int, float] | None:
-    """The last step, and steps a second in the last start, by the curve with most points that has times there."""
+    """The last step, and steps per second in the last session, by the curve with most points whose end has a time."""
     timed = [c for c in curves if c.role.name not in COUNTERS and len(c.values) and np.isfinite(c.times[-1])]
     for curve in sorted(timed, key=lambda c: -len(c.values))[:1]:
         last = (curve.sessions == curve.sessions[-1]) & np.isfinite(curve.times)
@@ -120,7 +122,7 @@ def _pace(curves: Sequence[Curve]) -> tuple[int, float] | None:
 
 
 def clock(seconds: float | None) -> str | None:
-    """`hours:minutes:seconds`, before it days: `1-02:00:00`, as `--time` takes it; rounded up to a second."""
+    """The time as `--time` takes it, rounded up to a second: `hours:minutes:seconds`, with days `1-02:00:00`."""
     if seconds is None or not math.isfinite(seconds):
         return None
     whole = math.ceil(seconds)

@@ -1,33 +1,33 @@
-"""Features of several held-out accuracies: one that is lost while another is gained."""
+"""Features of several held-out accuracies: one is lost while another gains."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 ROLE = "val_accuracy"
-FEWEST = 6  # values of each
+MIN_POINTS = 6  # finite values of each accuracy
 
 FEATURES = (
-    Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, against that", ROLE),
-    Feature("forgotten_metric", "text", "", "the one that fell", ROLE),
-    Feature("forgotten_best", "float", "share", "its highest level", ROLE),
-    Feature("forgotten_step", "int", "step", "where it was highest", ROLE),
-    Feature("forgotten_for_metric", "text", "", "the one that gained most since then", ROLE),
-    Feature("forgotten_for_gain", "float", "share", "what it gained", ROLE),
+    Feature("forgotten_share", "float", "share", "largest fall of one of several held-out accuracies from its highest level, as a share of that level", ROLE),
+    Feature("forgotten_metric", "text", "", "the accuracy that fell", ROLE),
+    Feature("forgotten_best", "float", "share", "highest level of this accuracy", ROLE),
+    Feature("forgotten_step", "int", "step", "step at which it was highest", ROLE),
+    Feature("forgotten_for_metric", "text", "", "held-out accuracy that gained most since then", ROLE),
+    Feature("forgotten_for_gain", "float", "share", "gain of that other accuracy", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES where two or more held-out accuracies have six values each."""
-    curves = [c for c in context.of(ROLE) if np.isfinite(c.values).sum() >= FEWEST]
+    """All of FEATURES, if at least two held-out accuracies have six values each."""
+    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).sum() >= MIN_POINTS]
     if len(curves) < 2:
         return {}
     lost = [(_fall(context, c), c) for c in curves]
     fall, curve = max(lost, key=lambda pair: pair[0])
     best = context.shape(curve).best_index or 0
-    witness = seen(curve, best)
+    witness = witness_at(curve, best)
     gains = [(_gain(c, int(curve.steps[best])), c.metric) for c in curves if c is not curve]
     gain, other = max(gains)
     return {
@@ -41,19 +41,19 @@ def compute(context: Context) -> Computed:
 
 
 def _fall(context: Context, curve: Curve) -> float:
-    """Fall from the best level to the last, against the best (the shape is that of the negated values)."""
+    """Fall from the best to the last level as a share of the best (the shape is that of the negated values)."""
     shape = context.shape(curve)
     return ratio((shape.last or 0.0) - (shape.best or 0.0), -(shape.best or 0.0)) or 0.0
 
 
 def _gain(curve: Curve, step: int) -> float:
-    """Gain of the last level over that up to `step`."""
+    """Gain of the last level over the level up to `step`."""
     shares = _shares(curve)
     before, last = last_level(shares[curve.steps <= step]), last_level(shares)
     return (last or 0.0) - (before or 0.0)
 
 
 def _shares(curve: Curve) -> NDArray[np.float64]:
-    """Shares of 1, also of an accuracy in per cent."""
+    """The accuracy as shares of 1, also if it was logged in per cent."""
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)
     return curve.values / 100 if most > 1.5 else curve.values

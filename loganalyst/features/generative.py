@@ -1,39 +1,39 @@
-"""Features of generative models: latent divergence, codebooks, generator against discriminator."""
+"""Features of generative models: latent divergence, codebooks, generator and discriminator."""
 
 import numpy as np
 
 from loganalyst.curves.roles import normalise
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
     Feature("kl_metric", "text", "", "name of the latent divergence term", "kl"),
-    Feature("kl_points", "int", "points", "logged values of it", "kl"),
-    Feature("kl_last", "float", "nats", "its last level", "kl"),
-    Feature("kl_max", "float", "nats", "its largest value", "kl"),
-    Feature("kl_max_step", "int", "step", "where that was", "kl"),
-    Feature("kl_max_ratio", "float", "ratio", "largest against first level of it", "kl"),
-    Feature("kl_share", "float", "share", "its last level against that of the reconstruction term", "kl"),
+    Feature("kl_points", "int", "points", "logged values of the divergence term", "kl"),
+    Feature("kl_last", "float", "nats", "last level of the divergence term", "kl"),
+    Feature("kl_max", "float", "nats", "largest value of the divergence term", "kl"),
+    Feature("kl_max_step", "int", "step", "step of this largest value", "kl"),
+    Feature("kl_max_ratio", "float", "ratio", "largest value of the divergence term divided by its first level", "kl"),
+    Feature("kl_share", "float", "share", "last level of the divergence term divided by that of the reconstruction term", "kl"),
     Feature("recon_metric", "text", "", "name of the reconstruction term", "recon_loss"),
-    Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term against its first level", "recon_loss"),
-    Feature("codebook_metric", "text", "", "name of the codebook's use", "codebook_usage"),
-    Feature("codebook_best", "float", "", "its highest value", "codebook_usage"),
-    Feature("codebook_last", "float", "", "its last level", "codebook_usage"),
-    Feature("codebook_last_ratio", "float", "ratio", "last level against the highest", "codebook_usage"),
-    Feature("codebook_codes", "float", "codes", "the last level where it counts codes (a perplexity or a number)", "codebook_usage"),
-    Feature("codebook_share", "float", "share", "last level against the size in the config", "codebook_usage"),
+    Feature("recon_drop_relative", "float", "share", "fall of the reconstruction term relative to its first level", "recon_loss"),
+    Feature("codebook_metric", "text", "", "name of the metric of codebook usage", "codebook_usage"),
+    Feature("codebook_best", "float", "", "highest value of the codebook usage", "codebook_usage"),
+    Feature("codebook_last", "float", "", "last level of the codebook usage", "codebook_usage"),
+    Feature("codebook_last_ratio", "float", "ratio", "last level of the codebook usage divided by its highest value", "codebook_usage"),
+    Feature("codebook_codes", "float", "codes", "last level of the codebook usage if it counts codes (as a perplexity or a number)", "codebook_usage"),
+    Feature("codebook_share", "float", "share", "last level of the codebook usage as a share of the codebook size in the config", "codebook_usage"),
     Feature("discriminator_loss_last", "float", "loss", "last level of the discriminator's loss", "discriminator_loss"),
-    Feature("discriminator_loss_min", "float", "loss", "its lowest value (below 0: the loss is a difference of scores, as of a critic)", "discriminator_loss"),
-    Feature("discriminator_loss_share", "float", "share", "the same against its first level", "discriminator_loss"),
-    Feature("generator_loss_ratio", "float", "ratio", "last against first level of the generator's loss", "generator_loss"),
+    Feature("discriminator_loss_min", "float", "loss", "lowest value of the discriminator's loss (below 0: a difference of scores, as of a critic)", "discriminator_loss"),
+    Feature("discriminator_loss_share", "float", "share", "last level of the discriminator's loss divided by its first level", "discriminator_loss"),
+    Feature("generator_loss_ratio", "float", "ratio", "last level of the generator's loss divided by its first level", "generator_loss"),
     Feature("generator_loss_last", "float", "loss", "last level of the generator's loss", "generator_loss"),
     Feature("discriminator_accuracy_last", "float", "share", "last level of the discriminator's accuracy", "discriminator_score"),
-    Feature("discriminator_margin_last", "float", "", "its score of real samples less that of generated ones, last levels", "discriminator_score"),
-    Feature("sample_distance_metric", "text", "", "distance between generated and real samples", "sample_distance"),
-    Feature("sample_distance_rise_ratio", "float", "ratio", "its last level against the lowest", "sample_distance"),
-    Feature("sample_distance_best_step", "int", "step", "where it was lowest", "sample_distance"),
+    Feature("discriminator_margin_last", "float", "", "discriminator's score of real samples minus its score of generated samples (last levels)", "discriminator_score"),
+    Feature("sample_distance_metric", "text", "", "name of the distance between generated and real samples", "sample_distance"),
+    Feature("sample_distance_rise_ratio", "float", "ratio", "last level of this distance divided by its lowest level", "sample_distance"),
+    Feature("sample_distance_best_step", "int", "step", "step at which this distance was lowest", "sample_distance"),
     Feature("repetition_last", "float", "share", "last level of the share of repeated phrases in generated text", "repetition"),
-    Feature("diversity_last", "float", "share", "last level of the share of different phrases in generated text", "diversity"),
+    Feature("diversity_last", "float", "share", "last level of the share of distinct phrases in generated text", "diversity"),
 )  # fmt: skip
 
 _REAL, _FAKE = {"real", "x"}, {"fake", "gz", "z", "g"}
@@ -50,7 +50,7 @@ def _level(curves: list[Curve]) -> float | None:
 
 
 def _latent(context: Context) -> Computed:
-    kl, recon = context.of("kl"), context.of("recon_loss")
+    kl, recon = context.with_role("kl"), context.with_role("recon_loss")
     out: Computed = {}
     if recon:
         out["recon_metric"] = recon[0].metric
@@ -60,7 +60,7 @@ def _latent(context: Context) -> Computed:
         out |= {
             "kl_metric": kl[0].metric,
             "kl_points": len(kl[0].values),
-            "kl_last": (level, seen(kl[0])),
+            "kl_last": (level, witness_at(kl[0])),
             "kl_share": ratio(level, abs(last) if (last := _level(recon)) is not None else None),
             **_largest(kl[0]),
         }
@@ -72,7 +72,7 @@ def _largest(curve: Curve) -> Computed:
     top = int(np.argmax(finite))
     if not np.isfinite(finite[top]):
         return {}
-    witness = seen(curve, top)
+    witness = witness_at(curve, top)
     return {
         "kl_max": (float(finite[top]), witness),
         "kl_max_step": (witness.step, witness),
@@ -81,7 +81,7 @@ def _largest(curve: Curve) -> Computed:
 
 
 def _codebook(context: Context) -> Computed:
-    curves = context.of("codebook_usage")
+    curves = context.with_role("codebook_usage")
     if not curves or not np.isfinite(curves[0].values).any():
         return {}
     curve = curves[0]
@@ -90,11 +90,11 @@ def _codebook(context: Context) -> Computed:
         last_level(curve.values),
         context.number(*_SIZES),
     )
-    counted = best > 1 or "perplexity" in curve.metric.lower()  # else it is a share of the codes
+    counted = best > 1 or "perplexity" in curve.metric.lower()  # otherwise it is a share of the codes
     return {
         "codebook_metric": curve.metric,
         "codebook_best": best,
-        "codebook_last": (last, seen(curve)),
+        "codebook_last": (last, witness_at(curve)),
         "codebook_last_ratio": ratio(last, best),
         "codebook_codes": last if counted else None,
         "codebook_share": ratio(last, size) if counted else last,
@@ -102,26 +102,26 @@ def _codebook(context: Context) -> Computed:
 
 
 def _adversarial(context: Context) -> Computed:
-    discriminator, generator = context.of("discriminator_loss"), context.of("generator_loss")
+    discriminator, generator = context.with_role("discriminator_loss"), context.with_role("generator_loss")
     out: Computed = {}
     if discriminator:
         c = discriminator[0]
         last = last_level(c.values)
-        out["discriminator_loss_last"] = (last, seen(c))
+        out["discriminator_loss_last"] = (last, witness_at(c))
         finite = c.values[np.isfinite(c.values)]
         out["discriminator_loss_min"] = float(finite.min()) if finite.size else None
         out["discriminator_loss_share"] = ratio(last, first_level(c.values))
     if generator:
         c = generator[0]
         last = last_level(c.values)
-        out["generator_loss_last"] = (last, seen(c))
+        out["generator_loss_last"] = (last, witness_at(c))
         out["generator_loss_ratio"] = ratio(last, first_level(c.values))
     return out
 
 
 def _scores(context: Context) -> Computed:
-    """What the discriminator says: how often it is right, or how far real and generated samples are apart."""
-    scores = context.of("discriminator_score")
+    """The discriminator's accuracy, or the distance between its scores of real and generated samples."""
+    scores = context.with_role("discriminator_score")
     right = [c for c in scores if "acc" in c.metric.lower()]
     real, fake = ([c for c in scores if words & set(normalise(c.metric).split("_"))] for words in (_REAL, _FAKE))
     accuracy, on_real, on_fake = _level(right), _level(real), _level(fake)
@@ -133,15 +133,15 @@ def _scores(context: Context) -> Computed:
 
 
 def _samples(context: Context) -> Computed:
-    """Quality of what is generated."""
+    """The quality of the generated samples."""
     out: Computed = {
-        f"{role}_last": (_level(curves), seen(curves[0]))
+        f"{role}_last": (_level(curves), witness_at(curves[0]))
         for role in ("repetition", "diversity")
-        if (curves := context.of(role))
+        if (curves := context.with_role(role))
     }
-    for curve in context.of("sample_distance")[:1]:
+    for curve in context.with_role("sample_distance")[:1]:
         shape = context.shape(curve)
-        best = seen(curve, shape.best_index)
+        best = witness_at(curve, shape.best_index)
         out |= {
             "sample_distance_metric": curve.metric,
             "sample_distance_rise_ratio": (shape.rise_ratio, best),

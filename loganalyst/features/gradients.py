@@ -1,4 +1,4 @@
-"""Features of the gradient norm over the whole model."""
+"""Features of the gradient norm of the whole model."""
 
 from dataclasses import replace
 
@@ -14,52 +14,46 @@ from loganalyst.features.context import (
     last_level,
     median,
     ratio,
-    seen,
+    witness_at,
 )
-from loganalyst.features.schedule import CLIP
+from loganalyst.features.schedule import CLIP_KEYS
 from loganalyst.model import Curve, Feature
+from loganalyst.thresholds import feature_limit
 
 ROLE = "grad_norm"
 ROLES = ("grad_norm", "grad_norm_squared")
-USUAL = (
-    10.0  # medians that the first gradients may have; more would hide a late excursion behind the base it is held to
-)
-FEWEST = 20  # norms of which some stand at the threshold, or that tell a straight line
-OPENING = 3  # first norms, which weights of another task or a high first loss make large
-CLOSE = 1e-3  # what rounding takes from a clipped norm
+MIN_NORMS = 20  # norms to recognise clipping or a straight line
+START_POINTS = 3  # first norms, which pretrained weights or a high first loss make large
+CLIP_TOLERANCE = 1e-3  # relative rounding error of a clipped norm
 
 FEATURES = (
     Feature("grad_norm_metric", "text", "", "name of the global gradient norm", ROLE),
-    Feature("grad_norm_points", "int", "points", "logged values of it", ROLE),
+    Feature("grad_norm_points", "int", "points", "logged values of the gradient norm", ROLE),
     Feature("grad_norm_median", "float", "norm", "median over the run", ROLE),
-    Feature("grad_norm_last", "float", "norm", "level of the last tenth", ROLE),
+    Feature("grad_norm_last", "float", "norm", "last level of the gradient norm", ROLE),
     Feature("grad_norm_max", "float", "norm", "largest finite value", ROLE),
-    Feature("grad_norm_max_step", "int", "step", "where it was largest", ROLE),
-    Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value against the median", ROLE),
-    Feature("grad_norm_start_share", "float", "share", "largest of its first three values against the largest of all (1: it was never larger)", ROLE),
-    Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run against the median, or the first level where that is higher (ten medians at most)", ROLE),
-    Feature("grad_norm_high_runs", "int", "events", "separate stretches after the first tenth in which it is above ten times its median (0 = looked and none)", ROLE),
-    Feature("grad_norm_high_run", "int", "points", "points of the longest of them", ROLE),
-    Feature("grad_norm_shrink_ratio", "float", "ratio", "level of the last tenth against the first (below 1: shrinking)", ROLE),
-    Feature("grad_norm_straight", "float", "", "Pearson's correlation of it with the step (1 = it rises in a straight line, as a sum of gradients that is never cleared)", ROLE),
-    *event_features("grad_norm_nonfinite", "runs of NaN or infinite gradient norms", ROLE),
-    *event_features("grad_norm_divergence", "sustained rises of the gradient norm", ROLE),
-    *event_features("grad_norm_spike", "single excursions of the gradient norm", ROLE),
+    Feature("grad_norm_max_step", "int", "step", "step of the largest finite value", ROLE),
+    Feature("grad_norm_max_ratio", "float", "ratio", "largest finite value divided by the median", ROLE),
+    Feature("grad_norm_start_share", "float", "share", "largest of the first three values divided by the largest of all (1 = it was never larger later)", ROLE),
+    Feature("grad_norm_late_max_ratio", "float", "ratio", "largest value after the first tenth of the run divided by the median, or by the first level where that is higher (at most ten medians)", ROLE),
+    Feature("grad_norm_high_runs", "int", "events", "separate stretches after the first tenth in which the norm is above ten times its median (0 = none found)", ROLE),
+    Feature("grad_norm_high_run", "int", "points", "points of the longest such stretch", ROLE),
+    Feature("grad_norm_shrink_ratio", "float", "ratio", "last level divided by first level (below 1: shrinking)", ROLE),
+    Feature("grad_norm_straight", "float", "", "Pearson's correlation of the norm with the step (1: a straight rise, as of gradients that are never cleared)", ROLE),
+    *event_features("grad_norm_nonfinite", "run of NaN or infinite gradient norms", ROLE),
+    *event_features("grad_norm_divergence", "sustained rise of the gradient norm", ROLE),
+    *event_features("grad_norm_spike", "single excursion of the gradient norm", ROLE),
     Feature("grad_norm_zero_share", "float", "share", "share of values that are exactly 0", ROLE),
-    Feature("grad_clipped_share", "float", "share", "share of norms at or above the clipping threshold of the config; where none is told, of norms that stand at the largest value, as they do where the clipped norm is logged", ROLE),
-    Feature("grad_clipped_late_share", "float", "share", "the same share in the second half of the run", ROLE),
+    Feature("grad_clipped_share", "float", "share", "share of norms at or above the clipping threshold of the config; without one, share of norms at the largest value, where clipped norms would pile up", ROLE),
+    Feature("grad_clipped_late_share", "float", "share", "grad_clipped_share of the second half of the run", ROLE),
     Feature("grad_norm_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("grad_norm_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; a group without its metric is left out."""
-    return _global(context)
-
-
-def _global(context: Context) -> Computed:
-    curves = [_rooted(c) for c in context.of(*ROLES)]
+    """All of FEATURES; nothing where no gradient norm is logged."""
+    curves = [_rooted(c) for c in context.with_role(*ROLES)]
     if not curves:
         return {}
     curve = curves[0]
@@ -73,7 +67,7 @@ def _global(context: Context) -> Computed:
         **_clipped(curve, context),
     }
     for name in ("nonfinite", "divergence", "spike"):
-        out |= event(f"grad_norm_{name}", True, context.found(name, *ROLES))
+        out |= event(f"grad_norm_{name}", True, context.findings_on(name, *ROLES))
     return out
 
 
@@ -86,48 +80,48 @@ def _levels(curve: Curve) -> Computed:
     if not finite.size:
         return {}
     x = curve.values[finite]
-    usual, top = median(x), int(np.argmax(x))
+    usual, top, high_ratio = median(x), int(np.argmax(x)), feature_limit("grad_norm_high")
     late = x[x.size // 10 :]
-    most = seen(curve, int(finite[top]))
-    latest = seen(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
+    most = witness_at(curve, int(finite[top]))
+    latest = witness_at(curve, int(finite[x.size // 10 + int(np.argmax(late))]))
     return {
         "grad_norm_median": usual,
         "grad_norm_last": last_level(x),
         "grad_norm_max": (float(x[top]), most),
         "grad_norm_max_step": (most.step, most),
         "grad_norm_max_ratio": (ratio(float(x[top]), usual), most),
-        "grad_norm_start_share": ratio(float(x[:OPENING].max()), float(x[top])),
+        "grad_norm_start_share": ratio(float(x[:START_POINTS].max()), float(x[top])),
         "grad_norm_late_max_ratio": (
-            ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, USUAL * usual))),
+            ratio(float(late.max()), max(usual, min(first_level(x) or 0.0, high_ratio * usual))),
             latest,
         ),
         "grad_norm_shrink_ratio": ratio(last_level(x), first_level(x)),
         "grad_norm_straight": _straight(curve.steps[finite].astype(np.float64), x),
-        **_stretches(late > USUAL * usual),
+        **_stretches(late > high_ratio * usual),
     }
 
 
 def _straight(steps: NDArray[np.float64], x: NDArray[np.float64]) -> float | None:
-    """Pearson's correlation; None of a few values or of a constant."""
+    """Pearson's correlation; None for few values or a constant."""
     away, up = steps - steps.mean(), x - x.mean()
     size = float(np.linalg.norm(away) * np.linalg.norm(up))
-    return float(away @ up) / size if x.size >= FEWEST and np.isfinite(size) and size > 0 else None
+    return float(away @ up) / size if x.size >= MIN_NORMS and np.isfinite(size) and size > 0 else None
 
 
 def _stretches(high: NDArray[np.bool_]) -> Computed:
-    """How often, and how long at most, the norm stays high: a damaged batch makes a point, an explosion a stretch."""
+    """How often and how long the norm is high: a damaged batch makes one point, an explosion a stretch."""
     edges = np.flatnonzero(np.diff(high.astype(np.int8), prepend=0, append=0))
     lengths = edges[1::2] - edges[::2]
     return {"grad_norm_high_runs": lengths.size, "grad_norm_high_run": int(lengths.max(initial=0))}
 
 
 def _clipped(curve: Curve, context: Context) -> Computed:
-    """Norms are logged before clipping (then they pass the threshold) or after it (then they stand at it)."""
+    """The clipped shares. Norms logged before clipping exceed the threshold; norms logged after it pile up at it."""
     x = curve.values[np.isfinite(curve.values)]
-    if x.size < FEWEST or not x.max() > 0:
+    if x.size < MIN_NORMS or not x.max() > 0:
         return {}
-    told = context.number(*CLIP)
-    at = (told or float(x.max())) * (1 - CLOSE)
+    threshold = context.number(*CLIP_KEYS)
+    at = (threshold or float(x.max())) * (1 - CLIP_TOLERANCE)
     return {
         "grad_clipped_share": float((x >= at).mean()),
         "grad_clipped_late_share": float((x[x.size // 2 :] >= at).mean()),

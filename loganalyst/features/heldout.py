@@ -1,52 +1,54 @@
-"""Features of held-out values beside training from the first evaluation on: what overfitting does not explain."""
+"""Features of held-out values compared with training from the first evaluation on, beyond overfitting."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves import axes
-from loganalyst.features.context import Computed, Context, Value, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 FEATURES = (
     Feature("train_val_gap_first", "float", "share", "(held-out − training) / |training| at the first evaluations (median of three)", "val_loss"),
     Feature("val_below_train_share", "float", "share", "share of the evaluations at which the held-out loss is below the training loss of that time", "val_loss"),
-    Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss against its last level", "val_loss"),
-    Feature("val_still_count", "int", "evaluations", "held-out losses at the end that are exactly the same, after they had changed from each to the next, if at all (1 = the last one changed): the weights no longer move", "val_loss"),
+    Feature("val_loss_noise_relative", "float", "share", "noise of the held-out loss relative to its last level", "val_loss"),
+    Feature("val_still_count", "int", "evaluations", "evaluations at the end with exactly the same held-out loss, if all earlier ones differ from their predecessors (1 = the last one changed; more: the weights stopped moving)", "val_loss"),
     Feature("val_still_share", "float", "share", "share of the evaluations that are among them", "val_loss"),
-    Feature("val_still_step", "int", "step", "where the first of them is", "val_loss"),
-    Feature("val_accuracy_lead", "float", "score", "held-out less training accuracy, median over the run", "val_accuracy"),
-    Feature("val_error_fall_since_loss_best", "float", "share", "fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, against its level then, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
+    Feature("val_still_step", "int", "step", "step of the first of them", "val_loss"),
+    Feature("val_accuracy_lead", "float", "score", "held-out accuracy minus training accuracy (median over the run)", "val_accuracy"),
+    Feature("val_error_fall_since_loss_best", "float", "share", "relative fall of a held-out error rate (of words, characters, answers) since the held-out loss was lowest, by medians of three (0: it did not fall, or none is logged)", "val_error_rate"),
     Feature("val_accuracy_first", "float", "share", "first held-out accuracy", "val_accuracy"),
 )  # fmt: skip
-FEWEST = 3  # evaluations
-DIGITS = 3  # decimals that repeat by chance
+MIN_EVALUATIONS = 3
+MAX_REPEATING_DIGITS = 3  # decimals: values logged with so few repeat by chance
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     out: Computed = {}
-    for held_out in context.of("val_loss", "val_loss_component")[:1]:
+    for held_out in context.with_role("val_loss", "val_loss_component")[:1]:
         out["val_error_fall_since_loss_best"] = _error_fall(context, held_out)
-    for held_out in context.of("val_loss")[:1]:
+    for held_out in context.with_role("val_loss")[:1]:
         shape = context.shape(held_out)
         level = abs(shape.last) if shape.last is not None else None
-        out["val_loss_noise_relative"] = (ratio(shape.noise, level), seen(held_out))
-        out |= _still(held_out)
-        for train in context.of("train_loss")[:1]:
+        out["val_loss_noise_relative"] = (ratio(shape.noise, level), witness_at(held_out))
+        out |= _unchanged_end(held_out)
+        for train in context.with_role("train_loss")[:1]:
             out |= _gap(context, train, held_out)
     return out | _accuracy(context)
 
 
-def _still(held_out: Curve) -> Computed:
-    """A loss logged with few digits repeats by chance: it needs more of them, and all that come before have to differ."""
+def _unchanged_end(held_out: Curve) -> Computed:
+    """The unchanged losses at the end. Losses with few digits repeat by chance, so they do not count, and all earlier
+    losses must differ.
+    """
     x = held_out.values
-    if x.size < FEWEST or not np.isfinite(x).all() or x[-1] == round(float(x[-1]), DIGITS):
+    if x.size < MIN_EVALUATIONS or not np.isfinite(x).all() or x[-1] == round(float(x[-1]), MAX_REPEATING_DIGITS):
         return {}
     changes = np.flatnonzero(np.diff(x) != 0)
     first = int(changes[-1]) + 1 if changes.size else 0
     if changes.size < first:
         return {}
-    witness = seen(held_out, first)
+    witness = witness_at(held_out, first)
     count = x.size - first
     return {
         "val_still_count": count,
@@ -56,54 +58,56 @@ def _still(held_out: Curve) -> Computed:
 
 
 def _error_fall(context: Context, held_out: Curve) -> Value:
-    """How many fewer words were wrong in the end than when the held-out loss was lowest."""
-    best = context.gap(next(iter(context.of("train_loss")), None), held_out).best_index
-    for curve in context.of("val_error_rate")[:1]:
-        ours, theirs = axes.common(curve, held_out, context.of("epoch"))
+    """The relative fall of the error rate from the lowest held-out loss to the end."""
+    best = context.gap(next(iter(context.with_role("train_loss")), None), held_out).best_index
+    for curve in context.with_role("val_error_rate")[:1]:
+        steps, held_out_steps = axes.common_axis(curve, held_out, context.with_role("epoch"))
         if best is not None and (curve.values >= 0).all():
-            before, after = (curve.values[there] for there in (ours <= theirs[best], ours > theirs[best]))
-            if before.size and after.size and np.median(before[-FEWEST:]):
-                share = float(np.median(after[-FEWEST:]) / np.median(before[-FEWEST:]))
-                return max(0.0, 1 - share), seen(curve)
+            before, after = (
+                curve.values[there] for there in (steps <= held_out_steps[best], steps > held_out_steps[best])
+            )
+            if before.size and after.size and np.median(before[-MIN_EVALUATIONS:]):
+                share = float(np.median(after[-MIN_EVALUATIONS:]) / np.median(before[-MIN_EVALUATIONS:]))
+                return max(0.0, 1 - share), witness_at(curve)
     return 0.0
 
 
 def _gap(context: Context, train: Curve, held_out: Curve) -> Computed:
-    ours, theirs = _beside(context, train, held_out)
-    if ours.size < FEWEST or not ours.all() or not context.comparable(train, held_out):
+    ours, theirs = _paired(context, train, held_out)
+    if ours.size < MIN_EVALUATIONS or not ours.all() or not context.comparable(train, held_out):
         return {}
     gaps = (theirs - ours) / np.abs(ours)
     return {
-        "train_val_gap_first": float(np.median(gaps[:FEWEST])),
-        "val_below_train_share": (float(np.mean(theirs < ours)), seen(held_out)),
+        "train_val_gap_first": float(np.median(gaps[:MIN_EVALUATIONS])),
+        "val_below_train_share": (float(np.mean(theirs < ours)), witness_at(held_out)),
     }
 
 
 def _accuracy(context: Context) -> Computed:
     out: Computed = {}
-    for held_out in context.of("val_accuracy")[:1]:
+    for held_out in context.with_role("val_accuracy")[:1]:
         finite = held_out.values[np.isfinite(held_out.values)]
         unit = 100.0 if finite.size and finite.max() > 1.5 else 1.0
-        out["val_accuracy_first"] = (float(finite[0]) / unit if finite.size else None, seen(held_out))
-        for train in context.of("train_accuracy")[:1]:
-            ours, theirs = _beside(context, train, held_out)
-            if ours.size >= FEWEST:
+        out["val_accuracy_first"] = (float(finite[0]) / unit if finite.size else None, witness_at(held_out))
+        for train in context.with_role("train_accuracy")[:1]:
+            ours, theirs = _paired(context, train, held_out)
+            if ours.size >= MIN_EVALUATIONS:
                 scale = 100.0 if max(ours.max(), theirs.max()) > 1.5 else 1.0
                 out["val_accuracy_lead"] = float(np.median(theirs - ours)) / scale
     return out
 
 
-def _beside(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Training and held-out values, one pair an evaluation: of training the median since the evaluation before."""
-    ours, theirs = axes.common(train, held_out, context.of("epoch"))
-    ends = np.searchsorted(ours, theirs, side="right")
+def _paired(context: Context, train: Curve, held_out: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Training and held-out values, one pair per evaluation: of training the median since the previous evaluation."""
+    train_steps, held_out_steps = axes.common_axis(train, held_out, context.with_role("epoch"))
+    ends = np.searchsorted(train_steps, held_out_steps, side="right")
     starts = np.minimum(np.append(0, ends[:-1]), np.maximum(ends - 1, 0))
-    levels = _medians(train.values, starts, ends)
+    levels = _stretch_medians(train.values, starts, ends)
     both = np.isfinite(levels) & np.isfinite(held_out.values)
     return levels[both], held_out.values[both]
 
 
-def _medians(x: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+def _stretch_medians(x: NDArray[np.float64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
     """The median of the finite values of each stretch of `x`; NaN where a stretch has none."""
     sizes = ends - starts
     stretch = np.repeat(np.arange(sizes.size), sizes)

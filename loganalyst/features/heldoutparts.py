@@ -1,29 +1,30 @@
-"""Features of parts of the held-out data: single classes, and single lengths of the input."""
+"""Features of single classes and single input lengths of the held-out data."""
 
 import re
 from collections.abc import Sequence
 
-from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 CLASS, LOSS, ACCURACY = "class_score", "length_loss", "length_accuracy"
 FEATURES = (
-    Feature("class_score_count", "int", "classes", "classes whose score is logged each by itself", CLASS),
-    Feature("class_score_low", "float", "score", "last level of the class with the lowest", CLASS),
-    Feature("class_score_low_metric", "text", "", "that class", CLASS),
-    Feature("class_score_high", "float", "score", "last level of the class with the highest", CLASS),
-    Feature("macro_score_last", "float", "score", "last level of a held-out score in which each class counts the same (macro F1, balanced accuracy, recall)", "val_score"),
-    Feature("macro_score_metric", "text", "", "that score", "val_score"),
-    Feature("accuracy_over_macro", "float", "score", "held-out accuracy less that score: large where a few classes are most of the data", "val_score"),
-    Feature("length_count", "int", "lengths", "lengths of the input with a loss or accuracy of their own", LOSS),
-    Feature("length_longest", "int", "tokens", "the longest of them", LOSS),
-    Feature("length_longest_metric", "text", "", "its metric", LOSS),
-    Feature("length_loss_ratio", "float", "ratio", "loss at the longest against that at the length with the lowest", LOSS),
-    Feature("length_accuracy_fall", "float", "score", "accuracy at the length with the highest less that at the longest", ACCURACY),
+    Feature("class_score_count", "int", "classes", "classes with a score of their own", CLASS),
+    Feature("class_score_low", "float", "score", "last level of the class with the lowest score", CLASS),
+    Feature("class_score_low_metric", "text", "", "metric of this class", CLASS),
+    Feature("class_score_high", "float", "score", "last level of the class with the highest score", CLASS),
+    Feature("macro_score_last", "float", "score", "last level of a held-out score that weights all classes equally (macro F1, balanced accuracy, recall)", "val_score"),
+    Feature("macro_score_metric", "text", "", "name of this score", "val_score"),
+    Feature("accuracy_over_macro", "float", "score", "held-out accuracy minus macro_score_last (large where a few classes make up most of the data)", "val_score"),
+    Feature("length_count", "int", "lengths", "input lengths with a loss or accuracy of their own", LOSS),
+    Feature("length_longest", "int", "tokens", "longest of these lengths", LOSS),
+    Feature("length_longest_metric", "text", "", "metric of the longest length", LOSS),
+    Feature("length_loss_ratio", "float", "ratio", "loss at the longest length divided by the lowest loss of any length", LOSS),
+    Feature("length_accuracy_fall", "float", "score", "highest accuracy of any length minus the accuracy at the longest length", ACCURACY),
 )  # fmt: skip
+# the length in a name such as "val_loss_len_4096" or "acc/ctx-8k"
 LENGTH = re.compile(r"(?:len|length|ctx|context|seq_?len)[^a-z0-9]?(\d+)(k?)", re.I)
 MACRO = re.compile(r"macro|balanced|recall|f1", re.I)
-FEWEST = 2
+MIN_PARTS = 2  # classes or lengths to compare
 
 
 def compute(context: Context) -> Computed:
@@ -37,8 +38,8 @@ def _levels(curves: Sequence[Curve]) -> dict[str, float]:
 
 
 def _classes(context: Context) -> Computed:
-    known = _levels(context.of(CLASS))
-    if len(known) < FEWEST:
+    known = _levels(context.with_role(CLASS))
+    if len(known) < MIN_PARTS:
         return {}
     low = min(known, key=lambda m: known[m])
     return {
@@ -50,27 +51,27 @@ def _classes(context: Context) -> Computed:
 
 
 def _macro(context: Context) -> Computed:
-    scores = context.of("val_score", "val_accuracy")
+    scores = context.with_role("val_score", "val_accuracy")
     macro = next((c for c in scores if MACRO.search(c.metric)), None)
     if macro is None:
         return {}
     level = last_level(macro.values)
-    plain = [c for c in context.of("val_accuracy") if not MACRO.search(c.metric)]
+    plain = [c for c in context.with_role("val_accuracy") if not MACRO.search(c.metric)]
     accuracy = last_level(plain[0].values) if plain else None
     both = level is not None and accuracy is not None and max(level, accuracy) <= 1
     return {
-        "macro_score_last": (level, seen(macro)),
+        "macro_score_last": (level, witness_at(macro)),
         "macro_score_metric": macro.metric,
         "accuracy_over_macro": accuracy - level if both and accuracy is not None and level is not None else None,
     }
 
 
 def _lengths(context: Context) -> Computed:
-    """Loss counts before accuracy where both are logged."""
+    """Features by length. Where losses and accuracies are logged, the losses set the common features."""
     out: Computed = {}
     for role in (ACCURACY, LOSS):
-        known = {_length(metric): (metric, level) for metric, level in _levels(context.of(role)).items()}
-        if len(known) < FEWEST:
+        known = {_length(metric): (metric, level) for metric, level in _levels(context.with_role(role)).items()}
+        if len(known) < MIN_PARTS:
             continue
         longest, levels = max(known), [level for _, level in known.values()]
         metric, level = known[longest]

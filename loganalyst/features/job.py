@@ -1,4 +1,4 @@
-"""What the scheduler recorded of the job: how it ended, and how much of its time and memory it used."""
+"""Features from the scheduler's accounting: how the job ended, and how much of its time and memory it used."""
 
 from typing import Any
 
@@ -9,43 +9,43 @@ from loganalyst.model import Feature, FeatureValue, Run, Witness
 
 NEEDS = "SLURM accounting (sacct -P, sacct --json or scontrol show job)"
 FEATURES = (
-    Feature("run_job", "text", "", "id of the scheduler's job that the run was, whether or not its accounting was read", "a job's id in the log's name or lines, or SLURM accounting"),
-    Feature("job_id", "text", "", "id of the accounted job the run is", NEEDS),
+    Feature("run_job", "text", "", "id of the scheduler's job that produced the run, whether or not its accounting was read", "a job's id in the log's name or lines, or SLURM accounting"),
+    Feature("job_id", "text", "", "id of the job in the accounting that was read", NEEDS),
     Feature("job_state", "text", "", "state the scheduler gave the job: completed, failed, timeout, out_of_memory, node_fail, preempted, cancelled, running …", NEEDS),
-    Feature("job_end", "text", "", "how the job ended, where no line of the log blames an earlier fault: its state, or step_failed, step_out_of_memory of a job that is not said to have ended so", NEEDS),
+    Feature("job_end", "text", "", "how the job ended, unless a line of the log names an earlier fault: its state; step_failed or step_out_of_memory if only a step of it failed", NEEDS),
     Feature("job_cancelled_by", "text", "", "who cancelled the job: a name, or `user 1000`, as sacct -P prints it", NEEDS),
-    Feature("job_exit_code", "int", "", "exit code of the job, else of its first step that has one", NEEDS),
-    Feature("job_signal", "int", "", "signal that ended the job, else its first step that was ended by one (125: out of memory)", NEEDS),
+    Feature("job_exit_code", "int", "", "exit code of the job; where it has none, of the first step that has one other than 0", NEEDS),
+    Feature("job_signal", "int", "", "signal that ended the job; where it has none, the signal that ended one of its steps (125: out of memory)", NEEDS),
     Feature("job_elapsed_s", "float", "s", "wall time the job ran", NEEDS),
-    Feature("job_limit_s", "float", "s", "wall time the job was allowed", NEEDS),
-    Feature("job_elapsed_share", "float", "share", "wall time used of that allowed", NEEDS),
+    Feature("job_limit_s", "float", "s", "wall time limit of the job", NEEDS),
+    Feature("job_elapsed_share", "float", "share", "wall time used, as a share of the limit", NEEDS),
     Feature("job_memory_used_gib", "float", "GiB", "largest memory of a task, as sampled (the true peak may be higher)", NEEDS),
-    Feature("job_memory_limit_gib", "float", "GiB", "memory a node allowed the job", NEEDS),
-    Feature("job_memory_share", "float", "share", "largest sampled memory of a task against what a node allowed", NEEDS),
+    Feature("job_memory_limit_gib", "float", "GiB", "memory limit of the job on a node", NEEDS),
+    Feature("job_memory_share", "float", "share", "largest sampled memory of a task as a share of the limit on a node", NEEDS),
     Feature("job_nodes", "text", "", "nodes the job ran on", NEEDS),
 )  # fmt: skip
 
 _GIB = 2.0**30
-_OPEN = ("none", "other", "slurm_cancelled")  # a log that ends so leaves open what the scheduler knows better
-_LABELS = {
+_UNCLEAR_LABELS = ("none", "other", "slurm_cancelled")  # where the log ends so, the scheduler knows more
+_LABELS_OF_ENDS = {
     "timeout": "slurm_timeout",
     "out_of_memory": "host_oom",
     "step_out_of_memory": "host_oom",
     "node_fail": "node_failure",
     "preempted": "slurm_preempted",
 }
-_SAME = {"deadline": "timeout", "boot_fail": "node_fail"}
-_CRASHES = (4, 6, 7, 8, 9, 11, 125)  # signals that nobody sends to stop a step in order
-_GOES_ON = ("running", "pending", "completing", "configuring", "suspended", "requeued")
+_STATE_SYNONYMS = {"deadline": "timeout", "boot_fail": "node_fail"}
+_CRASH_SIGNALS = (4, 6, 7, 8, 9, 11, 125)  # signals that are never sent for an orderly stop
+_UNFINISHED_STATES = ("running", "pending", "completing", "configuring", "suspended", "requeued")
 
 
 def compute(context: Context) -> Computed:
-    """The features of the run's own job; no more than its id where no accounting of it was read."""
+    """The features of the run's own job; only its id where no accounting of it was read."""
     run = context.run
     mains, steps = accounted(run)
     if not mains.height:
         return {"run_job": run.job} if run.job else {}
-    state = _word(first(mains, "state"))
+    state = _state_word(first(mains, "state"))
     elapsed, limit = first(mains, "elapsed_s"), first(mains, "limit_s")
     used = first(pl.concat([mains, steps]).sort("memory_used", descending=True), "memory_used")
     allowed = first(mains, "memory_limit")
@@ -70,7 +70,9 @@ def compute(context: Context) -> Computed:
 
 
 def accounted(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The run's own job: its row in each account of it, those that saw its end first, and the steps of its last start."""
+    """The rows of the run's own job: its row in each account, accounts that saw its end first; and the steps of its
+    last start.
+    """
     if not run.jobs.height:
         return run.jobs, run.jobs
     job = run.job or ""
@@ -78,19 +80,21 @@ def accounted(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
     main = pl.col("job") == job
     begin = pl.col("row").filter(main).max().over("origin")
     mains = rows.filter(main & (pl.col("row") == begin))
-    mains = mains.sort(pl.col("state").str.to_lowercase().is_in(_GOES_ON), maintain_order=True, nulls_last=True)
+    mains = mains.sort(
+        pl.col("state").str.to_lowercase().is_in(_UNFINISHED_STATES), maintain_order=True, nulls_last=True
+    )
     steps = rows.filter(~main & (pl.col("row") > begin) & ~pl.col("job").str.ends_with(".extern"))
     return mains.drop("row"), steps.drop("row")
 
 
 def first(rows: pl.DataFrame, column: str) -> Any:
-    """The first value that is known, None where none is."""
+    """The first known value; None if there is none."""
     known = rows[column].drop_nulls()
     return known[0] if len(known) else None
 
 
-def _word(state: str | None) -> str | None:
-    """The state itself, without what may follow it (`CANCELLED by 1000`, a plus sign where it was cut)."""
+def _state_word(state: str | None) -> str | None:
+    """The state without its suffix (`CANCELLED by 1000`, or a plus sign where it was cut)."""
     return state.split(" ")[0].rstrip("+").lower() or None if state else None
 
 
@@ -100,22 +104,22 @@ def _canceller(state: str | None) -> str | None:
 
 
 def _code(mains: pl.DataFrame, steps: pl.DataFrame, column: str) -> int | None:
-    own = first(mains, column)
-    told: int | None = own or first(steps.filter(pl.col(column) != 0), column)
-    return own if told is None else told
+    own: int | None = first(mains, column)
+    of_steps: int | None = None if own else first(steps.filter(pl.col(column) != 0), column)
+    return own if of_steps is None else of_steps
 
 
 def _end(context: Context, state: str | None, steps: pl.DataFrame) -> str | None:
-    if state is None or state in _GOES_ON:
+    if state is None or state in _UNFINISHED_STATES:
         return None
-    end = _SAME.get(state, state)
+    end = _STATE_SYNONYMS.get(state, state)
     logs = any(s.format == "text" for s in context.run.sources)
-    states = {_word(s) for s in steps["state"].drop_nulls()}
-    crashed = "failed" in states or steps["signal"].is_in(_CRASHES).any()
+    states = {_state_word(s) for s in steps["state"].drop_nulls()}
+    crashed = "failed" in states or steps["signal"].is_in(_CRASH_SIGNALS).any()
     if end in ("completed", "failed") and "out_of_memory" in states:
         end = "step_out_of_memory"
-    elif end == "completed" and crashed and not logs:  # where there is a log, it tells whether that mattered
+    elif end == "completed" and crashed and not logs:  # where there is a log, it shows whether that mattered
         end = "step_failed"
     root = context.roots[max(context.roots)] if logs and context.roots else None
     label = root["label"] if root else "none"
-    return end if label in (*_OPEN, _LABELS.get(end)) else None
+    return end if label in (*_UNCLEAR_LABELS, _LABELS_OF_ENDS.get(end)) else None

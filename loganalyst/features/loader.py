@@ -1,46 +1,49 @@
-"""Features of single long waits for data: the loader that keeps up on the whole and stalls now and then."""
+"""Features of single long waits for data: the loader keeps up in general but stalls now and then."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Computed, Context, event_features, seen
+from loganalyst.features.context import Computed, Context, event_features, witness_at
 from loganalyst.model import Feature, Witness
+from loganalyst.thresholds import feature_limit
 
-NEEDS = "a data time beside a step time"
+NEEDS = "data time and step time"
 FEATURES = (
-    *event_features("data_stall", "steps of which more than half went into waiting for data", NEEDS),
-    Feature("data_stall_time_share", "float", "share", "time spent waiting in such steps against the time of all steps", NEEDS),
-    Feature("data_stall_period", "int", "points", "distance at which they recur (often the number of workers; needs four)", NEEDS),
+    *event_features("data_stall", "step that spent more than half of its time waiting for data", NEEDS),
+    Feature("data_stall_time_share", "float", "share", "waiting time in such steps as a share of the time of all steps", NEEDS),
+    Feature("data_stall_period", "int", "points", "distance at which such steps recur, often the number of workers (needs four of them)", NEEDS),
 )  # fmt: skip
-FEWEST = 40  # steps
-RECUR = 4  # stalls that show a period
-REGULAR = 0.7  # share of the distances that are one, two or three periods
+MIN_STEPS = 40
+MIN_PERIODIC_STALLS = 4
+MIN_PERIODIC_SHARE = 0.7  # share of the distances that are one, two or three periods, at least
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; only where both were logged at the same steps, in the same unit: no step waits longer than it takes."""
-    waits, steps = context.of("data_time"), context.of("step_time")
+    """All of FEATURES. Both times must be logged at the same steps and in the same unit: no step may wait longer than
+    it takes.
+    """
+    waits, steps = context.with_role("data_time"), context.with_role("step_time")
     if not waits or not steps or not np.array_equal(waits[0].steps, steps[0].steps):
         return {}
     wait, step = waits[0].values, steps[0].values
-    some = np.isfinite(wait) & np.isfinite(step) & (step > 0)
-    if some.sum() < FEWEST or (wait[some] < 0).any() or (wait[some] > step[some]).any():
+    known = np.isfinite(wait) & np.isfinite(step) & (step > 0)
+    if known.sum() < MIN_STEPS or (wait[known] < 0).any() or (wait[known] > step[known]).any():
         return {}
-    stalls = np.flatnonzero(some & (wait > step / 2))
-    first: Witness | None = seen(waits[0], int(stalls[0])) if stalls.size else None
+    stalls = np.flatnonzero(known & (wait > feature_limit("data_stall") * step))
+    first: Witness | None = witness_at(waits[0], int(stalls[0])) if stalls.size else None
     out: Computed = {
         "data_stall_count": (int(stalls.size), first) if first else 0,
-        "data_stall_time_share": float(wait[stalls].sum() / step[some].sum()),
+        "data_stall_time_share": float(wait[stalls].sum() / step[known].sum()),
         "data_stall_period": _period(stalls),
     }
     return out | ({"data_stall_step": (first.step, first)} if first else {})
 
 
 def _period(stalls: NDArray[np.intp]) -> int | None:
-    """The usual distance, of two points at least; None where the distances do not fit one."""
-    apart = np.diff(stalls)
-    if apart.size < RECUR - 1 or np.median(apart) < 2:
+    """The usual distance of stalls, at least two points; None if the distances do not fit one period."""
+    distances = np.diff(stalls)
+    if distances.size < MIN_PERIODIC_STALLS - 1 or np.median(distances) < 2:
         return None
-    period = int(np.median(apart))
-    fits = (apart % period == 0) & (apart // period <= 3)
-    return period if fits.mean() >= REGULAR else None
+    period = int(np.median(distances))
+    fits = (distances % period == 0) & (distances // period <= 3)
+    return period if fits.mean() >= MIN_PERIODIC_SHARE else None

@@ -1,4 +1,4 @@
-"""Features of the training loss: events on any of its curves, the shape of the one with most points."""
+"""Features of the training loss: events on any of its curves, and the shape of the longest one."""
 
 from decimal import Decimal
 
@@ -16,68 +16,68 @@ from loganalyst.features.context import (
     first_level,
     median,
     ratio,
-    seen,
+    witness_at,
 )
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
-FEWEST = 4  # points that have a shape
+MIN_SHAPE_POINTS = 4
 
 FEATURES = (
     Feature("train_loss_metric", "text", "", "name of the training loss", ROLE),
     Feature("train_loss_points", "int", "points", "logged values of the training loss", ROLE),
-    Feature("train_loss_last", "float", "loss", "level of the last tenth of the finite values", ROLE),
+    Feature("train_loss_last", "float", "loss", "last level of the training loss", ROLE),
     Feature("train_loss_best", "float", "loss", "lowest smoothed value", ROLE),
-    Feature("train_loss_best_step", "int", "step", "where it was lowest", ROLE),
-    *event_features("train_loss_nonfinite", "runs of NaN or infinite values", ROLE),
-    Feature("train_loss_nonfinite_metric", "text", "", "the training loss that has most of them", ROLE),
+    Feature("train_loss_best_step", "int", "step", "step of the lowest smoothed value", ROLE),
+    *event_features("train_loss_nonfinite", "run of NaN or infinite training losses", ROLE),
+    Feature("train_loss_nonfinite_metric", "text", "", "training loss with the most NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_runs", "int", "runs", "separate stretches of NaN or infinite values", ROLE),
     Feature("train_loss_nonfinite_share", "float", "share", "share of logged values that are NaN or infinite", ROLE),
     Feature("train_loss_ends_nonfinite", "bool", "", "the last logged value is NaN or infinite", ROLE),
     Feature("train_loss_finite_before", "int", "points", "finite values before the first non-finite one", ROLE),
-    Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN against the upper end of those before (at most 1 = no rise)", ROLE),
-    Feature("train_loss_nonfinite_level_ratio", "float", "ratio", "last finite values before the first NaN against the first level", ROLE),
-    *event_features("train_loss_divergence", "sustained rises above the best level, up to the end", ROLE),
-    Feature("train_loss_rise_ratio", "float", "ratio", "last level against the lowest level (positive losses)", ROLE),
-    Feature("train_loss_rise_noise", "float", "noise", "last level less the lowest, in units of the noise", ROLE),
-    *event_features("train_loss_spike", "single excursions upwards", ROLE),
-    Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points against its local level (losses of 0 and more)", ROLE),
+    Feature("train_loss_run_up_ratio", "float", "ratio", "last finite values before the first NaN, divided by the upper end (90 %) of those before (at most 1: no rise)", ROLE),
+    Feature("train_loss_nonfinite_level_ratio", "float", "ratio", "last finite values before the first NaN, divided by the first level", ROLE),
+    *event_features("train_loss_divergence", "sustained rise of the training loss above its best level, up to the end", ROLE),
+    Feature("train_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", ROLE),
+    Feature("train_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", ROLE),
+    *event_features("train_loss_spike", "single upward excursion of the training loss", ROLE),
+    Feature("train_loss_late_spike_ratio", "float", "ratio", "largest value after the first fifth of the points divided by its local level (losses that are never negative)", ROLE),
     Feature("train_loss_spike_recovered", "bool", "", "the loss returned to its trend after the largest excursion", ROLE),
-    *event_features("train_loss_periodic", "trains of spikes at equal distances", ROLE),
-    *event_features("train_loss_level_up", "lasting jumps upwards", ROLE),
-    *event_features("train_loss_plateau", "stretches without progress up to the end", ROLE),
+    *event_features("train_loss_periodic", "train of spikes at equal distances", ROLE),
+    *event_features("train_loss_level_up", "lasting upward jump of the training loss", ROLE),
+    *event_features("train_loss_plateau", "stretch without progress up to the end", ROLE),
     Feature("train_loss_plateau_share", "float", "share", "share of the points that lie on the final plateau", ROLE),
-    Feature("train_loss_drop_relative", "float", "share", "fall from first to last level against the first", ROLE),
-    Feature("train_loss_start_ratio", "float", "ratio", "first finite value against the first level (the median of the first three)", ROLE),
-    Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level in units of the noise", ROLE),
-    Feature("train_loss_drop_error", "float", "share", "standard error of such a fall, as a line through all values has it with their noise", ROLE),
-    Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points against the level in the middle", ROLE),
-    Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % against its level (negative = falling)", ROLE),
-    Feature("train_loss_tail_slope_z", "float", "standard errors", "the same in standard errors", ROLE),
-    Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % against its level", ROLE),
-    Feature("train_loss_swing_count", "int", "swings", "how often it swings up after the first fifth, beyond its jitter", ROLE),
-    Feature("train_loss_swing_relative", "float", "share", "how far it typically does, against its level", ROLE),
-    Feature("train_loss_noise_relative", "float", "share", "noise against the last level", ROLE),
-    Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before its first value: what it fell in all is not known", ROLE),
-    Feature("train_loss_end_ratio", "float", "ratio", "the lower of its last two values against its first", ROLE),
-    Feature("train_loss_burst_ratio", "float", "ratio", "largest value once it had come down to its median, against that (0.001 at least)", ROLE),
+    Feature("train_loss_drop_relative", "float", "share", "fall from first to last level as a share of the first level", ROLE),
+    Feature("train_loss_start_ratio", "float", "ratio", "first finite value divided by the first level (the median of the first three values)", ROLE),
+    Feature("train_loss_drop_noise", "float", "noise", "fall from first to last level, in units of the noise", ROLE),
+    Feature("train_loss_drop_error", "float", "share", "standard error of the fall of a straight line fitted to all values, as a share of the first level", ROLE),
+    Feature("train_loss_half_drop_relative", "float", "share", "fall over the second half of the points relative to the level in the middle", ROLE),
+    Feature("train_loss_tail_slope", "float", "share", "change over the last 30 % relative to its level (negative = falling)", ROLE),
+    Feature("train_loss_tail_slope_z", "float", "standard errors", "change over the last 30 %, in standard errors", ROLE),
+    Feature("train_loss_tail_cv", "float", "share", "spread of the last 30 % relative to its level", ROLE),
+    Feature("train_loss_swing_count", "int", "swings", "upward swings after the first fifth of the run, larger than the jitter", ROLE),
+    Feature("train_loss_swing_relative", "float", "share", "typical size of these swings relative to the level", ROLE),
+    Feature("train_loss_noise_relative", "float", "share", "noise relative to the last level", ROLE),
+    Feature("train_loss_begins_late", "bool", "", "most of the steps or epochs had passed before the first logged value, so the total fall is not known", ROLE),
+    Feature("train_loss_end_ratio", "float", "ratio", "lower of the last two values divided by the first value", ROLE),
+    Feature("train_loss_burst_ratio", "float", "ratio", "largest value after the loss first reached its median, divided by that median (at least 0.001)", ROLE),
     Feature("train_loss_constant_share", "float", "share", "share of the last half that equals the last value exactly", ROLE),
-    *event_features("train_loss_zero", "first of a lasting run of values that are exactly 0", ROLE),
-    Feature("train_loss_before_zero_share", "float", "share", "level of the last values that are not 0 before that run against the first level (0 = the loss came down to 0 step by step)", ROLE),
-    Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth against the first level, or the first value where that is higher", ROLE),
+    *event_features("train_loss_zero", "start of a lasting run of values that are exactly 0", ROLE),
+    Feature("train_loss_before_zero_share", "float", "share", "level of the last nonzero values before that run relative to the first level (0: the loss reached 0 gradually)", ROLE),
+    Feature("train_loss_early_max_ratio", "float", "ratio", "largest value of the first fifth divided by the first level, or by the first value if that is higher", ROLE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; nothing where no training loss is logged."""
-    curves = context.of(ROLE)
+    curves = context.with_role(ROLE)
     if not curves:
         return {}
     curve, worst = curves[0], max(curves, key=lambda c: int((~np.isfinite(c.values)).sum()))
     out: Computed = {"train_loss_metric": curve.metric, "train_loss_points": len(curve.values)}
-    out |= event("train_loss_nonfinite", True, context.found("nonfinite", ROLE))
+    out |= event("train_loss_nonfinite", True, context.findings_on("nonfinite", ROLE))
     for name in ("divergence", "spike", "periodic", "level_up", "plateau"):
-        out |= event(f"train_loss_{name}", len(curve.values) >= FEWEST, context.found(name, ROLE))
+        out |= event(f"train_loss_{name}", len(curve.values) >= MIN_SHAPE_POINTS, context.findings_on(name, ROLE))
     out |= _nonfinite(worst) | _shape(context, curve) | _zeros(curve) | _levels(curve)
     return out
 
@@ -93,19 +93,19 @@ def _nonfinite(curve: Curve) -> Computed:
         return out
     onset = int(np.argmax(bad))
     before = curve.values[:onset]
-    out["train_loss_nonfinite_metric"] = (curve.metric, seen(curve, onset))
-    out["train_loss_finite_before"] = (onset, seen(curve, onset))
+    out["train_loss_nonfinite_metric"] = (curve.metric, witness_at(curve, onset))
+    out["train_loss_finite_before"] = (onset, witness_at(curve, onset))
     if onset >= 8:
         usual = float(np.quantile(before[-63:-3], 0.9))
         run_up = ratio(float(np.median(before[-3:])), usual) if usual > 0 else None
-        out["train_loss_run_up_ratio"] = (run_up, seen(curve, onset - 1))
+        out["train_loss_run_up_ratio"] = (run_up, witness_at(curve, onset - 1))
         out["train_loss_nonfinite_level_ratio"] = ratio(float(np.median(before[-10:])), first_level(before) or 0.0)
     return out
 
 
 def _shape(context: Context, curve: Curve) -> Computed:
     shape = context.shape(curve)
-    best = seen(curve, shape.best_index)
+    best = witness_at(curve, shape.best_index)
     first, finite = first_level(curve.values), curve.values[np.isfinite(curve.values)]
     fall = None if first is None or shape.last is None else ratio(first - shape.last, abs(first))
     return {
@@ -123,41 +123,43 @@ def _shape(context: Context, curve: Curve) -> Computed:
         "train_loss_swing_relative": shape.swing_relative,
         "train_loss_noise_relative": ratio(shape.noise, abs(shape.last) if shape.last is not None else None),
         "train_loss_constant_share": shape.constant_share,
-        **_beyond(curve),
+        **_ends_and_bursts(curve),
         "train_loss_begins_late": begins_late(curve),
         **unless_late(curve, {
             "train_loss_drop_relative": fall,
             "train_loss_start_ratio": ratio(float(finite[0]) if finite.size else None, first),
             "train_loss_drop_noise": shape.drop,
-            "train_loss_drop_error": _fall_error(shape.noise, first, finite.size),
+            "train_loss_drop_error": _drop_error(shape.noise, first, finite.size),
         }),
     }  # fmt: skip
 
 
-def _fall_error(noise: float | None, first: float | None, points: int) -> float | None:
-    """Of the difference between the ends of a line fitted to `points` values at equal distances: sqrt(12 / n) of noise."""
+def _drop_error(noise: float | None, first: float | None, points: int) -> float | None:
+    """Standard error of the drop of a line fitted to `points` equidistant values: sqrt(12 / n) times the noise."""
     return None if noise is None or not first else noise * float(np.sqrt(12 / points)) / abs(first)
 
 
-def _beyond(curve: Curve) -> Computed:
-    """Told of few losses too (of 0 and more), where nothing else is."""
+def _ends_and_bursts(curve: Curve) -> Computed:
+    """Features that are known for short losses too, if they are never negative."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = curve.values[finite]
-    if x.size < FEWEST or x.min() < 0:
+    if x.size < MIN_SHAPE_POINTS or x.min() < 0:
         return {}
     usual = median(x)
     down = int(np.argmax(x <= usual))
     top = down + int(np.argmax(x[down:]))
     return {
         "train_loss_end_ratio": ratio(float(x[-2:].min()), float(x[0])),
-        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), seen(curve, int(finite[top]))),
+        "train_loss_burst_ratio": (float(x[top]) / max(usual, 1e-3), witness_at(curve, int(finite[top]))),
     }
 
 
 def _flat_share(context: Context, curve: Curve) -> float | None:
-    """Share of the points from the onset of the final plateau on: the earlier of the two ways to see one."""
+    """Share of the points after the onset of the final plateau, by the shape or by the finding,
+    whichever is earlier.
+    """
     flat = context.shape(curve).plateau_index
-    found = context.found("plateau", ROLE).filter(pl.col("metric") == curve.metric)
+    found = context.findings_on("plateau", ROLE).filter(pl.col("metric") == curve.metric)
     onsets = [flat] if flat is not None else []
     if found.height:
         onsets.append(int(np.searchsorted(curve.steps, found["step"][-1])))
@@ -170,7 +172,7 @@ def _zeros(curve: Curve) -> Computed:
     lasting = bool(zero[onset:].any()) and len(zero) - onset >= 3
     if not lasting:
         return {"train_loss_zero_count": 0}
-    witness = seen(curve, onset)
+    witness = witness_at(curve, onset)
     return {
         "train_loss_zero_count": (1, witness),
         "train_loss_zero_step": (witness.step, witness),
@@ -179,7 +181,9 @@ def _zeros(curve: Curve) -> Computed:
 
 
 def _before_zero(before: NDArray[np.float64]) -> float:
-    """Level before a lasting zero against the first; 0 where it is no more than a few units of the last digit logged."""
+    """Level before a lasting zero relative to the first level; 0 if it is at most a few units of
+    the last digit logged.
+    """
     x = np.abs(before[np.isfinite(before) & (before != 0)])
     if not x.size:
         return 1.0
@@ -188,7 +192,7 @@ def _before_zero(before: NDArray[np.float64]) -> float:
 
 
 def _last_digit(distinct: NDArray[np.float64]) -> float:
-    """Unit of the last digit logged: the least step between values; of one value alone, its last decimal."""
+    """Unit of the last digit logged: the smallest distance of two values, or of a single value its last decimal."""
     if distinct.size == 1:
         return 10.0 ** int(Decimal(repr(float(distinct[0]))).as_tuple().exponent)
     return float(np.min(np.diff(distinct, prepend=0.0)))
@@ -202,9 +206,9 @@ def _levels(curve: Curve) -> Computed:
     n = x.size
     first, middle = median(x[: max(3, n // 20)]), median(x[int(0.4 * n) : int(0.6 * n)])
     last = median(x[int(0.8 * n) :])
-    fifth = np.searchsorted(finite, len(curve.values) // 5)  # of the run: where most is NaN, not of what is left
+    fifth = np.searchsorted(finite, len(curve.values) // 5)  # a fifth of the run, not of the finite values
     early = int(np.argmax(x[: max(3, fifth)]))
-    witness = seen(curve, int(finite[early]))
+    witness = witness_at(curve, int(finite[early]))
     return {
         **unless_late(curve, {"train_loss_half_drop_relative": ratio(middle - last, abs(middle))}),
         "train_loss_early_max_ratio": (ratio(float(x[early]), max(first, float(x[0]))), witness) if first > 0 else None,
@@ -213,9 +217,10 @@ def _levels(curve: Curve) -> Computed:
 
 
 def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value:
-    """Largest value after the first fifth against the median of the 10 values on each side.
+    """Largest value after the first fifth relative to the median of the 10 values on each side.
 
-    Losses of 0 and more; a level below a hundredth of the `first` counts as that much: next to nothing all is large.
+    Only for losses that are never negative. Levels below a hundredth of the `first` count as that much, because
+    relative to almost nothing every value is large.
     """
     x = curve.values[finite]
     if x.min() < 0 or x.size < 30 or first <= 0:
@@ -224,4 +229,4 @@ def _spike_ratio(curve: Curve, finite: NDArray[np.int64], first: float) -> Value
     local = pl.Series(x[after:]).rolling_median(21)[20:].to_numpy()
     ratios = x[after + 10 : -10] / np.maximum(local, 0.01 * first)
     top = int(np.argmax(ratios))
-    return float(ratios[top]), seen(curve, int(finite[after + top + 10]))
+    return float(ratios[top]), witness_at(curve, int(finite[after + top + 10]))

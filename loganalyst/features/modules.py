@@ -1,4 +1,4 @@
-"""Features of the modules of a model side by side: is one of them left without gradient?"""
+"""Features of the modules of a model: does one of them get no gradient?"""
 
 import re
 
@@ -10,27 +10,29 @@ from loganalyst.model import Feature
 
 NEEDS = "gradients of two modules, such as an encoder and a decoder, by layer"
 FEATURES = (
-    Feature("module_count", "int", "modules", "modules of two layers or more whose gradients are logged", NEEDS),
-    Feature("module_grad_ratio", "float", "ratio", "largest against smallest of their gradients at the end (middle layer of each)", NEEDS),
-    Feature("module_grad_first_ratio", "float", "ratio", "the same two where the run began", NEEDS),
-    Feature("module_grad_low", "text", "", "the module with the smallest", NEEDS),
-    Feature("module_grad_high", "text", "", "the module with the largest", NEEDS),
+    Feature("module_count", "int", "modules", "modules of two layers or more with logged gradients", NEEDS),
+    Feature("module_grad_ratio", "float", "ratio", "largest gradient of a module divided by the smallest, at the end (median layer of each)", NEEDS),
+    Feature("module_grad_first_ratio", "float", "ratio", "the same ratio of the same two modules at the start", NEEDS),
+    Feature("module_grad_low", "text", "", "module with the smallest gradient", NEEDS),
+    Feature("module_grad_high", "text", "", "module with the largest gradient", NEEDS),
 )  # fmt: skip
-SAID = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
-FEWEST = 2  # layers of a module, and modules
+# words of a name that do not name a module: "grad_2_norm", "model"
+QUANTITY_WORD = re.compile(r"grad(ient)?s?_(2_|l2_)?norms?|module|model")
+MIN_LAYERS = 2  # of a module
+MIN_MODULES = 2
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES, where at least two modules were logged."""
+    """All of FEATURES, if at least two modules were logged."""
     first: dict[str, list[float]] = {}
     last: dict[str, list[float]] = {}
     for layer in layers(context, "gradient"):
         if layer.size.size and layer.first is not None and layer.last is not None:
-            module = next((w for w in layer.tensor.split(".") if not SAID.fullmatch(w)), "")
+            module = next((w for w in layer.tensor.split(".") if not QUANTITY_WORD.fullmatch(w)), "")
             first.setdefault(module, []).append(layer.first)
             last.setdefault(module, []).append(layer.last)
-    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= FEWEST}
-    if len(levels) < FEWEST:
+    levels = {m: float(np.median(sizes)) for m, sizes in last.items() if len(sizes) >= MIN_LAYERS}
+    if len(levels) < MIN_MODULES:
         return {}
     low, high = min(levels, key=lambda m: levels[m]), max(levels, key=lambda m: levels[m])
     began = float(np.median(first[low]))

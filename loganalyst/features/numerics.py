@@ -1,8 +1,8 @@
-"""Features of number ranges: non-finite losses of any kind, the loss scale, skipped steps."""
+"""Features of numeric range: non-finite losses of any kind, the loss scale, skipped steps."""
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, event_features, ratio, seen
+from loganalyst.features.context import Computed, Context, event_features, ratio, witness_at
 from loganalyst.model import Feature
 
 LOSSES = (
@@ -13,18 +13,34 @@ LOSSES = (
 FEATURES = (
     *event_features(
         "other_loss_nonfinite",
-        "losses beside the training loss that turn NaN or infinite and stay so",
+        "loss other than the training loss that becomes NaN or infinite and stays so",
         "loss_component",
     ),
-    Feature("other_loss_nonfinite_metric", "text", "", "the first of them", "loss_component"),
+    Feature("other_loss_nonfinite_metric", "text", "", "the first of these losses", "loss_component"),
     Feature("loss_scale_points", "int", "points", "logged values of the loss scale", "loss_scale"),
-    Feature("loss_scale_first", "float", "", "its first value", "loss_scale"),
-    Feature("loss_scale_last", "float", "", "its last value", "loss_scale"),
-    Feature("loss_scale_last_ratio", "float", "ratio", "last against highest value", "loss_scale"),
-    Feature("loss_scale_halvings", "int", "events", "how often it fell from one value to the next", "loss_scale"),
-    Feature("loss_scale_min_step", "int", "step", "where it first reached its lowest value", "loss_scale"),
+    Feature("loss_scale_first", "float", "", "first value of the loss scale", "loss_scale"),
+    Feature("loss_scale_last", "float", "", "last value of the loss scale", "loss_scale"),
     Feature(
-        "skipped_steps", "float", "steps", "skipped optimiser steps, or iterations with NaN, as logged", "skipped_steps"
+        "loss_scale_last_ratio",
+        "float",
+        "ratio",
+        "last value of the loss scale divided by its highest value",
+        "loss_scale",
+    ),
+    Feature(
+        "loss_scale_halvings",
+        "int",
+        "events",
+        "number of falls of the loss scale from one value to the next",
+        "loss_scale",
+    ),
+    Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
+    Feature(
+        "skipped_steps",
+        "float",
+        "steps",
+        "logged number of skipped optimiser steps, or of iterations with NaN",
+        "skipped_steps",
     ),
 )
 
@@ -32,29 +48,31 @@ FEATURES = (
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     out = _losses(context)
-    if curves := context.of("loss_scale"):
+    if curves := context.with_role("loss_scale"):
         curve = curves[0]
         finite = np.flatnonzero(np.isfinite(curve.values))
         if finite.size:
             x = curve.values[finite]
-            low = seen(curve, int(finite[np.argmin(x)]))
+            low = witness_at(curve, int(finite[np.argmin(x)]))
             out |= {
                 "loss_scale_points": x.size,
                 "loss_scale_first": float(x[0]),
-                "loss_scale_last": (float(x[-1]), seen(curve, int(finite[-1]))),
+                "loss_scale_last": (float(x[-1]), witness_at(curve, int(finite[-1]))),
                 "loss_scale_last_ratio": ratio(float(x[-1]), float(x.max())),
                 "loss_scale_halvings": int((np.diff(x) < 0).sum()),
                 "loss_scale_min_step": (low.step, low),
             }
-    if curves := context.of("skipped_steps"):
+    if curves := context.with_role("skipped_steps"):
         worst = max(curves, key=lambda c: float(np.nanmax(c.values, initial=0.0)))
-        out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), seen(worst, len(worst.values) - 1))
+        out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), witness_at(worst, len(worst.values) - 1))
     return out
 
 
 def _losses(context: Context) -> Computed:
-    """Only losses that end non-finite: a term may be undefined for single batches (no object of a class in it)."""
-    curves = context.of(*LOSSES)
+    """Losses that end non-finite. Single non-finite values do not count: a term may be undefined for a batch without
+    objects.
+    """
+    curves = context.with_role(*LOSSES)
     if not curves:
         return {}
     broken = [c for c in curves if not np.isfinite(c.values[-1]) and np.isfinite(c.values).any()]
@@ -62,7 +80,7 @@ def _losses(context: Context) -> Computed:
     if broken:
         onsets = {c.metric: int(np.flatnonzero(np.isfinite(c.values))[-1]) + 1 for c in broken}
         first = min(broken, key=lambda c: int(c.steps[onsets[c.metric]]))
-        witness = seen(first, onsets[first.metric])
+        witness = witness_at(first, onsets[first.metric])
         out["other_loss_nonfinite_count"] = (len(broken), witness)
         out["other_loss_nonfinite_step"] = (witness.step, witness)
         out["other_loss_nonfinite_metric"] = first.metric

@@ -1,19 +1,21 @@
-"""How many steps a run was to do by its own words, where no setting tells: `step 5/400`, `Epoch 3/10`, a bar's total."""
+"""The planned steps of a run as it printed them, for runs without a setting: `step 5/400`, `Epoch
+3/10`, a bar's total.
+"""
 
 import polars as pl
 
 from loganalyst.model import Run
 
-LAST = "last-step"
-NEAR = 20  # part of the plan by which the curves may end before the counter
+LAST_STEP_PATTERN = "last-step"
+MAX_LAG_DIVISOR = 20  # the curves may end before the counter by a twentieth of the plan
 
 
-def last_words(run: Run) -> pl.DataFrame:
-    """What each job log and rank of the last session said last of its progress: file, line, rank, step, steps, epoch
-    and epochs (Int64, NULL: not said).
+def last_progress(run: Run) -> pl.DataFrame:
+    """The last progress that each job log and rank of the last session printed: file, line, rank, step, steps, epoch
+    and epochs (Int64, NULL: not printed).
     """
     last = run.sessions["session"].max()
-    rows = run.lines.filter(pl.col("session").eq_missing(pl.lit(last, pl.Int32)), pattern=LAST)
+    rows = run.lines.filter(pl.col("session").eq_missing(pl.lit(last, pl.Int32)), pattern=LAST_STEP_PATTERN)
     numbers = (
         pl.col("captures").str.json_path_match(f"$.{name}").cast(pl.Int64, strict=False).alias(name)
         for name in ("step", "steps", "epoch", "epochs")
@@ -22,22 +24,24 @@ def last_words(run: Run) -> pl.DataFrame:
 
 
 def printed_plan(run: Run, last: int | None) -> float | None:
-    """The planned steps in the units of the curves, whose last step is `last`; None where it cannot be told.
+    """The planned steps in the unit of the curves, whose last step is `last`; None where they are not known.
 
-    Whether a total is that of an epoch or of the run: a run's counter stands in its epoch's share of the whole, and no
-    step is beyond it.
+    A total counts the run if the counter is at the same share of it as the epoch is of all epochs, and no step exceeds
+    it. Otherwise it counts one epoch.
     """
     if last is None or not run.lines.height:
         return None
-    told = last_words(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
-    if not told.height:
+    printed = last_progress(run).filter(pl.col("steps").is_not_null() | pl.col("epochs").is_not_null())
+    if not printed.height:
         return None
-    return _plan(last, *told.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
+    return _plan(last, *printed.sort("line").select("step", "steps", "epoch", "epochs").row(-1))
 
 
 def _plan(last: int, step: int | None, steps: int | None, epoch: int | None, epochs: int | None) -> float | None:
     if not epochs or epoch is None:
-        near = steps and step is not None and 0 <= step - last <= steps / NEAR  # else it counts something else
+        near = (
+            steps and step is not None and 0 <= step - last <= steps / MAX_LAG_DIVISOR
+        )  # otherwise it counts something else
         return float(steps) if steps and near else None
     if not steps or step is None:
         return float(epochs) if last in (epoch, epoch - 1) else None

@@ -1,4 +1,4 @@
-"""Ranks and nodes beside each other, and what the last session outlived: who never reported, who is not like the rest."""
+"""Features of ranks and nodes compared with each other, and of faults that the last session survived."""
 
 from collections.abc import Iterable
 
@@ -7,33 +7,33 @@ import polars as pl
 from loganalyst.blame.rootline import judged_session
 from loganalyst.blame.silentranks import silence
 from loganalyst.features.context import Computed, Context
-from loganalyst.features.progress import last_words
+from loganalyst.features.progress import last_progress
 from loganalyst.model import Feature, Run, Witness
 
 NEEDS = "the job logs of all ranks (SLURM output, stdout or stderr)"
 FEATURES = (
-    Feature("log_survived_count", "int", "lines", "faults that training went on after (last session)", NEEDS),
-    Feature("log_survived_message", "text", "", "the first of them", NEEDS),
-    Feature("log_survived_at", "text", "", "where it stands, file:line", NEEDS),
+    Feature("log_survived_count", "int", "lines", "faults that training survived (last session)", NEEDS),
+    Feature("log_survived_message", "text", "", "message of the first of them", NEEDS),
+    Feature("log_survived_at", "text", "", "place of the first of them, file:line", NEEDS),
     Feature("log_survived_progress", "int", "lines", "lines with metrics after the first of them", NEEDS),
-    Feature("log_ranks_waiting", "text", "", "ranks that complained of their peers: timeouts of collectives, lost connections", NEEDS),
-    Feature("log_ranks_silent", "text", "", "ranks that never complained while most others did: they did not come, or had died", NEEDS),
-    Feature("log_ranks_silent_count", "int", "ranks", "how many those are", NEEDS),
-    Feature("log_odd_node", "text", "", "the one node of several that all faults of hardware, network and storage come from", NEEDS),
-    Feature("log_odd_rank", "int", "", "the one rank of several that all those faults come from", NEEDS),
-    Feature("log_odd_count", "int", "lines", "how many such lines there are", NEEDS),
-    Feature("log_odd_message", "text", "", "the first of them", NEEDS),
-    Feature("log_odd_at", "text", "", "where it stands, file:line", NEEDS),
-    Feature("log_behind_name", "text", "", "the one job log of several, or rank in one log, whose last step stays behind all others'", NEEDS),
-    Feature("log_behind_file", "text", "", "that job log, or the one of that rank", NEEDS),
-    Feature("log_behind_rank", "int", "", "that rank, or the one that wrote that log", NEEDS),
-    Feature("log_behind_steps", "int", "steps", "by how many steps it stays behind the slowest of the others", NEEDS),
+    Feature("log_ranks_waiting", "text", "", "ranks that complained about their peers: timeouts of collectives, lost connections", NEEDS),
+    Feature("log_ranks_silent", "text", "", "ranks that did not complain while most others did: they never arrived, or had died", NEEDS),
+    Feature("log_ranks_silent_count", "int", "ranks", "number of silent ranks", NEEDS),
+    Feature("log_odd_node", "text", "", "the only node of several with faults of hardware, network and storage", NEEDS),
+    Feature("log_odd_rank", "int", "", "the only rank of several with such faults", NEEDS),
+    Feature("log_odd_count", "int", "lines", "lines that state such faults", NEEDS),
+    Feature("log_odd_message", "text", "", "message of the first of them", NEEDS),
+    Feature("log_odd_at", "text", "", "place of the first of them, file:line", NEEDS),
+    Feature("log_behind_name", "text", "", "the job log, or the rank within one log, whose last step is behind all others", NEEDS),
+    Feature("log_behind_file", "text", "", "that job log, or the job log of that rank", NEEDS),
+    Feature("log_behind_rank", "int", "", "that rank, or the rank that wrote that log", NEEDS),
+    Feature("log_behind_steps", "int", "steps", "steps it is behind the slowest of the others", NEEDS),
 )  # fmt: skip
 
-SHORT = 160  # characters of a message
-FEWEST = 3  # job logs, or ranks, that can be compared
-# Faults of one machine; a mistake in the program shows on whichever rank meets it first.
-_MACHINE = (
+MAX_MESSAGE = 160  # characters
+MIN_COMPARED = 3  # job logs, or ranks, to compare
+# Labels of faults of a machine. A fault of the program may show on any rank.
+_MACHINE_LABELS = (
     "gpu_hardware",
     "node_failure",
     "cuda_error",
@@ -47,7 +47,7 @@ _MACHINE = (
 
 
 def compute(context: Context) -> Computed:
-    """The features of the last session; all None where no job log was read."""
+    """The features of the last session; nothing if no job log was read."""
     run = context.run
     if not any(s.format == "text" for s in run.sources):
         return {}
@@ -57,14 +57,14 @@ def compute(context: Context) -> Computed:
 
 
 def _survived(lines: pl.DataFrame) -> Computed:
-    gone = lines.filter(~pl.col("alive"), part="root").sort("row")
-    if not gone.height:
+    survived = lines.filter(~pl.col("alive"), part="root").sort("row")
+    if not survived.height:
         return {"log_survived_count": 0}
-    first = gone.row(0, named=True)
+    first = survived.row(0, named=True)
     return {
-        "log_survived_count": gone.height,
+        "log_survived_count": survived.height,
         "log_survived_message": (_message(first["text"]), _witness(first)),
-        "log_survived_at": (_at(first), _witness(first)),
+        "log_survived_at": (_place(first), _witness(first)),
         "log_survived_progress": first["later"] or None,
     }
 
@@ -74,34 +74,36 @@ def _silent(lines: pl.DataFrame) -> Computed:
     if found is None:
         return {}
     witness = _witness(found.first)
-    told: Computed = {
+    out: Computed = {
         "log_ranks_waiting": (_spans(found.waiting), witness),
         "log_ranks_silent_count": len(found.silent),
     }
-    return told | ({"log_ranks_silent": (_spans(found.silent), witness)} if found.silent else {})
+    return out | ({"log_ranks_silent": (_spans(found.silent), witness)} if found.silent else {})
 
 
 def _odd(lines: pl.DataFrame) -> Computed:
-    of_machine = pl.col("label").is_in(_MACHINE)
+    of_machine = pl.col("label").is_in(_MACHINE_LABELS)
     faults = lines.filter(pl.col("part").is_in(["root", "symptom", "confirm"]), of_machine).sort("row")
-    told: Computed = {}
+    out: Computed = {}
     for column in ("node", "rank"):
         one = faults[column].unique()
         if len(one) == 1 and one[0] is not None and lines[column].drop_nulls().n_unique() > 1:
             first = faults.row(0, named=True)
             witness = _witness(first)
-            told |= {f"log_odd_{column}": (one[0], witness), "log_odd_count": faults.height}
-            told |= {"log_odd_message": (_message(first["text"]), witness), "log_odd_at": (_at(first), witness)}
-    return told
+            out |= {f"log_odd_{column}": (one[0], witness), "log_odd_count": faults.height}
+            out |= {"log_odd_message": (_message(first["text"]), witness), "log_odd_at": (_place(first), witness)}
+    return out
 
 
 def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
-    """The log, or the rank within one log, whose last step is below all others'; whoever logs less often is not behind
-    by a step or two.
+    """The log, or the rank within one log, whose last step is below all others by more than their logging intervals
+    explain.
     """
     logs = [s.path for s in run.sources if s.format == "text"]
-    said = last_words(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= FEWEST)
-    if len(logs) < FEWEST and not said.height:
+    printed = (
+        last_progress(run).drop_nulls(["rank", "step"]).filter(pl.col("rank").count().over("file") >= MIN_COMPARED)
+    )
+    if len(logs) < MIN_COMPARED and not printed.height:
         return {}
     step, line = pl.col("step"), pl.col("line")
     every = (step.max() - step.min()) / (step.n_unique() - 1).clip(1)
@@ -109,22 +111,24 @@ def _behind(run: Run, session: int, lines: pl.DataFrame) -> Computed:
     last = steps.group_by(file="source").agg(
         line.sort_by(step).last(), rank=pl.lit(None, pl.Int64), step=step.max(), every=every
     ).collect()  # fmt: skip
-    if last.height < FEWEST:
-        last = said.join(last.select("file", "every"), on="file", how="left").select(last.columns)
-    if last.height < FEWEST:
+    if last.height < MIN_COMPARED:
+        last = printed.join(last.select("file", "every"), on="file", how="left").select(last.columns)
+    if last.height < MIN_COMPARED:
         return {}
-    own, slow, *_, most = last.sort("step", "file", "rank").select("step", "file", "line", "rank").iter_rows(named=True)
-    if slow["step"] - own["step"] <= max(2 * (last["every"].max() or 1.0), most["step"] - slow["step"]):  # type: ignore[operator]
+    lowest, slow, *_, fast = (
+        last.sort("step", "file", "rank").select("step", "file", "line", "rank").iter_rows(named=True)
+    )
+    if slow["step"] - lowest["step"] <= max(2 * (last["every"].max() or 1.0), fast["step"] - slow["step"]):  # type: ignore[operator]
         return {"log_behind_steps": 0}
-    ranks = lines.filter(file=own["file"])["rank"].drop_nulls().unique()
-    rank = own["rank"] if own["rank"] is not None else int(ranks[0]) if len(ranks) == 1 else None
-    witness = Witness(step=own["step"], file=own["file"], line=own["line"], rank=rank)
-    told: Computed = {
-        "log_behind_steps": (slow["step"] - own["step"], witness),
-        "log_behind_file": (own["file"], witness),
-        "log_behind_name": (own["file"] if own["rank"] is None else f"rank {rank} in {own['file']}", witness),
+    ranks = lines.filter(file=lowest["file"])["rank"].drop_nulls().unique()
+    rank = lowest["rank"] if lowest["rank"] is not None else int(ranks[0]) if len(ranks) == 1 else None
+    witness = Witness(step=lowest["step"], file=lowest["file"], line=lowest["line"], rank=rank)
+    out: Computed = {
+        "log_behind_steps": (slow["step"] - lowest["step"], witness),
+        "log_behind_file": (lowest["file"], witness),
+        "log_behind_name": (lowest["file"] if lowest["rank"] is None else f"rank {rank} in {lowest['file']}", witness),
     }
-    return told | ({} if rank is None else {"log_behind_rank": (rank, witness)})
+    return out | ({} if rank is None else {"log_behind_rank": (rank, witness)})
 
 
 def _spans(ranks: Iterable[int]) -> str:
@@ -139,10 +143,10 @@ def _spans(ranks: Iterable[int]) -> str:
 
 
 def _message(text: str) -> str:
-    return text.strip()[:SHORT]
+    return text.strip()[:MAX_MESSAGE]
 
 
-def _at(row: dict[str, object]) -> str:
+def _place(row: dict[str, object]) -> str:
     return f"{row['file']}:{row['line']}"
 
 

@@ -4,44 +4,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.features.beginning import begins_late, unless_late
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen, tau
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, tau, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Shape
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("reward_metric", "text", "", "name of the reward", "reward"),
-    Feature("reward_points", "int", "points", "logged values of it", "reward"),
-    Feature("reward_first", "float", "reward", "its first level", "reward"),
-    Feature("reward_last", "float", "reward", "its last level", "reward"),
-    Feature("reward_best", "float", "reward", "its highest smoothed level", "reward"),
-    Feature("reward_best_step", "int", "step", "where it was highest", "reward"),
-    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third in units of the spread over the second half (not while most actions are random)", "reward"),
-    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest level behind it in the same units", "reward"),
-    Feature("reward_lost_share", "float", "share", "part of the gain to the highest level that was lost again", "reward"),
-    Feature("reward_trend", "float", "", "Kendall's tau of it against time (-1 = each value is lower than all before)", "reward"),
-    Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before its first value: what it gained is not known", "reward"),
+    Feature("reward_points", "int", "points", "logged values of the reward", "reward"),
+    Feature("reward_first", "float", "reward", "first level of the reward", "reward"),
+    Feature("reward_last", "float", "reward", "last level of the reward", "reward"),
+    Feature("reward_best", "float", "reward", "highest smoothed value of the reward", "reward"),
+    Feature("reward_best_step", "int", "step", "step at which the reward was highest", "reward"),
+    Feature("reward_gain_spread", "float", "spread", "gain from the first tenth to the last third, in units of the spread of the second half (NULL while most actions are random)", "reward"),
+    Feature("reward_best_gain_spread", "float", "spread", "gain from the first tenth to the highest later level, in the same units", "reward"),
+    Feature("reward_lost_share", "float", "share", "share of the gain up to the highest level that was lost again", "reward"),
+    Feature("reward_trend", "float", "", "Kendall's tau of the reward against time (-1 = each value is lower than all before)", "reward"),
+    Feature("reward_begins_late", "bool", "", "most of the steps or episodes had passed before the first logged value, so the total gain is not known", "reward"),
     Feature("reward_constant_share", "float", "share", "share of the last half that equals the last value exactly", "reward"),
-    Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth in the same units", "reward"),
-    Feature("entropy_first", "float", "nats", "first level of the policy's entropy (its size)", "entropy"),
-    Feature("entropy_last", "float", "nats", "last level of it", "entropy"),
-    Feature("entropy_last_share", "float", "share", "last level against the first", "entropy"),
+    Feature("reward_late_gain_spread", "float", "spread", "gain from the middle fifth to the last tenth, in units of the spread of the second half", "reward"),
+    Feature("entropy_first", "float", "nats", "first level of the absolute entropy of the policy", "entropy"),
+    Feature("entropy_last", "float", "nats", "last level of the absolute entropy of the policy", "entropy"),
+    Feature("entropy_last_share", "float", "share", "last level of the entropy divided by its first level", "entropy"),
     Feature("entropy_low_share", "float", "share", "share of the run after the entropy first fell below 2 % of its first level", "entropy"),
-    Feature("entropy_low_step", "int", "step", "where it did", "entropy"),
-    Feature("approx_kl_max", "float", "nats", "largest divergence between policies, or from the reference", "approx_kl or reference_kl"),
-    Feature("approx_kl_typical", "float", "nats", "median of it", "approx_kl or reference_kl"),
-    Feature("approx_kl_last", "float", "nats", "last level of it", "approx_kl or reference_kl"),
-    Feature("approx_kl_growth", "float", "ratio", "last level of it against the first", "approx_kl or reference_kl"),
-    Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss against the lowest", "value_loss"),
+    Feature("entropy_low_step", "int", "step", "step at which the entropy first fell below 2 % of its first level", "entropy"),
+    Feature("approx_kl_max", "float", "nats", "largest divergence between successive policies, or from the reference policy", "approx_kl or reference_kl"),
+    Feature("approx_kl_typical", "float", "nats", "median of this divergence", "approx_kl or reference_kl"),
+    Feature("approx_kl_last", "float", "nats", "last level of this divergence", "approx_kl or reference_kl"),
+    Feature("approx_kl_growth", "float", "ratio", "last level of this divergence divided by its first level", "approx_kl or reference_kl"),
+    Feature("value_loss_rise_ratio", "float", "ratio", "last level of the value function's loss divided by its lowest level", "value_loss"),
     Feature("advantage_zero_share", "float", "share", "share of the last half of the advantages that is exactly 0", "advantage"),
     Feature("reward_tie_last", "float", "share", "last level of the share of groups whose rewards are all equal", "reward_tie"),
-    Feature("success_loss_from_best", "float", "share", "fall of the share of solved tasks from its highest level, against that", "success_rate"),
-    Feature("success_rate_last", "float", "share", "last level of that share", "success_rate"),
+    Feature("success_loss_from_best", "float", "share", "fall of the success rate from its highest level, as a share of that level", "success_rate"),
+    Feature("success_rate_last", "float", "share", "last level of the success rate", "success_rate"),
     Feature("clip_fraction_last", "float", "share", "last level of the clipped share", "clip_fraction"),
     Feature("explained_variance_last", "float", "share", "last level of the explained variance", "explained_variance"),
 )  # fmt: skip
 
-TREND = 5  # values whose order tells a trend
+MIN_TREND_POINTS = 5
 
 
 def compute(context: Context) -> Computed:
@@ -52,51 +52,51 @@ def compute(context: Context) -> Computed:
         ("explained_variance_last", "explained_variance"),
         ("reward_tie_last", "reward_tie"),
     ):
-        if curves := context.of(role):
-            out[feature] = (last_level(curves[0].values), seen(curves[0]))
+        if curves := context.with_role(role):
+            out[feature] = (last_level(curves[0].values), witness_at(curves[0]))
     return out
 
 
 def _updates(context: Context) -> Computed:
-    """How far updates move the policy, or the policy has moved from its reference."""
-    curves = [c for c in context.of("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
+    """The divergence of the policy per update, or from its reference."""
+    curves = [c for c in context.with_role("approx_kl", "reference_kl") if np.isfinite(c.values).any()]
     if not curves:
         return {}
     finite = np.where(np.isfinite(curves[0].values), curves[0].values, -np.inf)
     last = last_level(curves[0].values)
     return {
-        "approx_kl_max": (float(finite.max()), seen(curves[0], int(np.argmax(finite)))),
+        "approx_kl_max": (float(finite.max()), witness_at(curves[0], int(np.argmax(finite)))),
         "approx_kl_typical": float(np.median(finite[np.isfinite(finite)])),
-        "approx_kl_last": (last, seen(curves[0])),
+        "approx_kl_last": (last, witness_at(curves[0])),
         "approx_kl_growth": ratio(last, first_level(curves[0].values)),
     }
 
 
 def _values(context: Context) -> Computed:
-    """The value function, the advantages, and what was solved."""
+    """The features of the value function, the advantages and the success rate."""
     out: Computed = {}
-    for curve in context.of("value_loss")[:1]:
-        out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, seen(curve))
-    spreads = sorted(context.of("advantage"), key=lambda c: "std" not in c.metric.lower())
+    for curve in context.with_role("value_loss")[:1]:
+        out["value_loss_rise_ratio"] = (context.shape(curve).rise_ratio, witness_at(curve))
+    spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         half = curve.values[len(curve.values) // 2 :]
-        out["advantage_zero_share"] = (float(np.mean(half == 0)), seen(curve))
-    for curve in context.of("success_rate")[:1]:
+        out["advantage_zero_share"] = (float(np.mean(half == 0)), witness_at(curve))
+    for curve in context.with_role("success_rate")[:1]:
         shape = context.shape(curve)
         if shape.best is not None and shape.last is not None:
-            fall = ratio(shape.last - shape.best, -shape.best)  # of negated values
-            out["success_loss_from_best"] = (fall, seen(curve, shape.best_index))
-            out["success_rate_last"] = (-shape.last, seen(curve))
+            fall = ratio(shape.last - shape.best, -shape.best)  # the shape is that of the negated values
+            out["success_loss_from_best"] = (fall, witness_at(curve, shape.best_index))
+            out["success_rate_last"] = (-shape.last, witness_at(curve))
     return out
 
 
 def _reward(context: Context) -> Computed:
-    curves = context.of("reward") or context.of("success_rate")
+    curves = context.with_role("reward") or context.with_role("success_rate")
     if not curves:
         return {}
     curve = max(curves, key=_mean_like)
     shape = context.shape(curve)
-    best = seen(curve, shape.best_index)
+    best = witness_at(curve, shape.best_index)
     out: Computed = {"reward_metric": curve.metric, "reward_points": len(curve.values)}
     if shape.first is None or shape.last is None or shape.best is None:
         return out
@@ -105,17 +105,17 @@ def _reward(context: Context) -> Computed:
         "reward_last": -shape.last,
         "reward_best": (-shape.best, best),
         "reward_best_step": (best.step, best),
-        "reward_lost_share": _lost(curve, shape),
+        "reward_lost_share": _lost_share(curve, shape),
         "reward_constant_share": shape.constant_share,
-        "reward_trend": tau(curve.values, TREND),
+        "reward_trend": tau(curve.values, MIN_TREND_POINTS),
         "reward_begins_late": begins_late(curve),
-        **_learned(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
+        **_known_gains(context, curve, _gains(curve.values, -shape.best, shape.best_index or 0)),
     }
 
 
-def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
-    """What the reward gained; not known where its beginning was not logged, nor while most actions are random: what they
-    earn tells of chance.
+def _known_gains(context: Context, curve: Curve, gains: Computed) -> Computed:
+    """The gains; None where the log lacks the beginning or most actions are random, because chance determines such
+    rewards.
     """
     random = context.random_actions()
     last = None if random is None else last_level(random.values)
@@ -126,15 +126,15 @@ def _learned(context: Context, curve: Curve, gains: Computed) -> Computed:
     )
 
 
-def _lost(curve: Curve, shape: Shape) -> float | None:
-    end = _end(curve, shape)
+def _lost_share(curve: Curve, shape: Shape) -> float | None:
+    end = _last_level(curve, shape)
     if end is None or shape.first is None or shape.best is None or shape.first <= shape.best:
         return None
     return ratio(end - shape.best, shape.first - shape.best)
 
 
-def _end(curve: Curve, shape: Shape) -> float | None:
-    """The last level (negated); of a reward whose best lies within it, that of what came after."""
+def _last_level(curve: Curve, shape: Shape) -> float | None:
+    """The last level (negated). If the best value lies within it, only the values after the best count."""
     after = curve.values[(shape.best_index or 0) + 1 :]
     after = after[np.isfinite(after)]
     if after.size >= len(curve.values) // 10:
@@ -143,7 +143,7 @@ def _end(curve: Curve, shape: Shape) -> float | None:
 
 
 def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Computed:
-    """Gains in units of the robust spread of the second half: a moving average has no noise, but it has spread."""
+    """Gains in units of the robust spread of the second half, because a moving average has spread but no noise."""
     x = values[np.isfinite(values)]
     n = x.size
     if n < 10:
@@ -159,8 +159,8 @@ def _gains(values: NDArray[np.float64], best: float, best_index: int) -> Compute
 
 
 def _spread(x: NDArray[np.float64]) -> float:
-    """Of the second half; where that hardly changes any more, as at the highest reward there is, of the steps between
-    values: the whole run's spread would be the gain itself.
+    """Spread of the second half. If that hardly changes, as at the highest possible reward, spread of the differences
+    between values: the spread of the whole run would be the gain itself.
     """
     half = x[x.size // 2 :]
     quarter, three = np.quantile(half, (0.25, 0.75))
@@ -170,7 +170,7 @@ def _spread(x: NDArray[np.float64]) -> float:
 
 
 def _in_units(gain: float, spread: float) -> float:
-    """A gain in spreads; none at all is none, whatever the spread (a reward that never changes has no spread)."""
+    """A gain in units of the spread; 0 if a constant reward has no spread."""
     return gain / spread if spread > 0 else 0.0
 
 
@@ -187,13 +187,13 @@ def _entropy(context: Context) -> Computed:
     first, last = first_level(size), last_level(size)
     out: Computed = {
         "entropy_first": first,
-        "entropy_last": (last, seen(curve)),
+        "entropy_last": (last, witness_at(curve)),
         "entropy_last_share": ratio(last, first),
         "entropy_low_share": 0.0,
     }
     low = np.flatnonzero(size < feature_limit("entropy_low") * first) if first else np.array([], dtype=int)
     if low.size:
-        witness = seen(curve, int(low[0]))
+        witness = witness_at(curve, int(low[0]))
         out["entropy_low_share"] = (float(1 - low[0] / len(size)), witness)
         out["entropy_low_step"] = (witness.step, witness)
     return out

@@ -1,27 +1,27 @@
-"""Features of what a restart did to training: does the loss go on where it stood, and does the rate?"""
+"""Features of restarts: do the loss and the learning rate continue where they stopped?"""
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, ratio, witness_at
 from loganalyst.model import Curve, Feature
 
 ROLE = "train_loss"
-FEWEST = 5  # finite points on both sides of a restart
-NEAR = 10  # points that tell the level there
+MIN_SIDE_POINTS = 5  # finite points on each side of a restart
+MAX_LEVEL_POINTS = 10  # points of a level next to a restart
 
 FEATURES = (
     Feature("resume_count", "int", "restarts", "restarts within the training loss with enough values on both sides", ROLE),
-    Feature("resume_step", "int", "step", "first step after the one at which the loss rose most", ROLE),
-    Feature("resume_loss_ratio", "float", "ratio", "level after it against the level before it (positive losses)", ROLE),
-    Feature("resume_loss_noise", "float", "noise", "rise of the level there in units of the noise", ROLE),
-    Feature("resume_start_share", "float", "share", "how far it went back to where training had begun (0 = goes on, 1 = begins anew)", ROLE),
-    Feature("resume_lr_ratio", "float", "ratio", "learning rate after it against that before it", "learning_rate"),
+    Feature("resume_step", "int", "step", "first step after the restart at which the loss rose most", ROLE),
+    Feature("resume_loss_ratio", "float", "ratio", "level after this restart divided by the level before it (positive losses only)", ROLE),
+    Feature("resume_loss_noise", "float", "noise", "rise of the level at this restart, in units of the noise", ROLE),
+    Feature("resume_start_share", "float", "share", "how far the loss returned to its level at the start of training (0 = it continues, 1 = training starts over)", ROLE),
+    Feature("resume_lr_ratio", "float", "ratio", "learning rate after this restart divided by the rate before it", "learning_rate"),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; without a restart only their number."""
-    curves = context.of(ROLE)
+    curves = context.with_role(ROLE)
     if not curves:
         return {}
     curve = curves[0]
@@ -30,7 +30,7 @@ def compute(context: Context) -> Computed:
     if not known:
         return {"resume_count": 0}
     at, before, after = max(known, key=lambda k: k[2] - k[1])
-    witness = seen(curve, int(at))
+    witness = witness_at(curve, int(at))
     first, noise = first_level(curve.values), context.shape(curve).noise
     return {
         "resume_count": (len(known), witness),
@@ -38,22 +38,22 @@ def compute(context: Context) -> Computed:
         "resume_loss_ratio": after / before if before > 0 and after > 0 else None,
         "resume_loss_noise": ratio(after - before, noise),
         "resume_start_share": (after - before) / (first - before) if first is not None and first > before else None,
-        "resume_lr_ratio": _rate(context, int(curve.steps[at])),
+        "resume_lr_ratio": _rate_ratio(context, int(curve.steps[at])),
     }
 
 
 def _levels(curve: Curve, at: int) -> tuple[float | None, float | None]:
-    """The levels right before and right after position `at`; None where too few points are finite."""
+    """The levels right before and right after position `at`; None if a side has too few finite points."""
     sides = curve.values[:at], curve.values[at:]
     finite = [side[np.isfinite(side)] for side in sides]
-    if min(f.size for f in finite) < FEWEST:
+    if min(f.size for f in finite) < MIN_SIDE_POINTS:
         return None, None
-    return float(np.median(finite[0][-NEAR:])), float(np.median(finite[1][:NEAR]))
+    return float(np.median(finite[0][-MAX_LEVEL_POINTS:])), float(np.median(finite[1][:MAX_LEVEL_POINTS]))
 
 
-def _rate(context: Context, step: int) -> float | None:
-    """The first rate at or after `step` against the last one before it."""
-    for curve in context.of("learning_rate"):
+def _rate_ratio(context: Context, step: int) -> float | None:
+    """The first rate at or after `step` divided by the last rate before it."""
+    for curve in context.with_role("learning_rate"):
         after = int(np.searchsorted(curve.steps, step))
         if 0 < after < len(curve.values):
             return ratio(float(curve.values[after]), float(curve.values[after - 1]))

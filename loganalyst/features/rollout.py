@@ -1,39 +1,39 @@
-"""Features of what a policy learns from: values, advantages, the length of episodes, exploration."""
+"""Features of the data a policy learns from: values, advantages, the length of episodes, exploration."""
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
 FEATURES = (
     Feature("value_loss_last", "float", "loss", "last level of the value function's loss", "value_loss"),
-    Feature("value_loss_drop_relative", "float", "share", "its fall against its first level (below 0: it rose)", "value_loss"),
-    Feature("advantage_size", "float", "reward", "median size of the advantages, or of their standard deviation", "advantage"),
-    Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers against the first", "episode_length"),
-    Feature("episode_length_last", "float", "steps", "last level of it", "episode_length"),
+    Feature("value_loss_drop_relative", "float", "share", "fall of the value function's loss relative to its first level (below 0: it rose)", "value_loss"),
+    Feature("advantage_size", "float", "reward", "median absolute value of the advantages, or of their standard deviation", "advantage"),
+    Feature("episode_length_growth", "float", "ratio", "last level of the length of episodes or answers divided by its first level", "episode_length"),
+    Feature("episode_length_last", "float", "steps", "last level of the length of episodes or answers", "episode_length"),
     Feature("exploration_last", "float", "share", "last level of the share of random actions", "exploration"),
-    Feature("exploration_low_share", "float", "share", "share of the run after it first fell below a twentieth of its first level", "exploration"),
-    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates whose divergence is above 0.05", "approx_kl"),
+    Feature("exploration_low_share", "float", "share", "share of the run after the share of random actions first fell below a twentieth of its first level", "exploration"),
+    Feature("policy_kl_over_limit_share", "float", "share", "share of the updates with a divergence above 0.05", "approx_kl"),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group without its metric is left out."""
     out: Computed = {}
-    for curve in context.of("value_loss")[:1]:
+    for curve in context.with_role("value_loss")[:1]:
         first, last = first_level(curve.values), last_level(curve.values)
         fall = None if first is None or last is None else ratio(first - last, abs(first))
-        out |= {"value_loss_last": (last, seen(curve)), "value_loss_drop_relative": fall}
-    spreads = sorted(context.of("advantage"), key=lambda c: "std" not in c.metric.lower())
+        out |= {"value_loss_last": (last, witness_at(curve)), "value_loss_drop_relative": fall}
+    spreads = sorted(context.with_role("advantage"), key=lambda c: "std" not in c.metric.lower())
     for curve in spreads[:1]:
         finite = curve.values[np.isfinite(curve.values)]
-        out["advantage_size"] = (float(np.median(np.abs(finite))) if finite.size else None, seen(curve))
-    for curve in context.of("episode_length")[:1]:
+        out["advantage_size"] = (float(np.median(np.abs(finite))) if finite.size else None, witness_at(curve))
+    for curve in context.with_role("episode_length")[:1]:
         last = last_level(curve.values)
-        out["episode_length_last"] = (last, seen(curve))
+        out["episode_length_last"] = (last, witness_at(curve))
         out["episode_length_growth"] = ratio(last, first_level(curve.values))
-    for curve in context.of("approx_kl")[:1]:
+    for curve in context.with_role("approx_kl")[:1]:
         finite = curve.values[np.isfinite(curve.values)]
         out["policy_kl_over_limit_share"] = (
             float(np.mean(finite > feature_limit("policy_kl_limit"))) if finite.size else None
@@ -46,10 +46,8 @@ def _exploration(context: Context) -> Computed:
     if curve is None:
         return {}
     first = first_level(curve.values)
-    low = (
-        np.flatnonzero(curve.values < feature_limit("episode_length_low") * first) if first else np.empty(0, dtype=int)
-    )
+    low = np.flatnonzero(curve.values < feature_limit("exploration_low") * first) if first else np.empty(0, dtype=int)
     return {
-        "exploration_last": (last_level(curve.values), seen(curve)),
+        "exploration_last": (last_level(curve.values), witness_at(curve)),
         "exploration_low_share": float(1 - low[0] / len(curve.values)) if low.size else 0.0,
     }

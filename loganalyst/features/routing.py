@@ -1,22 +1,22 @@
-"""Features of a mixture of experts: is the work spread over them?"""
+"""Features of a mixture of experts: is the work spread over all of them?"""
 
 import re
 
-from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, first_level, last_level, ratio, witness_at
 from loganalyst.model import Feature
 from loganalyst.thresholds import feature_limit
 
 LOAD, ENTROPY = "expert_load", "router_entropy"
 FEATURES = (
-    Feature("expert_count", "int", "experts", "experts whose load is logged each by itself", LOAD),
-    Feature("expert_top_share", "float", "share", "part of all work the busiest of them has at the end", LOAD),
-    Feature("expert_top_metric", "text", "", "the busiest", LOAD),
+    Feature("expert_count", "int", "experts", "experts with a logged load of their own", LOAD),
+    Feature("expert_top_share", "float", "share", "share of the total load that the busiest expert has at the end", LOAD),
+    Feature("expert_top_metric", "text", "", "metric of the busiest expert", LOAD),
     Feature("expert_idle_count", "int", "experts", "experts with less than a tenth of an equal share at the end", LOAD),
     Feature("router_entropy_metric", "text", "", "entropy of the choice of experts that fell most", ENTROPY),
-    Feature("router_entropy_last", "float", "nats", "its last level", ENTROPY),
-    Feature("router_entropy_share", "float", "share", "last level against the first", ENTROPY),
+    Feature("router_entropy_last", "float", "nats", "last level of this entropy", ENTROPY),
+    Feature("router_entropy_share", "float", "share", "last level of this entropy divided by its first level", ENTROPY),
 )  # fmt: skip
-FEWEST = 2  # experts
+MIN_EXPERTS = 2
 NUMBER = re.compile(r"\d+")
 
 
@@ -26,17 +26,17 @@ def compute(context: Context) -> Computed:
 
 
 def _load(context: Context) -> Computed:
-    """Of the experts of one layer: names that are the same but for one number."""
+    """The load of the experts of one layer: metrics whose names differ only in the last number."""
     groups: dict[str, dict[str, float]] = {}
-    for curve in context.of(LOAD):
+    for curve in context.with_role(LOAD):
         level = last_level(curve.values)
         if level is not None and level >= 0 and (hits := list(NUMBER.finditer(curve.metric))):
             last = hits[-1]
             groups.setdefault(curve.metric[: last.start()] + "#" + curve.metric[last.end() :], {})[curve.metric] = level
-    some = [g for g in groups.values() if len(g) >= FEWEST and sum(g.values()) > 0]
-    if not some:
+    comparable = [g for g in groups.values() if len(g) >= MIN_EXPERTS and sum(g.values()) > 0]
+    if not comparable:
         return {}
-    worst = max(some, key=lambda g: max(g.values()) * len(g) / sum(g.values()))
+    worst = max(comparable, key=lambda g: max(g.values()) * len(g) / sum(g.values()))
     top, total = max(worst, key=lambda m: worst[m]), sum(worst.values())
     return {
         "expert_count": len(worst),
@@ -47,13 +47,13 @@ def _load(context: Context) -> Computed:
 
 
 def _entropy(context: Context) -> Computed:
-    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.of(ENTROPY)]
+    shares = [(ratio(last_level(c.values), first_level(c.values)), c) for c in context.with_role(ENTROPY)]
     known = [(share, c) for share, c in shares if share is not None]
     if not known:
         return {}
     share, curve = min(known, key=lambda pair: pair[0])
     return {
         "router_entropy_metric": curve.metric,
-        "router_entropy_last": (last_level(curve.values), seen(curve)),
+        "router_entropy_last": (last_level(curve.values), witness_at(curve)),
         "router_entropy_share": share,
     }

@@ -1,4 +1,4 @@
-"""Features of the run as a whole: how much was logged, how far it came, how it ended."""
+"""Features of the whole run: how much was logged, how far it got, and how it ended."""
 
 import polars as pl
 
@@ -11,28 +11,28 @@ COUNTERS = ("system", "gpu_memory", "gpu_util", "host_memory", "wall_time", "ste
 
 FEATURES = (
     Feature("run_status", "text", "", "finished, failed, killed, timeout, preempted, cancelled, node_fail or running", "run"),
-    Feature("run_stopped_early", "bool", "", "a job log says that training was stopped because a held-out value got no better", "run"),
-    Feature("run_status_otherwise", "text", "", "what a tracker, a log or the scheduler says of the end where that differs from run_status", "run"),
-    Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler tells how the run ended, or that it goes on", "run"),
+    Feature("run_stopped_early", "bool", "", "a job log says that training stopped early because a held-out value no longer improved", "run"),
+    Feature("run_status_otherwise", "text", "", "statements of a tracker, a log or the scheduler about the end of the run that contradict run_status", "run"),
+    Feature("run_end_told", "bool", "", "a log, a tracker or the scheduler states how the run ended, or that it is still running", "run"),
     Feature("run_kind", "text", "", "training, evaluation (only held-out values or scores), reinforcement, adversarial, or job (a log without metrics)", "points"),
-    Feature("run_is_running", "bool", "", "the run still goes on: nothing is said of how it ended (not known where a file was not read to its end)", "run"),
-    Feature("run_longest_metric", "int", "points", "values of the metric with most values, system readings and counters left out (0 = nothing was logged)", "points"),
+    Feature("run_is_running", "bool", "", "the run is still running: nothing states how it ended (NULL: a file was not read to its end)", "run"),
+    Feature("run_longest_metric", "int", "points", "values of the metric with most values, without system readings and counters (0 = nothing was logged)", "points"),
     Feature("run_last_step", "int", "step", "highest step logged", "points"),
-    Feature("run_planned_steps", "float", "steps", "steps planned in the config, else those the job log says there are to be", "config"),
-    Feature("run_done_share", "float", "share", "highest step against the planned steps", "config"),
+    Feature("run_planned_steps", "float", "steps", "planned steps from the config, otherwise from the job log", "config"),
+    Feature("run_done_share", "float", "share", "highest step as a share of the planned steps", "config"),
     Feature("run_duration_s", "float", "s", "time from the first to the last row", "points"),
-    Feature("run_exit_code", "int", "", "exit code the tracker or the scheduler recorded", "run"),
-    Feature("run_evaluated", "bool", "", "a value of held-out data was logged: a loss, a score or an error rate", "run"),
-    Feature("run_log_expected", "bool", "", "a tracker, an event file or a log beside its config was opened, so metrics were meant to be logged", "run"),
+    Feature("run_exit_code", "int", "", "exit code that the tracker or the scheduler recorded", "run"),
+    Feature("run_evaluated", "bool", "", "a value on held-out data was logged: a loss, a score or an error rate", "run"),
+    Feature("run_log_expected", "bool", "", "a tracker, an event file, or a log together with its config was found, so the run was meant to log metrics", "run"),
 )  # fmt: skip
 
-NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}
+SOURCE_NAMES = {"wandb": "W&B", "mlflow": "MLflow", "mlflowdb": "MLflow", "text": "the job log"}
 _STATES = {
     "completed": "finished", "failed": "failed", "boot_fail": "node_fail", "timeout": "timeout", "deadline": "timeout",
     "out_of_memory": "killed", "node_fail": "node_fail", "preempted": "preempted", "cancelled": "cancelled",
 }  # fmt: skip
 
-# The first kind for which one of these roles was logged often enough is that of the run
+# The kind of a run is the first with a role that was logged often enough
 KINDS = {
     "reinforcement": ("reward", "success_rate", "value_loss", "rl_loss", "entropy"),
     "adversarial": ("discriminator_loss", "generator_loss"),
@@ -47,9 +47,9 @@ KINDS = {
         "loss_component",
     ),
 }
-FEWEST = 4  # points that make a curve
+MIN_CURVE_POINTS = 4
 
-_PLANNED = (
+_PLAN_KEYS = (
     "max_steps",
     "max_iters",
     "total_steps",
@@ -62,20 +62,20 @@ _PLANNED = (
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; always known but for the plan, the clock and the exit code."""
+    """All of FEATURES. Only the plan, the duration and the exit code may be unknown."""
     run = context.run
     kept = [c for c in context.curves if c.role.name not in COUNTERS]
     last = _last_step(context)
     planned = planned_steps(context)
     code = run.config.filter(pl.col("key") == "_wandb.exit_code")["number"]
     formats = {s.format for s in run.sources}
-    # a log alone may be an excerpt; beside its config it is what the run left
+    # a log alone may be an excerpt; with its config it is the whole output of the run
     expected = bool(formats & {"tensorboard", "wandb", "csv", "json"}) or {"text", "config"} <= formats
     unread = bool(run.gaps["why"].str.contains(UNREAD, literal=True).any())
     out: Computed = {
         "run_status": None if run.status == "unknown" or (unread and run.status == "running") else run.status,
         "run_stopped_early": _stopped_early(run),
-        "run_status_otherwise": _otherwise(run),
+        "run_status_otherwise": _contradictions(run),
         "run_end_told": run.status != "unknown",
         "run_kind": _kind(context),
         "run_is_running": None if unread else run.status == "running",
@@ -92,13 +92,15 @@ def compute(context: Context) -> Computed:
 
 
 def _stopped_early(run: Run) -> bool:
-    told = run.lines.filter(pl.col("session") == pl.col("session").max(), pl.col("pattern").is_in(having("early_stop")))
-    return told.height > 0
+    stops = run.lines.filter(
+        pl.col("session") == pl.col("session").max(), pl.col("pattern").is_in(having("early_stop"))
+    )
+    return stops.height > 0
 
 
 def planned_steps(context: Context) -> float | None:
-    """The steps the config plans; where it does not tell, those that the job log says there are to be."""
-    planned = context.number(*_PLANNED)
+    """The steps that the config plans; without a setting, the steps that the job log announces."""
+    planned = context.number(*_PLAN_KEYS)
     return planned if planned and planned > 0 else printed_plan(context.run, _last_step(context))
 
 
@@ -107,24 +109,29 @@ def _last_step(context: Context) -> int | None:
     return max((int(c.steps[-1]) for c in kept if len(c.steps)), default=None)
 
 
-def _otherwise(run: Run) -> str | None:
-    """`W&B says finished, SLURM says COMPLETED`; None where nobody contradicts. That it failed says no kill or stop does
-    not.
+def _contradictions(run: Run) -> str | None:
+    """`W&B says finished, SLURM says COMPLETED`; None without a contradiction. "failed" does not contradict a kill or a
+    stop.
     """
     formats = {s.path: s.format or "" for s in run.sources}
     ends = run.sessions.select("session", "source", "status").drop_nulls()
     last = run.sessions["session"].max()
-    said = [(NAMES.get(formats.get(file, ""), "the log"), end, end) for n, file, end in ends.iter_rows() if n == last]
+    statements = [
+        (SOURCE_NAMES.get(formats.get(file, ""), "the log"), end, end) for n, file, end in ends.iter_rows() if n == last
+    ]
     states = run.jobs.select("job", "state").drop_nulls()
     words = [state.split(" ")[0].rstrip("+") for job, state in states.iter_rows() if job == (run.job or "")]
-    said += [("SLURM", word, _STATES.get(word.lower(), "unknown")) for word in words[-1:]]
-    alike = {"unknown", "running", run.status, *(() if run.status in ("finished", "unknown") else ("failed",))}
-    return ", ".join(dict.fromkeys(f"{who} says {word}" for who, word, status in said if status not in alike)) or None
+    statements += [("SLURM", word, _STATES.get(word.lower(), "unknown")) for word in words[-1:]]
+    consistent = {"unknown", "running", run.status, *(() if run.status in ("finished", "unknown") else ("failed",))}
+    return (
+        ", ".join(dict.fromkeys(f"{who} says {word}" for who, word, status in statements if status not in consistent))
+        or None
+    )
 
 
 def _kind(context: Context) -> str | None:
-    """What kind of run this is, by what it logged; None where too little was logged to tell."""
-    logged = {c.role.name for c in context.curves if len(c.values) >= FEWEST}
+    """The kind of the run, by its logged metrics; None if it logged too little."""
+    logged = {c.role.name for c in context.curves if len(c.values) >= MIN_CURVE_POINTS}
     if not context.policy_entropy():
         logged.discard("entropy")
     known = (kind for kind, roles in KINDS.items() if logged.intersection(roles))

@@ -1,39 +1,39 @@
-"""Features of the learning rate and of the settings that shape the optimisation."""
+"""Features of the learning rate and of the settings of the optimisation."""
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, Value, first_level, last_level, ratio, witness_at
 from loganalyst.model import Curve, Feature, Witness
 
 ROLE = "learning_rate"
-FEWEST = 5  # points before a cut that tell where the loss stood
+MIN_POINTS_BEFORE_CUT = 5  # losses before a cut of the rate for a level
 
 FEATURES = (
     Feature("lr_metric", "text", "", "name of the learning rate", ROLE),
-    Feature("lr_points", "int", "points", "logged values of it", ROLE),
-    Feature("lr_peak", "float", "rate", "highest rate: logged, else from the config", ROLE),
-    Feature("lr_suggested", "float", "rate", "a third of it", ROLE),
-    Feature("lr_raised", "float", "rate", "ten times the highest rate", ROLE),
-    Feature("lr_warmup_share", "float", "share", "share of the run until 95 % of the peak (0 = none)", ROLE),
-    Feature("lr_kind", "text", "", "how it moves: constant, warmup_constant, linear, cosine, one_cycle, exponential, inverse_sqrt, step, other (of its first cycle)", ROLE),
-    Feature("lr_last_share", "float", "share", "its last value against its peak", ROLE),
-    Feature("lr_restart_count", "int", "restarts", "how often it climbs again by a quarter of its peak or more after it had come down below half of it", ROLE),
-    Feature("lr_jump_count", "int", "events", "sudden rises by a quarter of its peak or more after its warm-up", ROLE),
-    Feature("lr_jump_step", "int", "step", "where the first of them is", ROLE),
-    Feature("lr_jump_ratio", "float", "ratio", "the rate after the first of them against that before", ROLE),
-    Feature("lr_exhausted_count", "int", "events", "the rate stays below a thousandth of its peak for a tenth of the run or more", ROLE),
-    Feature("lr_exhausted_step", "int", "step", "from where", ROLE),
-    Feature("lr_exhausted_share", "float", "share", "share of the run that is left from there", ROLE),
-    Feature("lr_at_divergence_share", "float", "share", "rate against its peak where the training loss left its trend or turned non-finite", ROLE),
-    Feature("lr_cut_at_share", "float", "share", "where in the run the rate was first cut by 30 % or more at once", ROLE),
-    Feature("lr_cut_gain_share", "float", "share", "part of the fall of the training loss that came after that cut", ROLE),
+    Feature("lr_points", "int", "points", "logged values of the learning rate", ROLE),
+    Feature("lr_peak", "float", "rate", "highest learning rate: logged, otherwise from the config", ROLE),
+    Feature("lr_suggested", "float", "rate", "a third of lr_peak", ROLE),
+    Feature("lr_raised", "float", "rate", "ten times lr_peak", ROLE),
+    Feature("lr_warmup_share", "float", "share", "share of the run until the rate reaches 95 % of its peak (0 = no warm-up)", ROLE),
+    Feature("lr_kind", "text", "", "shape of the schedule: constant, warmup_constant, linear, cosine, one_cycle, exponential, inverse_sqrt, step, other (of its first cycle)", ROLE),
+    Feature("lr_last_share", "float", "share", "last rate as a share of the peak", ROLE),
+    Feature("lr_restart_count", "int", "restarts", "number of rises by a quarter of the peak or more after the rate had fallen below half of its peak", ROLE),
+    Feature("lr_jump_count", "int", "events", "sudden rises by a quarter of the peak or more after the warm-up", ROLE),
+    Feature("lr_jump_step", "int", "step", "step of the first such rise", ROLE),
+    Feature("lr_jump_ratio", "float", "ratio", "rate after the first such rise divided by the rate before it", ROLE),
+    Feature("lr_exhausted_count", "int", "events", "1 if the rate stays below a thousandth of its peak for the last tenth of the run or longer, otherwise 0", ROLE),
+    Feature("lr_exhausted_step", "int", "step", "step from which the rate stays below a thousandth of its peak", ROLE),
+    Feature("lr_exhausted_share", "float", "share", "share of the run after that step", ROLE),
+    Feature("lr_at_divergence_share", "float", "share", "rate as a share of its peak where the training loss diverged or became non-finite", ROLE),
+    Feature("lr_cut_at_share", "float", "share", "position in the run of the first sudden cut of the rate by 30 % or more (0 = start, 1 = end)", ROLE),
+    Feature("lr_cut_gain_share", "float", "share", "share of the fall of the training loss that came after this cut", ROLE),
     Feature("optimizer", "text", "", "name of the optimiser, lower case", "config"),
     Feature("config_clip", "float", "norm", "gradient clipping threshold in the config (0 = off)", "config"),
     Feature("config_precision", "text", "", "numeric precision in the config, lower case", "config"),
 )  # fmt: skip
 
-_RATE = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
-CLIP = (
+_RATE_KEYS = ("learning_rate", "lr", "base_lr", "max_lr", "lr0", "base_learning_rate", "init_lr", "peak_lr")
+CLIP_KEYS = (
     "max_grad_norm",
     "gradient_clip_val",
     "grad_clip",
@@ -43,15 +43,15 @@ CLIP = (
     "gradient_clipping",
     "clip_norm",
 )
-_PRECISION = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
+_PRECISION_KEYS = ("precision", "dtype", "mixed_precision", "amp_dtype", "torch_dtype")
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES."""
-    curves = [c for c in context.of(ROLE) if np.isfinite(c.values).any()]
+    curves = [c for c in context.with_role(ROLE) if np.isfinite(c.values).any()]
     curve = max(curves, key=lambda c: (len(c.values), float(np.nanmax(c.values))), default=None)
-    told = context.number(*_RATE)
-    out: Computed = {"lr_peak": told, **_settings(context)}
+    configured = context.number(*_RATE_KEYS)
+    out: Computed = {"lr_peak": configured, **_settings(context)}
     if curve is not None:
         out |= _logged(context, curve)
     peak = out["lr_peak"][0] if isinstance(out["lr_peak"], tuple) else out["lr_peak"]
@@ -94,37 +94,37 @@ def _jump(curve: Curve, jumps: tuple[int, ...], rise: float | None) -> Computed:
 
 
 def _cut(context: Context, curve: Curve, drops: tuple[int, ...]) -> Computed:
-    """How much of the fall of the training loss came only after the first sudden cut of the rate."""
-    losses = context.of("train_loss")
+    """The share of the fall of the training loss that came after the first sudden cut of the rate."""
+    losses = context.with_role("train_loss")
     if not drops or not losses or curve.steps[-1] <= curve.steps[0]:
         return {}
     out: Computed = {"lr_cut_at_share": float((drops[0] - curve.steps[0]) / (curve.steps[-1] - curve.steps[0]))}
     before = losses[0].values[losses[0].steps < drops[0]]
     first, cut, last = first_level(before), last_level(before), last_level(losses[0].values)
-    if before.size >= FEWEST and first is not None and cut is not None and last is not None:
+    if before.size >= MIN_POINTS_BEFORE_CUT and first is not None and cut is not None and last is not None:
         share = ratio(cut - last, first - last) if first > last else None
         out["lr_cut_gain_share"] = (share, Witness(curve.metric, drops[0], curve.source))
     return out
 
 
 def _at_trouble(context: Context, curve: Curve, peak: float | None) -> Value:
-    onsets = [context.found(kind, "train_loss")["step"].min() for kind in ("divergence", "nonfinite")]
+    onsets = [context.findings_on(kind, "train_loss")["step"].min() for kind in ("divergence", "nonfinite")]
     onset = min((int(s) for s in onsets if isinstance(s, int)), default=None)
     if onset is None or not peak:
         return None
     at = max(int(np.searchsorted(curve.steps, onset, side="right")) - 1, 0)
-    return ratio(float(curve.values[at]), peak), seen(curve, at)
+    return ratio(float(curve.values[at]), peak), witness_at(curve, at)
 
 
 def _settings(context: Context) -> Computed:
     def lower(*keys: str) -> str | None:
-        told = context.text(*keys)
-        return None if told is None else told.lower()[:40]
+        value = context.text(*keys)
+        return None if value is None else value.lower()[:40]
 
     return {
         "optimizer": lower(
             "optimizer.name", "optimizer.type", "optimizer.method", "optimizer._target_", "optim", "optimizer"
         ),
-        "config_clip": context.number(*CLIP),
-        "config_precision": lower(*_PRECISION),
+        "config_clip": context.number(*CLIP_KEYS),
+        "config_precision": lower(*_PRECISION_KEYS),
     }

@@ -1,28 +1,28 @@
-"""What the config says of the optimiser, the batches, the model and its data."""
+"""Features of the config: optimiser, batches, model and data."""
 
 from loganalyst.features.context import Computed, Context, ratio
 from loganalyst.model import Feature
 
 FEATURES = (
-    Feature("config_batch", "float", "samples", "samples an update is made from: the global batch, else batch size times gradient accumulation", "config"),
-    Feature("lr_for_batch", "float", "rate", "rate that is usual for SGD with such batches: 0.1 for 256 samples", "config"),
-    Feature("config_beta2", "float", "", "decay of Adam's second moment", "config"),
-    Feature("config_epsilon", "float", "", "what Adam adds to the root of its second moment", "config"),
+    Feature("config_batch", "float", "samples", "samples per update: the global batch size, otherwise batch size times gradient accumulation", "config"),
+    Feature("lr_for_batch", "float", "rate", "usual learning rate of SGD for this batch size: 0.1 for 256 samples", "config"),
+    Feature("config_beta2", "float", "", "decay rate of Adam's second moment", "config"),
+    Feature("config_epsilon", "float", "", "epsilon that Adam adds to the root of its second moment", "config"),
     Feature("config_weight_decay", "float", "", "weight decay", "config"),
     Feature("config_dropout", "float", "share", "share of units dropped in training", "config"),
-    Feature("config_warmup", "float", "", "steps (or share of the run, below 1) of the warm-up (0 = none)", "config"),
-    Feature("config_epochs", "float", "epochs", "passes over the data that were planned", "config"),
+    Feature("config_warmup", "float", "", "warm-up in steps, or below 1 as a share of the run (0 = none)", "config"),
+    Feature("config_epochs", "float", "epochs", "planned passes over the data", "config"),
     Feature("config_shuffle", "bool", "", "the training data is shuffled", "config"),
-    Feature("config_same_data", "bool", "", "the training data and the held-out data are the same path", "config"),
+    Feature("config_same_data", "bool", "", "training data and held-out data have the same path", "config"),
     Feature("config_data", "text", "", "path or name of the training data", "config"),
-    Feature("config_lora_rank", "float", "", "rank of the adapters", "config"),
-    Feature("config_lora_alpha", "float", "", "scale of the adapters, before it is divided by the rank", "config"),
-    Feature("config_lora_scale", "float", "ratio", "scale by rank: what the output of an adapter is multiplied by", "config"),
-    Feature("config_dpo_beta", "float", "", "weight of the reference in learning from preferences", "config"),
+    Feature("config_lora_rank", "float", "", "rank of the LoRA adapters", "config"),
+    Feature("config_lora_alpha", "float", "", "scale of the LoRA adapters, before division by the rank", "config"),
+    Feature("config_lora_scale", "float", "ratio", "LoRA scale divided by rank: the factor on the output of an adapter", "config"),
+    Feature("config_dpo_beta", "float", "", "weight of the reference policy in preference learning", "config"),
     Feature("config_smoothing", "float", "share", "label smoothing", "config"),
     Feature("config_parameters", "float", "parameters", "parameters of the model", "config"),
-    Feature("config_trainable_share", "float", "share", "part of the parameters that is trained; not known where adapters are, which are few on purpose", "config"),
-    Feature("embedding_parameter_share", "float", "share", "part of the parameters that lies in the token embedding: vocabulary times width", "config"),
+    Feature("config_trainable_share", "float", "share", "share of the parameters that is trained (NULL with adapters, which are few on purpose)", "config"),
+    Feature("embedding_parameter_share", "float", "share", "share of the parameters in the token embedding: vocabulary times width", "config"),
 )  # fmt: skip
 
 _NUMBERS = {
@@ -38,7 +38,7 @@ _NUMBERS = {
     "config_smoothing": ("label_smoothing", "label_smoothing_factor", "smoothing"),
     "config_parameters": ("num_parameters", "n_parameters", "num_params", "n_params", "total_params", "parameters"),
 }
-_TRAINED = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
+_TRAINABLE = ("trainable_parameters", "num_trainable_parameters", "trainable_params", "num_trainable_params", "n_trainable_params")  # fmt: skip
 _GLOBAL_BATCH = ("global_batch_size", "total_batch_size", "train_batch_size_total", "effective_batch_size")
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
 _ACCUMULATION = ("gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "grad_accum")
@@ -46,7 +46,7 @@ _WIDTH = ("hidden_size", "d_model", "n_embd", "embed_dim", "embedding_dim", "emb
 _VOCABULARY = ("padded_vocab_size", "vocab_size", "n_vocab")
 _TRAIN = ("train_file", "train_data", "train_path", "train_dataset", "data.train", "train_dir", "train_set", "dataset")
 _HELD_OUT = ("validation_file", "val_file", "val_data", "val_path", "val_dataset", "data.val", "val_dir", "eval_file", "eval_data", "eval_dataset", "test_file", "val_set")  # fmt: skip
-RATE_OF_256 = 0.1
+RATE_OF_256 = 0.1  # usual SGD learning rate for 256 samples (Goyal et al. 2017, arXiv:1706.02677)
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -61,8 +61,8 @@ def compute(context: Context) -> Computed:
         | {
             "config_lora_scale": ratio(alpha, rank),
             "config_batch": _batch(context),
-            "lr_for_batch": _usual(_batch(context)),
-            "config_trainable_share": _share(context.number(*_TRAINED), size) if rank is None else None,
+            "lr_for_batch": _usual_rate(_batch(context)),
+            "config_trainable_share": _share(context.number(*_TRAINABLE), size) if rank is None else None,
         }
         | _data(context)
         | _embedding(context, size)
@@ -74,8 +74,8 @@ def _batch(context: Context) -> float | None:
     return whole if whole is not None or part is None else part * (context.number(*_ACCUMULATION) or 1.0)
 
 
-def _usual(batch: float | None) -> float | None:
-    """Goyal et al. 2017, arXiv:1706.02677."""
+def _usual_rate(batch: float | None) -> float | None:
+    """The learning rate for a batch by the linear scaling rule (Goyal et al. 2017, arXiv:1706.02677)."""
     return None if batch is None else RATE_OF_256 * batch / 256
 
 
@@ -96,6 +96,6 @@ def _embedding(context: Context, size: float | None) -> Computed:
 
 
 def _share(part: float | None, size: float | None) -> float | None:
-    """A part of the parameters; above 1 the numbers do not belong together."""
+    """A share of the parameters; None above 1, where the numbers do not belong together."""
     share = ratio(part, size)
     return share if share is not None and share <= 1 else None

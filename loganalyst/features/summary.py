@@ -1,4 +1,4 @@
-"""The run in a few facts, for every report: how far, how long, best and last values, what is not logged."""
+"""A few facts of the run for every report: how far, how long, best and last values, and what is not logged."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ import polars as pl
 
 from loganalyst.model import Curve, Run
 
-HEADLINE = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
-# What each role makes possible; a role that is not logged costs these diagnoses.
-COVERS = {
+HEADLINE_ROLES = ("train_loss", "val_loss", "val_accuracy", "val_score", "val_error_rate", "reward", "train_accuracy")
+# The diagnoses that are impossible if a role is not logged
+COST_IF_MISSING = {
     "train_loss": "nothing about the optimisation can be judged",
     "val_loss": "overfitting cannot be judged",
     "learning_rate": "the schedule cannot be judged",
@@ -18,20 +18,27 @@ COVERS = {
 
 
 def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
-    """Facts by name: `last_step`, `epochs`, `duration_s`, `steps_per_second`, `metrics` (best and last by headline
-    role), `checkpoints` (how many) and `checkpoint` (which of them matter), `not_logged` (role -> what that costs). A
-    fact that is not known is None.
+    """Facts by name; an unknown fact is None.
+
+    `last_step`, `epochs`, `duration_s`, `steps_per_second`, `metrics` (best and last value for each headline role),
+    `checkpoints` (how many), `checkpoint` (the ones that matter), `not_logged` (role -> cost).
     """
-    judged, others = ([c for c in curves if len(c.steps) and c.role.judged is told] for told in (True, False))
-    steps = [int(c.steps.max()) for c in judged or [c for c in others if c.role.name == "other"]]
+    judged_curves, others = (
+        [c for c in curves if len(c.steps) and c.role.judged is judged] for judged in (True, False)
+    )
+    steps = [int(c.steps.max()) for c in judged_curves or [c for c in others if c.role.name == "other"]]
     epochs = [float(np.nanmax(c.epochs)) for c in curves if np.isfinite(c.epochs).any()]
     roles = {c.role.name for c in curves}
-    other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by these
-    told = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
-    told |= {"train_loss"} if roles & {"loss_component"} else set[str]()
-    costs = {r: w for r, w in COVERS.items() if not other and r not in roles | told and f"{r}_squared" not in roles}
+    other = roles & {"reward", "discriminator_loss", "generator_loss"}  # such runs are judged by other metrics
+    covered = {"val_loss"} if roles & {"val_accuracy", "val_loss_component"} else set[str]()
+    covered |= {"train_loss"} if roles & {"loss_component"} else set[str]()
+    costs = {
+        r: w
+        for r, w in COST_IF_MISSING.items()
+        if not other and r not in roles | covered and f"{r}_squared" not in roles
+    }
     headlines = [
-        _headline(c) for role in HEADLINE for c in curves if c.role.name == role and np.isfinite(c.values).any()
+        _headline(c) for role in HEADLINE_ROLES for c in curves if c.role.name == role and np.isfinite(c.values).any()
     ][:6]
     return {
         "last_step": max(steps, default=None),
@@ -46,19 +53,19 @@ def summarise(run: Run, curves: list[Curve]) -> dict[str, Any]:
 
 
 def _pace(curves: list[Curve]) -> float | None:
-    """Steps a second of the longest judged curve over its last start; None where its steps do not count up."""
+    """Steps per second of the longest judged curve over its last session; None if its steps do not increase."""
     longest = max((c for c in curves if c.role.judged), key=lambda c: len(c.steps), default=None)
     if longest is None:
         return None
-    own = (longest.sessions == longest.sessions[-1]) & np.isfinite(longest.times)
-    steps, times = longest.steps[own], longest.times[own]
-    counted = own.sum() > 1 and times[-1] > times[0] and steps[-1] > steps[0]
+    last = (longest.sessions == longest.sessions[-1]) & np.isfinite(longest.times)
+    steps, times = longest.steps[last], longest.times[last]
+    counted = last.sum() > 1 and times[-1] > times[0] and steps[-1] > steps[0]
     return float((steps[-1] - steps[0]) / (times[-1] - times[0])) if counted else None
 
 
 def _checkpoint(saved: pl.DataFrame, headlines: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last readable checkpoint, the one nearest to the best value (held-out ones first), one that is called best,
-    and those that cannot be read. None where there is no checkpoint.
+    """The last readable checkpoint, the one nearest to the best value (of held-out data first), one named best, and the
+    unreadable ones. None if there is no checkpoint.
     """
     if not saved.height:
         return None
@@ -79,7 +86,7 @@ def _checkpoint(saved: pl.DataFrame, headlines: list[dict[str, Any]]) -> dict[st
 
 
 def _headline(curve: Curve) -> dict[str, Any]:
-    """First, last and best value of one curve with their steps; harm up: lowest is best."""
+    """First, last and best value of one curve with their steps. The lowest value is best if higher is worse."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = curve.values[finite]
     best = int(np.argmax(x) if curve.role.worse == "down" else np.argmin(x))

@@ -1,4 +1,4 @@
-"""Layers of a network as they were logged: histograms of gradients, weights and activations, and norms by layer."""
+"""The tensors of a network as logged: histograms of gradients, weights and activations, and gradient norms by layer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,27 +9,35 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loganalyst.features.context import Context, first_level, last_level, seen
+from loganalyst.features.context import Context, first_level, last_level, witness_at
 from loganalyst.model import Witness
 
 Kind = Literal["gradient", "weight", "activation"]
 
-# what a histogram is of, from its name; what says nothing of the kind is a weight where it names a parameter
+# The kind of a histogram by its name, in this order: "gradients/layer1.weight" is a gradient, "fc.weight" a weight
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("gradient", re.compile(r"(^|[^a-z])(d?grads?|gradients?)([^a-z]|$)")),
     ("activation", re.compile(r"(^|[^a-z])(act|acts|activations?|outputs?|relu|gelu|silu|tanh|sigmoid)([^a-z]|$)")),
     ("weight", re.compile(r"(^|[^a-z])(weights?|kernel|bias|params?|parameters?|embeddings?)([^a-z]|$)")),
 )
-_SAID = re.compile(r"d?grads?|gradients?|parameters?|params?|histograms?|hist|norms?|train")
+# words that name the logged quantity, not the tensor: "gradients/fc1/weight" and "fc1/weight" are one tensor
+_QUANTITY_WORD = re.compile(r"d?grads?|gradients?|parameters?|params?|histograms?|hist|norms?|train")
+# biases and normalisation: "layer3.bn.weight", "fc.bias", "ln_1.weight"
 _SMALL = re.compile(r"(^|[^a-z])(bias(es)?|(batch|layer|group|rms)?_?norms?|[bl]n|gamma|beta|running|ln_\w+)([^a-z]|$)")
-_GRADIENT_NORM = re.compile(r"grad(ient)?s?_?(l?\d(\.\d+)?_)?norms?")  # what was logged, no layer of normalisation
-_SPARSE = re.compile(r"emb(ed(ding)?s?)?([^a-z]|$)|wte|wpe|lookup|vocab")  # most rows get no gradient in a step
+_GRADIENT_NORM = re.compile(
+    r"grad(ient)?s?_?(l?\d(\.\d+)?_)?norms?"
+)  # "grad_2.0_norm/fc": a logged quantity, no normalisation
+_SPARSE = re.compile(
+    r"emb(ed(ding)?s?)?([^a-z]|$)|wte|wpe|lookup|vocab"
+)  # embeddings: most rows get no gradient in a step
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One tensor over n logged steps. `size` (n) is its norm; `zeros` (n) the share of its values that are 0, `reach`
-    (n) the largest absolute value, both NaN where not known; `moments` (n, k) change with the tensor.
+    """One tensor over n logged steps.
+
+    `size` (n) is its norm, `zeros` (n) the share of its values that are 0, and `reach` (n) the largest absolute value,
+    both NaN where not known. `moments` (n, k) change whenever the tensor changes.
     """
 
     metric: str
@@ -44,7 +52,7 @@ class Layer:
 
     @property
     def first(self) -> float | None:
-        """The norm where the run began."""
+        """The norm at the start of the run."""
         return first_level(self.size)
 
     @property
@@ -54,11 +62,13 @@ class Layer:
 
     @property
     def tensor(self) -> str:
-        """What remains of the name without the words that say what was logged of it: to find the same tensor again."""
-        return ".".join(w for w in re.split(r"[^a-z0-9_]+", self.metric.lower()) if w and not _SAID.fullmatch(w))
+        """The name without the words for the logged quantity: the same for all quantities of one tensor."""
+        return ".".join(
+            w for w in re.split(r"[^a-z0-9_]+", self.metric.lower()) if w and not _QUANTITY_WORD.fullmatch(w)
+        )
 
-    def seen(self, at: int | None = None) -> Witness:
-        """The witness of a logged step, or of the layer as a whole."""
+    def witness_at(self, at: int | None = None) -> Witness:
+        """The witness of a logged step, or of the whole layer."""
         if at is None:
             return Witness(self.metric, file=self.source)
         line = int(self.lines[at])
@@ -66,25 +76,28 @@ class Layer:
 
 
 def layers(context: Context, kind: Kind) -> list[Layer]:
-    """The layers of a kind in order of depth: by number where the names differ in numbers alone, else as first logged.
+    """The layers of a kind in order of depth: by number where the names differ only in numbers, otherwise in logged
+    order.
 
-    Of gradients that were logged as norms and as histograms, whichever has more layers.
+    Where gradients were logged as norms and as histograms, the form with more layers is taken.
     """
-    told = [layer for layer in _histograms(context) if layer.kind == kind]
+    found = [layer for layer in _histograms(context) if layer.kind == kind]
     if kind == "gradient":
         norms = list(_norms(context))
-        told = norms if len(norms) >= len(told) else told
-    return sorted(told, key=_depth) if len({re.sub(r"\d+", "#", t.metric) for t in told}) == 1 else told
+        found = norms if len(norms) >= len(found) else found
+    return sorted(found, key=_depth) if len({re.sub(r"\d+", "#", layer.metric) for layer in found}) == 1 else found
 
 
 def main(found: Sequence[Layer]) -> list[Layer]:
-    """Without biases and scales of normalisation, whose gradients are small or zero by nature, where others are left."""
+    """The layers without biases and normalisation, whose gradients are small or zero by nature; all, if fewer than two
+    remain.
+    """
     large = [layer for layer in found if not _SMALL.search(_GRADIENT_NORM.sub("", layer.metric.lower()))]
     return large if len(large) >= 2 else list(found)
 
 
 def dense(found: Sequence[Layer]) -> list[Layer]:
-    """Without embeddings: of these only the rows that were looked up get a gradient."""
+    """The layers without embeddings, in which only the looked-up rows get a gradient."""
     return [layer for layer in found if not _SPARSE.search(layer.metric.lower())]
 
 
@@ -94,10 +107,10 @@ def _depth(layer: Layer) -> tuple[int, ...]:
 
 def _norms(context: Context) -> Iterator[Layer]:
     order = {metric: i for i, metric in enumerate(c.metric for c in context.curves)}
-    for c in sorted(context.of("layer_grad_norm"), key=lambda c: order[c.metric]):
+    for c in sorted(context.with_role("layer_grad_norm"), key=lambda c: order[c.metric]):
         size = np.abs(c.values)
         unknown = np.full(size.size, np.nan)
-        yield Layer(c.metric, "gradient", c.steps, size, unknown, unknown, size[:, None], seen(c).file, c.lines)
+        yield Layer(c.metric, "gradient", c.steps, size, unknown, unknown, size[:, None], witness_at(c).file, c.lines)
 
 
 def _kind(metric: str) -> Kind | None:
@@ -106,7 +119,7 @@ def _kind(metric: str) -> Kind | None:
 
 def _histograms(context: Context) -> Iterator[Layer]:
     rows = context.run.distributions
-    if not rows.height:  # as in most runs; this is asked for each kind of layers
+    if not rows.height:  # the usual case, and this runs once for each kind
         return
     rows = rows.filter(pl.col("step").is_not_null())
     rows = rows.unique(["metric", "step"], keep="last", maintain_order=True).sort("step", maintain_order=True)

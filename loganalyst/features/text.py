@@ -1,4 +1,4 @@
-"""What the job log says: the line that states the root cause, and how much else there is."""
+"""Features of the job log: the line that states the root cause, and counts of other lines."""
 
 import json
 import re
@@ -14,53 +14,63 @@ from loganalyst.model import Feature, FeatureValue, Run, Witness
 from loganalyst.patterntraits import having, signals
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
-SHORT = 200  # characters of a message
-ENDING = 60  # of its end where it is longer
-_RATE = re.compile(r"\b(?:it/s|s/it)\b")  # of a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
-_ROOT: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
-    ("log_root_label", "text", "", "class of the fault the root-cause line states (`none`: no fault found)"),
-    ("log_root_pattern", "text", "", "pattern of rules/text that claims the root-cause line (`none`: no fault found)"),
-    ("log_root_message", "text", "", "what the root-cause line says"),
+MAX_MESSAGE = 200  # characters of a message
+MAX_ENDING = 60  # of these, characters of the end of a longer message
+_RATE = re.compile(r"\b(?:it/s|s/it)\b")  # the rate in a progress bar: `50%|█████     | 5/10 [00:01<00:01,  4.9it/s]`
+_ROOT_FEATURES: tuple[tuple[str, Literal["float", "int", "text"], str, str], ...] = (
+    ("log_root_label", "text", "", "class of the fault that the root-cause line states (`none`: no fault found)"),
+    ("log_root_pattern", "text", "", "pattern of rules/text that matched the root-cause line (`none`: no fault found)"),
+    ("log_root_message", "text", "", "message of the root-cause line"),
     ("log_root_exception", "text", "", "exception class on the root-cause line"),
-    ("log_root_frame", "text", "", "innermost frame of the user's own code above it, file:line in function"),
-    ("log_root_rank", "int", "", "rank that failed first; where ranks gave up waiting, the only one that never spoke"),
+    (
+        "log_root_frame",
+        "text",
+        "",
+        "innermost frame of the user's own code above the root-cause line, file:line in function",
+    ),
+    (
+        "log_root_rank",
+        "int",
+        "",
+        "rank that failed first; where ranks gave up waiting, the only rank that wrote nothing",
+    ),
     ("log_root_teller", "int", "", "rank that printed the root-cause line"),
     ("log_root_node", "text", "", "node that failed first"),
     ("log_root_ranks", "int", "ranks", "ranks that printed the traceback or stack of the root cause"),
     ("log_root_module", "text", "", "package that could not be imported"),
-    ("log_root_path", "text", "", "file or folder the root-cause line names"),
+    ("log_root_path", "text", "", "file or folder that the root-cause line names"),
     ("log_root_parameter", "text", "", "parameter whose shape differs from the checkpoint's"),
-    ("log_root_operation", "text", "", "collective or operation the root-cause line names"),
-    ("log_root_shapes", "text", "", "the two shapes that do not fit together"),
+    ("log_root_operation", "text", "", "collective or operation that the root-cause line names"),
+    ("log_root_shapes", "text", "", "the two shapes that do not match"),
     ("log_oom_tried_gib", "float", "GiB", "size of the allocation that failed"),
     ("log_oom_total_gib", "float", "GiB", "capacity of the device that ran out of memory"),
-    ("log_oom_free_gib", "float", "GiB", "what was free on it"),
-    ("log_oom_reserved_share", "float", "", "memory held by the allocator but unused, as share of the capacity"),
+    ("log_oom_free_gib", "float", "GiB", "free memory of that device"),
+    ("log_oom_reserved_share", "float", "", "memory held by the allocator but unused, as a share of the capacity"),
     ("log_host_memory_used_gib", "float", "GiB", "host memory the scheduler measured when it killed the job"),
     ("log_host_memory_limit_gib", "float", "GiB", "host memory limit the scheduler enforced"),
     ("log_collective_timeout_s", "float", "s", "time limit of the collective operation that timed out"),
-    ("log_stopped_at", "text", "", "when the scheduler stopped the job, as it printed it"),
+    ("log_stopped_at", "text", "", "time at which the scheduler stopped the job, as it printed it"),
     ("log_kill_signal", "text", "", "signal that ended the program or a rank"),
 )
-_COUNTS = (
+_COUNT_FEATURES = (
     ("log_lines_read", "lines of job logs read (last session)"),
     ("log_traceback_count", "Python tracebacks"),
-    ("log_cascade_count", "lines that follow from an earlier fault"),
+    ("log_cascade_count", "lines that are consequences of an earlier fault"),
     ("log_work_count", "lines that state a completed unit of work: a trial, a fold, an epoch, an evaluation"),
 )
 FEATURES = (
-    *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT),
-    *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNTS),
+    *(Feature(name, dtype, unit, meaning, NEEDS) for name, dtype, unit, meaning in _ROOT_FEATURES),
+    *(Feature(name, "int", "lines", meaning, NEEDS) for name, meaning in _COUNT_FEATURES),
 )
-_TRACEBACKS = ("python", "xla")  # of other blocks the line itself says more
-_MODULES = (
+_TRACEBACKS = ("python", "xla")  # kinds of blocks with a better message than the line itself
+_MODULE_CAPTURES = (
     "module", "module_range", "old_module", "run_module", "library", "library_file", "library_missing", "library_lost", "library_any",
 )  # fmt: skip
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "B": 2.0**-30}
 
 
 def compute(context: Context) -> Computed:
-    """The features of the last session; all None where no job log was read."""
+    """The features of the last session; nothing if no job log was read."""
     run = context.run
     logs = [s.path for s in run.sources if s.format == "text"]
     if not logs:
@@ -84,78 +94,84 @@ def _counted(lines: pl.DataFrame) -> Computed:
 def _described(run: Run, row: Mapping[str, Any] | None, lines: pl.DataFrame) -> Computed:
     known = signals()
     sent = [known[p] for p in lines["pattern"] if p in known]
-    # SIGTERM is what the others get when one of them died
+    # when one rank dies, the others get SIGTERM
     signal = next((s for s in sent if s != "SIGTERM"), sent[0] if sent else "none")
     if row is None:
         return {"log_root_label": "none", "log_root_pattern": "none", "log_kill_signal": signal}
     block = run.block(row["file"], row["line"]) or {}
-    said = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
+    captures = {k: v for k, v in json.loads(row["captures"] or "{}").items() if v is not None}
     words = ("exception", "message", "frame") if block.get("kind") in _TRACEBACKS else ("exception", "frame")
-    told = {**said, **{name: block[name] for name in words if block.get(name)}}
+    known_texts = {**captures, **{name: block[name] for name in words if block.get(name)}}
     rank, node = row["rank"], row["node"]
-    if row["part"] != "peer":  # of a complaint it is who complains
+    if row["part"] != "peer":  # a line about a peer names the rank that complains
         rank, node = block.get("rank") if rank is None else rank, block.get("node") if node is None else node
     values = {
         "log_root_label": row["label"],
         "log_root_pattern": row["pattern"],
-        "log_root_message": _short(told.get("message", "").strip() or _without_bar(row["text"]).strip()),
-        "log_root_exception": told.get("exception"),
-        "log_root_frame": told.get("frame"),
+        "log_root_message": _shortened(known_texts.get("message", "").strip() or _without_bar(row["text"]).strip()),
+        "log_root_exception": known_texts.get("exception"),
+        "log_root_frame": known_texts.get("frame"),
         "log_root_rank": rank,
         "log_root_teller": row["teller"],
         "log_root_node": node,
         "log_root_ranks": len(block.get("ranks") or ()) or None,
-        "log_root_module": _first(said, *_MODULES),
-        "log_root_path": _first(said, "path", "lost", "folder", "script", *(() if row["part"] == "stop" else ("at",))),
-        "log_root_parameter": said.get("key"),
-        "log_root_operation": _first(said, "op", "operation"),
-        "log_root_shapes": _shapes(said),
-        "log_stopped_at": said.get("at") if row["part"] == "stop" else None,
+        "log_root_module": _first_capture(captures, *_MODULE_CAPTURES),
+        "log_root_path": _first_capture(
+            captures, "path", "lost", "folder", "script", *(() if row["part"] == "stop" else ("at",))
+        ),
+        "log_root_parameter": captures.get("key"),
+        "log_root_operation": _first_capture(captures, "op", "operation"),
+        "log_root_shapes": _shapes(captures),
+        "log_stopped_at": captures.get("at") if row["part"] == "stop" else None,
         "log_kill_signal": signal,
-        **_quantities(said),
+        **_quantities(captures),
     }
     witness = Witness(file=row["file"], line=row["line"], rank=rank, node=node)
     return {name: (value, witness) for name, value in values.items() if value is not None}
 
 
 def _without_bar(text: str) -> str:
-    """A line without the progress bar before what it says."""
+    """The line without a progress bar at its start."""
     drawn = text[: text.rfind("]") + 1]
     rate = max((hit.end() for hit in _RATE.finditer(drawn, max(drawn.find("|"), 0))), default=None)
     return text if rate is None or "|" not in drawn else text[text.index("]", rate) + 1 :]
 
 
-def _short(text: str) -> str:
-    """The text, or its head and its end: a command says last how it ended."""
-    return text if len(text) <= SHORT else f"{text[: SHORT - ENDING - 3]} … {text[-ENDING:]}"
+def _shortened(text: str) -> str:
+    """The text, or its start and its end, because a command states its result last."""
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - MAX_ENDING - 3]} … {text[-MAX_ENDING:]}"
 
 
-def _quantities(said: Mapping[str, str]) -> dict[str, FeatureValue]:
-    tried = _gib(f"{said['tried']} {said['unit']}" if "unit" in said and "tried" in said else said.get("tried"))
-    total, reserved = _gib(said.get("total")), _gib(said.get("reserved"))
-    timeout = said.get("timeout_ms")
+def _quantities(captures: Mapping[str, str]) -> dict[str, FeatureValue]:
+    tried = _gib(
+        f"{captures['tried']} {captures['unit']}"
+        if "unit" in captures and "tried" in captures
+        else captures.get("tried")
+    )
+    total, reserved = _gib(captures.get("total")), _gib(captures.get("reserved"))
+    timeout = captures.get("timeout_ms")
     return {
-        "log_oom_tried_gib": tried if tried is not None else _bytes(said.get("tried_bytes")),
+        "log_oom_tried_gib": tried if tried is not None else _bytes(captures.get("tried_bytes")),
         "log_oom_total_gib": total,
-        "log_oom_free_gib": _gib(said.get("free")),
+        "log_oom_free_gib": _gib(captures.get("free")),
         "log_oom_reserved_share": reserved / total if reserved is not None and total else None,
-        "log_host_memory_used_gib": _bytes(said.get("used")),
-        "log_host_memory_limit_gib": _bytes(said.get("limit")),
+        "log_host_memory_used_gib": _bytes(captures.get("used")),
+        "log_host_memory_limit_gib": _bytes(captures.get("limit")),
         "log_collective_timeout_s": float(timeout) / 1000 if timeout else None,
     }
 
 
-def _first(said: Mapping[str, str], *names: str) -> str | None:
-    return next((said[name] for name in names if name in said), None)
+def _first_capture(captures: Mapping[str, str], *names: str) -> str | None:
+    return next((captures[name] for name in names if name in captures), None)
 
 
-def _shapes(said: Mapping[str, str]) -> str | None:
+def _shapes(captures: Mapping[str, str]) -> str | None:
     pairs = (("left", "right"), ("m1", "m2"), ("found", "wanted"))
-    return next((f"{said[a]} and {said[b]}" for a, b in pairs if a in said and b in said), None)
+    return next((f"{captures[a]} and {captures[b]}" for a, b in pairs if a in captures and b in captures), None)
 
 
 def _gib(text: str | None) -> float | None:
-    """`12.5 GiB` as a number."""
+    """The number of GiB of a text such as `12.5 GiB`."""
     number, _, unit = (text or "").partition(" ")
     try:
         return float(number) * _GIB[unit]

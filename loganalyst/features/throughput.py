@@ -1,4 +1,6 @@
-"""How fast the run went, and whether it slowed down: by its own readings, else by the times of its rows."""
+"""Features of speed: how fast the run was, and whether it slowed down. Own readings count before
+the times of the rows.
+"""
 
 from datetime import timedelta
 
@@ -6,41 +8,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.curves.logtimes import pauses
-from loganalyst.features.context import Computed, Context, median, ratio, seen
+from loganalyst.features.context import Computed, Context, median, ratio, witness_at
 from loganalyst.model import Curve, Feature
 from loganalyst.thresholds import feature_limit
 
 NEEDS = "a throughput or step time, or times of the logged rows"
 FEATURES = (
-    Feature("throughput_metric", "text", "", "what the speed was read from (`steps per second` where from the times of rows)", NEEDS),
-    Feature("throughput_points", "int", "points", "readings of speed, after the first tenth", NEEDS),
-    Feature("throughput_best", "float", "", "highest median speed of a tenth of the run (of steps a second where read from times)", NEEDS),
-    Feature("throughput_last_share", "float", "share", "speed in the last tenth against the highest of the tenths", NEEDS),
-    Feature("throughput_low_share", "float", "share", "part of the run, after its fastest tenth, that went below three quarters of it", NEEDS),
-    Feature("throughput_drop_share", "float", "share", "speed right after the largest drop against right before (near throughput_last_share: sudden; else a drift)", NEEDS),
+    Feature("throughput_metric", "text", "", "metric from which the speed was read (`steps per second`: from the times of the rows)", NEEDS),
+    Feature("throughput_points", "int", "points", "readings of speed after the first tenth of the run", NEEDS),
+    Feature("throughput_best", "float", "", "highest median speed of any tenth of the run (in steps per second where read from times)", NEEDS),
+    Feature("throughput_last_share", "float", "share", "speed in the last tenth as a share of the fastest tenth", NEEDS),
+    Feature("throughput_low_share", "float", "share", "share of the run, from its fastest tenth on, below three quarters of that speed", NEEDS),
+    Feature("throughput_drop_share", "float", "share", "speed right after the largest drop as a share of the speed right before it (near throughput_last_share: sudden, otherwise a drift)", NEEDS),
     Feature("throughput_drop_step", "int", "step", "step of the largest drop", NEEDS),
-    Feature("throughput_noise", "float", "", "half of the spread of the middle half of the readings against their median, within tenths", NEEDS),
-    Feature("data_time_share", "float", "share", "time spent waiting for data against the time of a step, second half of the run", "a data time beside a step time"),
-    Feature("data_time_first_share", "float", "share", "the same in the first half", "a data time beside a step time"),
+    Feature("throughput_noise", "float", "", "half the interquartile range of the readings relative to their median, within tenths", NEEDS),
+    Feature("data_time_share", "float", "share", "data time as a share of the step time, in the second half of the run", "data time and step time"),
+    Feature("data_time_first_share", "float", "share", "data time as a share of the step time, in the first half of the run", "data time and step time"),
 )  # fmt: skip
-FEWEST = 40  # readings from which tenths can be told
-BRIEF = timedelta(minutes=1)  # a shorter run is all start
+MIN_READINGS = 40  # readings for medians of tenths
+BRIEF_RUN = timedelta(minutes=1)  # a shorter run consists of its start only
 TENTHS = 10
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES that the run tells."""
+    """All of FEATURES for which the run has readings."""
     return {**_speed(context), **_data(context)}
 
 
 def _speed(context: Context) -> Computed:
-    """Speed by tenths of the run; the first readings hold compilation and warm-up."""
+    """Speed by tenths of the run, without the first readings, which contain compilation and warm-up."""
     found = _readings(context)
-    if found is None or _brief(context):
+    if found is None or _is_brief(context):
         return {}
     curve, name, at, speed = found
     at, speed = at[speed.size // 10 :], speed[speed.size // 10 :]
-    if speed.size < FEWEST:
+    if speed.size < MIN_READINGS:
         return {}
     parts = np.array_split(speed, TENTHS)
     levels = np.array([median(part) for part in parts])
@@ -50,9 +52,9 @@ def _speed(context: Context) -> Computed:
     spread = [
         float(np.subtract(*np.quantile(p, (0.75, 0.25)))) / 2 / m for p, m in zip(parts, levels, strict=True) if m > 0
     ]
-    witness = seen(curve, int(at[-1]))
+    witness = witness_at(curve, int(at[-1]))
     out: Computed = {
-        "throughput_metric": (name, seen(curve)),
+        "throughput_metric": (name, witness_at(curve)),
         "throughput_points": int(speed.size),
         "throughput_best": float(levels[best]),
         "throughput_last_share": (float(levels[-1] / levels[best]), witness),
@@ -62,13 +64,15 @@ def _speed(context: Context) -> Computed:
     return out | _drop(curve, at, speed, best * speed.size // TENTHS)
 
 
-def _brief(context: Context) -> bool:
+def _is_brief(context: Context) -> bool:
     started, ended = context.run.started, context.run.ended
-    return started is not None and ended is not None and ended - started < BRIEF
+    return started is not None and ended is not None and ended - started < BRIEF_RUN
 
 
 def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best: int) -> Computed:
-    """The place behind the fastest tenth where the median of a tenth of the readings falls most to the next."""
+    """The place after the fastest tenth with the largest fall of the median from one tenth of the
+    readings to the next.
+    """
     width = max(speed.size // TENTHS, 1)
     places = np.arange(max(best, width), speed.size - width + 1, max(width // 10, 1))
     if not places.size:
@@ -76,7 +80,7 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
     after, before = (np.array([median(speed[p + a : p + b]) for p in places]) for a, b in ((0, width), (-width, 0)))
     fell = np.divide(after, before, out=np.ones(places.size), where=before > 0)
     worst = int(np.argmin(fell))
-    witness = seen(curve, int(at[places[worst]]))
+    witness = witness_at(curve, int(at[places[worst]]))
     return {
         "throughput_drop_share": (float(fell[worst]), witness),
         "throughput_drop_step": (int(curve.steps[at[places[worst]]]), witness),
@@ -84,11 +88,11 @@ def _drop(curve: Curve, at: NDArray[np.int64], speed: NDArray[np.float64], best:
 
 
 def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[np.float64]] | None:
-    """Curve, name, positions and speeds; higher is faster. The run's own readings before what its clock tells."""
+    """Curve, name, positions and speeds (higher is faster), from the run's own readings or from its times."""
     for role, power in (("throughput", 1.0), ("step_time", -1.0)):
-        for curve in context.of(role):
+        for curve in context.with_role(role):
             at = np.flatnonzero(np.isfinite(curve.values) & (curve.values > 0))
-            if at.size >= FEWEST:
+            if at.size >= MIN_READINGS:
                 return curve, curve.metric, at, curve.values[at] ** power
     found = pauses(context.curves, np.array([]))
     if found is None:
@@ -99,9 +103,16 @@ def _readings(context: Context) -> tuple[Curve, str, NDArray[np.int64], NDArray[
 
 
 def _data(context: Context) -> Computed:
-    """Only where both were logged at the same steps, in the same unit: no step waits longer than it takes."""
-    waits, steps = context.of("data_time"), context.of("step_time")
-    if not waits or not steps or not np.array_equal(waits[0].steps, steps[0].steps) or len(waits[0].steps) < FEWEST:
+    """Shares of the data time. Both times must be logged at the same steps and in the same unit: no step may wait
+    longer than it takes.
+    """
+    waits, steps = context.with_role("data_time"), context.with_role("step_time")
+    if (
+        not waits
+        or not steps
+        or not np.array_equal(waits[0].steps, steps[0].steps)
+        or len(waits[0].steps) < MIN_READINGS
+    ):
         return {}
     half = len(waits[0].values) // 2
     some = np.isfinite(waits[0].values) & np.isfinite(steps[0].values)
@@ -113,5 +124,5 @@ def _data(context: Context) -> Computed:
     )
     if late is None or early is None or not 0 <= min(late, early) <= max(late, early) <= 1:
         return {}
-    witness = seen(waits[0], len(waits[0].values) - 1)
+    witness = witness_at(waits[0], len(waits[0].values) - 1)
     return {"data_time_share": (late, witness), "data_time_first_share": early}

@@ -1,4 +1,4 @@
-"""Features of held-out losses, accuracies and scores, beside training."""
+"""Features of held-out losses, accuracies and scores, compared with training."""
 
 import re
 from collections.abc import Sequence
@@ -17,59 +17,61 @@ from loganalyst.features.context import (
     first_level,
     last_level,
     ratio,
-    seen,
     tau,
+    witness_at,
 )
 from loganalyst.model import Curve, Feature
 from loganalyst.signals import Gap
 from loganalyst.thresholds import feature_limit
 
 LOSSES = ("val_loss", "val_loss_component")
-FEWEST = 6  # values whose order tells a trend
-_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
+MIN_TREND_POINTS = 6
+# precision or recall, but not "average_precision" (area under the curve)
+_ONE_SIDED = re.compile(r"(?<!average_)(?<!avg_)(precision|recall)")
+# words for held-out data: "val", "validation", "eval", "test"
 _HELD_OUT = re.compile(r"val(idation|id)?|eval(uation)?|test|dev")
 
 FEATURES = (
     Feature("val_loss_metric", "text", "", "held-out loss that looks worst", "val_loss"),
     Feature("val_loss_is_total", "bool", "", "it is the whole held-out loss, not one term of it", "val_loss"),
-    Feature("val_loss_points", "int", "points", "logged values of it", "val_loss"),
-    Feature("val_loss_last", "float", "loss", "its last level", "val_loss"),
-    Feature("val_loss_best", "float", "loss", "its lowest smoothed value", "val_loss"),
-    Feature("val_loss_best_step", "int", "step", "where it was lowest", "val_loss"),
-    Feature("val_loss_best_share", "float", "share", "where in the run it was lowest (0 = start, 1 = end)", "val_loss"),
+    Feature("val_loss_points", "int", "points", "logged values of the held-out loss", "val_loss"),
+    Feature("val_loss_last", "float", "loss", "last level of the held-out loss", "val_loss"),
+    Feature("val_loss_best", "float", "loss", "lowest smoothed value of the held-out loss", "val_loss"),
+    Feature("val_loss_best_step", "int", "step", "step at which the held-out loss was lowest", "val_loss"),
+    Feature("val_loss_best_share", "float", "share", "position in the run at which the held-out loss was lowest (0 = start, 1 = end)", "val_loss"),
     Feature("val_loss_points_after_best", "int", "points", "values logged after the lowest", "val_loss"),
-    Feature("val_loss_rise_ratio", "float", "ratio", "last level against the lowest (positive losses)", "val_loss"),
-    Feature("val_loss_rise_noise", "float", "noise", "last level less the lowest, in units of its noise", "val_loss"),
-    Feature("val_loss_drop_relative", "float", "share", "its fall against its first level", "val_loss"),
-    Feature("val_loss_alone", "bool", "", "no training loss is logged beside it", "val_loss"),
-    Feature("val_score_at_best", "bool", "", "a held-out score is logged beside it (four values or more), gained, and ended within half a percent of its best", "val_loss"),
-    Feature("val_loss_trend", "float", "", "Kendall's tau of it against time, of the second half (-1 = each value is lower than the one before)", "val_loss"),
-    *event_features("val_loss_nonfinite", "runs of NaN or infinite held-out losses", "val_loss"),
-    Feature("val_loss_nonfinite_metric", "text", "", "the first held-out loss that ends NaN or infinite", "val_loss"),
-    Feature("val_loss_never_finite_metric", "text", "", "a held-out loss that was never a finite number: infinite, or logged three times or more", "val_loss"),
+    Feature("val_loss_rise_ratio", "float", "ratio", "last level divided by lowest level (positive losses only)", "val_loss"),
+    Feature("val_loss_rise_noise", "float", "noise", "last level minus lowest level, in units of the noise", "val_loss"),
+    Feature("val_loss_drop_relative", "float", "share", "fall of the held-out loss relative to its first level", "val_loss"),
+    Feature("val_loss_alone", "bool", "", "no training loss is logged with it", "val_loss"),
+    Feature("val_score_at_best", "bool", "", "a held-out score with at least four values is logged too; it gained and ended within half a percent of its best", "val_loss"),
+    Feature("val_loss_trend", "float", "", "Kendall's tau of the second half of the held-out loss against time (-1 = each value is lower than all before)", "val_loss"),
+    *event_features("val_loss_nonfinite", "run of NaN or infinite held-out losses", "val_loss"),
+    Feature("val_loss_nonfinite_metric", "text", "", "first held-out loss that ends NaN or infinite", "val_loss"),
+    Feature("val_loss_never_finite_metric", "text", "", "held-out loss that was never finite: infinite, or logged at least three times", "val_loss"),
     Feature("val_loss_ends_nonfinite", "bool", "", "a held-out loss that was finite ends NaN or infinite", "val_loss"),
-    Feature("train_fall_since_val_best", "float", "share", "fall of the training loss since the held-out loss was lowest", "val_loss"),
+    Feature("train_fall_since_val_best", "float", "share", "relative fall of the training loss since the held-out loss was lowest", "val_loss"),
     Feature("train_val_gap", "float", "share", "(held-out − training) / |training| at the end", "val_loss"),
-    Feature("train_val_gap_growth", "float", "share", "growth of that gap since the held-out loss was lowest", "val_loss"),
-    Feature("train_val_gap_widening", "float", "noise", "how far that gap ended above its smallest, in units of the noise of the held-out loss", "val_loss"),
-    Feature("train_val_gap_onset_step", "int", "step", "from where on it stays above its smallest by more than the noise", "val_loss"),
+    Feature("train_val_gap_growth", "float", "share", "growth of this gap since the held-out loss was lowest", "val_loss"),
+    Feature("train_val_gap_widening", "float", "noise", "final gap minus smallest gap, in units of the noise of the held-out loss", "val_loss"),
+    Feature("train_val_gap_onset_step", "int", "step", "step from which the gap stays above its smallest value by more than the noise", "val_loss"),
     Feature("val_score_metric", "text", "", "held-out accuracy or score that looks worst", "val_accuracy"),
-    Feature("val_score_name", "text", "", "that metric; `1 - wer` where it is an error rate, of which what it leaves of 1 is told", "val_accuracy"),
-    Feature("val_score_points", "int", "points", "logged values of it", "val_accuracy"),
-    Feature("val_score_first", "float", "score", "its first value", "val_accuracy"),
-    Feature("val_score_last", "float", "score", "its last value", "val_accuracy"),
-    Feature("val_accuracy_last", "float", "share", "its last value where it is an accuracy, as a share", "val_accuracy"),
-    Feature("val_score_best", "float", "score", "its highest value", "val_accuracy"),
-    Feature("val_score_best_step", "int", "step", "where it was highest", "val_accuracy"),
-    Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value against the highest", "val_accuracy"),
-    Feature("val_score_fall_noise", "float", "noise", "last level below the highest smoothed one, in units of its noise", "val_accuracy"),
-    Feature("val_score_gain", "float", "score", "last less first value", "val_accuracy"),
-    Feature("val_score_late_gain_share", "float", "share", "gain over the last third against the gain of the whole run", "val_accuracy"),
-    Feature("val_score_still_share", "float", "share", "of its values those at the end that all equal the last", "val_accuracy"),
+    Feature("val_score_name", "text", "", "name of this metric; `1 - wer` for an error rate, which is reported as 1 minus the rate", "val_accuracy"),
+    Feature("val_score_points", "int", "points", "logged values of the held-out score", "val_accuracy"),
+    Feature("val_score_first", "float", "score", "first value of the held-out score", "val_accuracy"),
+    Feature("val_score_last", "float", "score", "last value of the held-out score", "val_accuracy"),
+    Feature("val_accuracy_last", "float", "share", "last held-out accuracy as a share; only if the score is an accuracy", "val_accuracy"),
+    Feature("val_score_best", "float", "score", "highest value of the held-out score", "val_accuracy"),
+    Feature("val_score_best_step", "int", "step", "step at which the held-out score was highest", "val_accuracy"),
+    Feature("val_score_loss_from_best", "float", "share", "fall from the highest to the last value as a share of the highest", "val_accuracy"),
+    Feature("val_score_fall_noise", "float", "noise", "highest smoothed value minus last level, in units of the noise", "val_accuracy"),
+    Feature("val_score_gain", "float", "score", "last value minus first value", "val_accuracy"),
+    Feature("val_score_late_gain_share", "float", "share", "gain over the last third as a share of the gain of the whole run", "val_accuracy"),
+    Feature("val_score_still_share", "float", "share", "share of the values that form an unbroken run at the end, all equal to the last", "val_accuracy"),
     Feature("val_score_constant", "bool", "", "three or more values, all equal", "val_accuracy"),
     Feature("train_accuracy_last", "float", "score", "last level of the training accuracy", "train_accuracy"),
-    Feature("accuracy_errors_left", "float", "share", "errors that the training accuracy leaves at the end (the held-out one, where that is not logged) against those at first", "train_accuracy"),
-    Feature("accuracy_gap", "float", "score", "training less held-out accuracy at the end", "val_accuracy"),
+    Feature("accuracy_errors_left", "float", "share", "last error share (1 − accuracy) divided by the first, of the training accuracy, or of the held-out accuracy where that is not logged", "train_accuracy"),
+    Feature("accuracy_gap", "float", "score", "training accuracy minus held-out accuracy at the end", "val_accuracy"),
 )  # fmt: skip
 
 
@@ -79,13 +81,13 @@ def compute(context: Context) -> Computed:
 
 
 def _losses(context: Context) -> Computed:
-    held_out = context.of("val_loss") or context.of("val_loss_component")
+    held_out = context.with_role("val_loss") or context.with_role("val_loss_component")
     if not held_out:
         return {}
     gaps = [(c, context.gap(_partner(context, c), c)) for c in held_out]
     curve, gap = max(gaps, key=_badness)
     shape = context.shape(curve)
-    best = seen(curve, gap.best_index if gap.best_index is not None else shape.best_index)
+    best = witness_at(curve, gap.best_index if gap.best_index is not None else shape.best_index)
     finite = curve.values[np.isfinite(curve.values)]
     span = float(curve.steps[-1] - curve.steps[0])
     return {
@@ -100,9 +102,9 @@ def _losses(context: Context) -> Computed:
         "val_loss_rise_ratio": (gap.rise_ratio or shape.rise_ratio, best),
         "val_loss_rise_noise": (gap.rise, best),
         "val_loss_drop_relative": shape.total_relative_drop,
-        "val_loss_trend": tau(finite[finite.size // 2 :], FEWEST),
-        "val_loss_alone": not context.of("train_loss", "loss_component", "recon_loss", "rl_loss"),
-        "val_score_at_best": _at_best(scores(context)),
+        "val_loss_trend": tau(finite[finite.size // 2 :], MIN_TREND_POINTS),
+        "val_loss_alone": not context.with_role("train_loss", "loss_component", "recon_loss", "rl_loss"),
+        "val_score_at_best": _ends_at_best(scores(context)),
         "train_fall_since_val_best": (gap.train_fall, best),
         "train_val_gap": gap.final_ratio,
         "train_val_gap_growth": None
@@ -110,12 +112,12 @@ def _losses(context: Context) -> Computed:
         else gap.final_ratio - gap.best_ratio,
         "train_val_gap_widening": gap.widening,
         **_onset(curve, gap.onset_index),
-        **event("val_loss_nonfinite", True, context.found("nonfinite", *LOSSES)),
+        **event("val_loss_nonfinite", True, context.findings_on("nonfinite", *LOSSES)),
         **_broken(held_out),
     }
 
 
-def _at_best(held_out: Sequence[Curve]) -> bool:
+def _ends_at_best(held_out: Sequence[Curve]) -> bool:
     if not held_out:
         return False
     x = share(held_out[0])
@@ -126,12 +128,12 @@ def _at_best(held_out: Sequence[Curve]) -> bool:
 def _onset(curve: Curve, index: int | None) -> Computed:
     if index is None:
         return {}
-    witness = seen(curve, index)
+    witness = witness_at(curve, index)
     return {"train_val_gap_onset_step": (witness.step, witness)}
 
 
 def _broken(held_out: list[Curve]) -> Computed:
-    """Losses that were finite and whose last two values are not."""
+    """Losses that were finite and whose last two values are not, and losses that were never finite."""
     broken = [c for c in held_out if np.isfinite(c.values).any() and not np.isfinite(c.values[-2:]).any()]
     never = [
         c for c in held_out if not np.isfinite(c.values).any() and (len(c.values) >= 3 or np.isinf(c.values).any())
@@ -150,29 +152,29 @@ def _badness(pair: "tuple[Curve, Gap]") -> float:
 
 
 def _partner(context: Context, held_out: Curve) -> Curve | None:
-    """The training curve of the same name but for the word that says held-out, else the training loss."""
-    wanted = _bare(held_out.metric)
-    train = [*context.of("train_loss"), *context.of("loss_component", "recon_loss", "quantisation_loss")]
-    same = [c for c in train if _bare(c.metric) == wanted]
-    return next(iter(same or (context.of("train_loss") if held_out.role.name == "val_loss" else [])), None)
+    """The training curve of the same name apart from the word for held-out data, otherwise the training loss."""
+    wanted = _bare_name(held_out.metric)
+    train = [*context.with_role("train_loss"), *context.with_role("loss_component", "recon_loss", "quantisation_loss")]
+    same = [c for c in train if _bare_name(c.metric) == wanted]
+    return next(iter(same or (context.with_role("train_loss") if held_out.role.name == "val_loss" else [])), None)
 
 
-def _bare(metric: str) -> str:
+def _bare_name(metric: str) -> str:
     return re.sub(r"[^a-z0-9]|train(ing)?|epoch|step", "", _HELD_OUT.sub("", metric.lower()))
 
 
 def _scores(context: Context) -> Computed:
-    train = next(iter(context.of("train_accuracy")), None)
-    known = last_level(share(train)) if train else None
+    train = next(iter(context.with_role("train_accuracy")), None)
+    train_accuracy = last_level(share(train)) if train else None
     held_out = scores(context)
-    of_training = {"train_accuracy_last": known, "accuracy_errors_left": _errors_left(context)}
+    of_training = {"train_accuracy_last": train_accuracy, "accuracy_errors_left": _errors_left(context)}
     if not held_out:
         return of_training
     last = float(share(held_out[0])[np.isfinite(held_out[0].values)][-1])
     accuracy = held_out[0].role.name == "val_accuracy"
     return {
         **of_training,
-        "accuracy_gap": known - last if accuracy and known is not None else None,
+        "accuracy_gap": train_accuracy - last if accuracy and train_accuracy is not None else None,
         "val_accuracy_last": last if accuracy else None,
         **_score(held_out[0]),
         "val_score_fall_noise": context.shape(held_out[0]).rise_from_best,
@@ -180,28 +182,28 @@ def _scores(context: Context) -> Computed:
 
 
 def _errors_left(context: Context) -> Value:
-    for curve in (context.of("train_accuracy") or context.of("val_accuracy"))[:1]:
+    for curve in (context.with_role("train_accuracy") or context.with_role("val_accuracy"))[:1]:
         first, last = first_level(1 - share(curve)), last_level(1 - share(curve))
-        return ratio(last, first), seen(curve)
+        return ratio(last, first), witness_at(curve)
     return None
 
 
 def scores(context: Context) -> list[Curve]:
-    """Held-out accuracies, else scores, else error rates.
+    """Held-out accuracies, otherwise scores, otherwise error rates.
 
-    Precision and recall are had for each other: they count only where no score stands beside them that weighs both.
+    Precision and recall can be traded for each other, so they count only without a score that weighs both.
     """
     roles = ("val_accuracy", "val_score", "val_error_rate")
-    curves = next(filter(None, map(context.of, roles)), [])
-    whole = [c for c in curves if not _SIDED.search(normalise(c.metric))]
+    curves = next(filter(None, map(context.with_role, roles)), [])
+    whole = [c for c in curves if not _ONE_SIDED.search(normalise(c.metric))]
     return [c for c in whole or curves if np.isfinite(c.values).any()]
 
 
 def _score(curve: Curve) -> Computed:
-    """A held-out accuracy or score with at least one finite value, by itself."""
+    """The features of a held-out accuracy or score with at least one finite value."""
     finite = np.flatnonzero(np.isfinite(curve.values))
     x = share(curve)[finite]
-    best = seen(curve, int(finite[np.argmax(x)]))
+    best = witness_at(curve, int(finite[np.argmax(x)]))
     gain = float(x[-1] - x[0])
     return {
         "val_score_metric": curve.metric,
@@ -220,7 +222,9 @@ def _score(curve: Curve) -> Computed:
 
 
 def share(curve: Curve) -> NDArray[np.float64]:
-    """An accuracy as shares of 1 where it is in per cent, an error rate as what it leaves of 1; any other score as it is."""
+    """The values as shares of 1: accuracies in per cent are divided by 100, error rates subtracted from 1, other scores
+    unchanged.
+    """
     if curve.role.name == "val_score":
         return curve.values
     most = np.max(curve.values[np.isfinite(curve.values)], initial=0.0)

@@ -1,4 +1,4 @@
-"""Features of warnings in the job log that name a cause by themselves."""
+"""Features of warnings in the job log that name a cause on their own."""
 
 import json
 
@@ -10,13 +10,13 @@ from loganalyst.patterntraits import having
 
 NEEDS = "the job log (SLURM output, stdout or stderr)"
 FEATURES = (
-    Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was taken of too few values (0 = looked and none)", NEEDS),
-    Feature("variance_warning_operation", "text", "", "what warned: var, std or another", NEEDS),
+    Feature("variance_warning_count", "int", "lines", "warnings that a variance or standard deviation was computed from too few values (0 = none found)", NEEDS),
+    Feature("variance_warning_operation", "text", "", "operation that warned: var, std or another", NEEDS),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; not known where no job log was read."""
+    """All of FEATURES; not known if no job log was read."""
     if not any(s.format == "text" for s in context.run.sources):
         return {}
     found = context.run.lines.filter(pl.col("pattern").is_in(having("too_few_values")))

@@ -1,5 +1,5 @@
-"""Features of what the checkpoints hold: values that are not finite, tensors that stood still, dead rows, the state of
-the optimiser. Only where they were looked into (`diagnose --checkpoints`); not known otherwise.
+"""Features of the contents of checkpoints: non-finite values, frozen tensors, dead rows, the state of the optimiser.
+They are known only if the checkpoints were inspected (`diagnose --checkpoints`).
 """
 
 from collections.abc import Sequence
@@ -7,48 +7,51 @@ from collections.abc import Sequence
 from loganalyst.features.context import Computed, Context
 from loganalyst.model import CheckpointScan, Feature, Inspection, TensorStats, Witness
 
-LOOKED = "checkpoints, where they are looked into"
-TWO = "two checkpoints of different steps"
+INSPECTED = "checkpoints, inspected with --checkpoints"
+TWO_CHECKPOINTS = "two checkpoints of different steps"
 STATE = "the optimiser's or scaler's state in the last checkpoint"
 FEATURES = (
-    Feature("checkpoint_inspected_count", "int", "checkpoints", "checkpoints that were looked into", LOOKED),
-    Feature("checkpoint_unreadable_count", "int", "checkpoints", "of the last ones those that cannot be read (0 = looked and none)", LOOKED),
-    Feature("checkpoint_unreadable_text", "text", "", "the last of them and why", LOOKED),
-    Feature("checkpoint_last_step", "int", "step", "step of the last one that can be read", LOOKED),
-    Feature("checkpoint_nonfinite_count", "int", "tensors", "tensors of its model that hold NaN or Inf (0 = looked and none)", LOOKED),
-    Feature("checkpoint_nonfinite_share", "float", "share", "share of its tensors with fractions that do", LOOKED),
-    Feature("checkpoint_nonfinite_metric", "text", "", "the one with the largest share of them", LOOKED),
-    Feature("checkpoint_finite_step", "int", "step", "step of the last checkpoint whose model is finite", LOOKED),
-    Feature("checkpoint_optimizer_nonfinite_count", "int", "tensors", "tensors of the optimiser that hold NaN or Inf", STATE),
-    Feature("checkpoint_dead_share", "float", "share", "largest share of rows of zeros in a weight of the last one (embeddings, and those of zeros only, left out)", LOOKED),
-    Feature("checkpoint_dead_metric", "text", "", "that weight", LOOKED),
-    Feature("checkpoint_embedding_share", "float", "share", "parameters that are embeddings", LOOKED),
-    Feature("checkpoint_compared_steps", "int", "steps", "from the one before to the last", TWO),
-    Feature("checkpoint_frozen_count", "int", "tensors", "tensors that are exactly the same in both", TWO),
-    Feature("checkpoint_frozen_share", "float", "share", "share of the tensors that both have", TWO),
-    Feature("checkpoint_frozen_metric", "text", "", "the first of them", TWO),
-    Feature("checkpoint_reset_count", "int", "tensors", "tensors made anew: nothing like before, where the others are", TWO),
-    Feature("checkpoint_runaway_count", "int", "tensors", "tensors that changed far more than the median one", TWO),
-    Feature("checkpoint_runaway_metric", "text", "", "the first of them", TWO),
+    Feature("checkpoint_inspected_count", "int", "checkpoints", "checkpoints that were inspected", INSPECTED),
+    Feature("checkpoint_unreadable_count", "int", "checkpoints", "unreadable checkpoints among the last ones (0 = none found)", INSPECTED),
+    Feature("checkpoint_unreadable_text", "text", "", "the last unreadable checkpoint and the reason", INSPECTED),
+    Feature("checkpoint_last_step", "int", "step", "step of the last readable checkpoint", INSPECTED),
+    Feature("checkpoint_nonfinite_count", "int", "tensors", "tensors of the model in the last readable checkpoint that hold NaN or Inf (0 = none found)", INSPECTED),
+    Feature("checkpoint_nonfinite_share", "float", "share", "share of its floating-point tensors that hold NaN or Inf", INSPECTED),
+    Feature("checkpoint_nonfinite_metric", "text", "", "tensor with the largest share of NaN or Inf", INSPECTED),
+    Feature("checkpoint_finite_step", "int", "step", "step of the last checkpoint with a finite model", INSPECTED),
+    Feature("checkpoint_optimizer_nonfinite_count", "int", "tensors", "tensors of the optimiser state that hold NaN or Inf", STATE),
+    Feature("checkpoint_dead_share", "float", "share", "largest share of all-zero rows in a weight of the last checkpoint (without embeddings and tensors that are entirely 0)", INSPECTED),
+    Feature("checkpoint_dead_metric", "text", "", "weight with the largest share of all-zero rows", INSPECTED),
+    Feature("checkpoint_embedding_share", "float", "share", "share of the parameters that are embeddings", INSPECTED),
+    Feature("checkpoint_compared_steps", "int", "steps", "steps between the last two checkpoints", TWO_CHECKPOINTS),
+    Feature("checkpoint_frozen_count", "int", "tensors", "tensors that are identical in the last two checkpoints", TWO_CHECKPOINTS),
+    Feature("checkpoint_frozen_share", "float", "share", "share of the tensors in both checkpoints that are identical", TWO_CHECKPOINTS),
+    Feature("checkpoint_frozen_metric", "text", "", "the first identical tensor", TWO_CHECKPOINTS),
+    Feature("checkpoint_reset_count", "int", "tensors", "tensors that were reinitialised: unlike before, while the others are alike", TWO_CHECKPOINTS),
+    Feature("checkpoint_runaway_count", "int", "tensors", "tensors that changed far more than the median tensor", TWO_CHECKPOINTS),
+    Feature("checkpoint_runaway_metric", "text", "", "the first of these tensors", TWO_CHECKPOINTS),
     Feature("checkpoint_blown_up_count", "int", "tensors", "second moments far above those of the other tensors", STATE),
-    Feature("checkpoint_blown_up_metric", "text", "", "the first of them", STATE),
-    Feature("checkpoint_eps_share", "float", "share", "second moments v above 0 with sqrt(v) below eps", STATE),
-    Feature("checkpoint_loss_scale", "float", "", "the loss scale", STATE),
+    Feature("checkpoint_blown_up_metric", "text", "", "the first of these second moments", STATE),
+    Feature("checkpoint_eps_share", "float", "share", "share of the second moments v above 0 with sqrt(v) below eps", STATE),
+    Feature("checkpoint_loss_scale", "float", "", "loss scale of the scaler", STATE),
 )  # fmt: skip
 
 
 def compute(context: Context) -> Computed:
-    """All of FEATURES; none where no checkpoint was looked into."""
+    """All of FEATURES; nothing if no checkpoint was inspected."""
     found = context.run.inspection
     if found is None:
         return {}
-    lost = [f for f in found.findings if f.kind == "unreadable"]
+    unreadable = [f for f in found.findings if f.kind == "unreadable"]
     out: Computed = {
         "checkpoint_inspected_count": len(found.checkpoints),
-        "checkpoint_unreadable_count": len(lost),
+        "checkpoint_unreadable_count": len(unreadable),
     }
-    if lost:
-        out["checkpoint_unreadable_text"] = (f"{lost[0].path.name} {lost[0].text}", Witness(file=str(lost[0].path)))
+    if unreadable:
+        out["checkpoint_unreadable_text"] = (
+            f"{unreadable[0].path.name} {unreadable[0].text}",
+            Witness(file=str(unreadable[0].path)),
+        )
     if not found.checkpoints:
         return out
     last = found.checkpoints[-1]
@@ -99,17 +102,17 @@ def _state(last: CheckpointScan) -> Computed:
 
 
 def _change(found: Inspection) -> Computed:
-    """Of the last one against the one before, which `Inspection.changes` has at its end."""
+    """The change from the second last checkpoint to the last, the last entry of `Inspection.changes`."""
     if not found.changes:
         return {}
     steps = {scan.path: scan.step for scan in found.checkpoints}
     change = found.changes[-1]
     old, new = steps.get(change.old), steps.get(change.new)
-    both = [t for t in change.tensors if t.verdict not in ("added", "removed", "reshaped")]
-    named = {kind: [t.name for t in both if t.verdict == kind] for kind in ("frozen", "reset", "runaway")}
+    shared = [t for t in change.tensors if t.verdict not in ("added", "removed", "reshaped")]
+    named = {kind: [t.name for t in shared if t.verdict == kind] for kind in ("frozen", "reset", "runaway")}
     out: Computed = {
         "checkpoint_compared_steps": None if old is None or new is None else new - old,
-        "checkpoint_frozen_share": len(named["frozen"]) / len(both) if both else None,
+        "checkpoint_frozen_share": len(named["frozen"]) / len(shared) if shared else None,
         **{f"checkpoint_{kind}_count": len(names) for kind, names in named.items()},
     }
     for kind in ("frozen", "runaway"):

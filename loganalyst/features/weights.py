@@ -1,105 +1,105 @@
-"""Features of the tensors themselves: dead units, weights that do not move or grow, updates against weights."""
+"""Features of the tensors: dead units, weights that stand still or grow, updates relative to weights."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from loganalyst.features.context import Computed, Context, last_level, ratio, seen
+from loganalyst.features.context import Computed, Context, last_level, ratio, witness_at
 from loganalyst.features.tensors import Layer, dense, layers, main
 from loganalyst.model import Curve, Feature
 
 GRADIENTS, ACTIVATIONS, WEIGHTS = "histograms of gradients", "histograms of activations", "histograms of weights"
 RATIO = "update_ratio"
 FEATURES = (
-    Feature("dead_share", "float", "share", "share of exact zeros at the end in the gradient of the layer that has most (embeddings left out)", GRADIENTS),
-    Feature("dead_share_first", "float", "share", "the same share of that layer where the run began", GRADIENTS),
-    Feature("dead_metric", "text", "", "that layer", GRADIENTS),
-    Feature("dead_layers_share", "float", "share", "mean share of zeros over all layers at the end", GRADIENTS),
-    Feature("silent_share", "float", "share", "share of exact zeros at the end in the activations of the layer that has most", ACTIVATIONS),
-    Feature("silent_share_first", "float", "share", "the same share of that layer where the run began", ACTIVATIONS),
-    Feature("silent_metric", "text", "", "that layer", ACTIVATIONS),
+    Feature("dead_share", "float", "share", "share of exact zeros at the end in the gradient of the layer with most zeros (without embeddings)", GRADIENTS),
+    Feature("dead_share_first", "float", "share", "share of zeros in the gradient of the same layer at the start", GRADIENTS),
+    Feature("dead_metric", "text", "", "this layer", GRADIENTS),
+    Feature("dead_layers_share", "float", "share", "share of zeros at the end, averaged over all layers", GRADIENTS),
+    Feature("silent_share", "float", "share", "share of exact zeros at the end in the activations of the layer with most zeros", ACTIVATIONS),
+    Feature("silent_share_first", "float", "share", "share of zeros in the activations of the same layer at the start", ACTIVATIONS),
+    Feature("silent_metric", "text", "", "this layer", ACTIVATIONS),
     Feature("weight_layers", "int", "layers", "weight tensors logged at three steps or more", WEIGHTS),
-    Feature("weight_still_share", "float", "share", "share of them that never changed", WEIGHTS),
-    Feature("weight_still_metric", "text", "", "the first of those that never changed", WEIGHTS),
+    Feature("weight_still_share", "float", "share", "share of the weight tensors that never changed", WEIGHTS),
+    Feature("weight_still_metric", "text", "", "the first weight tensor that never changed", WEIGHTS),
     Feature("weight_left_out_count", "int", "layers", "weight tensors that never changed although their gradient is not 0", "histograms of weights and gradients"),
-    Feature("weight_left_out_metric", "text", "", "the first of them", "histograms of weights and gradients"),
-    Feature("weight_growth_ratio", "float", "ratio", "norm of the last tenth against the first of the weight tensor that grew most", WEIGHTS),
-    Feature("weight_growth_metric", "text", "", "that tensor", WEIGHTS),
-    Feature("update_ratio_median", "float", "ratio", "median size of an update against the weights, of the middle layer", RATIO),
-    Feature("update_ratio_high", "float", "ratio", "the same of the layer with the largest", RATIO),
-    Feature("update_ratio_high_metric", "text", "", "that layer", RATIO),
+    Feature("weight_left_out_metric", "text", "", "the first of these tensors", "histograms of weights and gradients"),
+    Feature("weight_growth_ratio", "float", "ratio", "last level of the norm divided by its first level, of the weight tensor that grew most", WEIGHTS),
+    Feature("weight_growth_metric", "text", "", "this tensor", WEIGHTS),
+    Feature("update_ratio_median", "float", "ratio", "size of an update relative to the weights (median over time, median layer)", RATIO),
+    Feature("update_ratio_high", "float", "ratio", "the same ratio of the layer with the largest", RATIO),
+    Feature("update_ratio_high_metric", "text", "", "layer with the largest ratio", RATIO),
 )  # fmt: skip
-FEWEST = 3  # logged steps that show whether a tensor moves
-NOISE = 1e-9  # reach below which what TensorBoard counts as zeros may be small values
+MIN_STEPS = 3  # logged steps to see whether a tensor moves
+MIN_REACH = 1e-9  # largest value below which TensorBoard's zeros may be small values
 
 
 def compute(context: Context) -> Computed:
     """All of FEATURES; a group whose tensors were not logged is left out."""
     gradients, weights = layers(context, "gradient"), layers(context, "weight")
     return {
-        **_zeros("dead", main(dense(gradients))),
-        **_zeros("silent", layers(context, "activation")),
-        **_still([w for w in weights if w.size.size >= FEWEST], gradients),
+        **_zero_shares("dead", main(dense(gradients))),
+        **_zero_shares("silent", layers(context, "activation")),
+        **_unmoved([w for w in weights if w.size.size >= MIN_STEPS], gradients),
         **_growth(main(weights)),
         **_updates(context),
     }
 
 
-def _zeros(name: str, found: Sequence[Layer]) -> Computed:
+def _zero_shares(name: str, found: Sequence[Layer]) -> Computed:
     shares = {}
     for layer in found:
-        told = np.where((layer.reach > NOISE) | (layer.reach == 0), layer.zeros, np.nan)
-        share = last_level(told)
+        zeros = np.where((layer.reach > MIN_REACH) | (layer.reach == 0), layer.zeros, np.nan)
+        share = last_level(zeros)
         if share is not None:
-            shares[layer.metric] = (share, float(told[np.isfinite(told)][0]), layer)
+            shares[layer.metric] = (share, float(zeros[np.isfinite(zeros)][0]), layer)
     if not shares:
         return {}
     metric = max(shares, key=lambda m: shares[m][0])
     share, first, layer = shares[metric]
     out: Computed = {
-        f"{name}_share": (share, layer.seen(layer.size.size - 1)),
+        f"{name}_share": (share, layer.witness_at(layer.size.size - 1)),
         f"{name}_share_first": first,
         f"{name}_metric": metric,
     }
     return out | ({"dead_layers_share": float(np.mean([s for s, *_ in shares.values()]))} if name == "dead" else {})
 
 
-def _still(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
-    """A tensor moved where mean, spread or extremes are not the same at all steps (to the last bit)."""
+def _unmoved(weights: Sequence[Layer], gradients: Sequence[Layer]) -> Computed:
+    """Weights that never changed: mean, spread and extremes are equal at all steps, to the last bit."""
     if not weights:
         return {}
     still = [w for w in weights if (w.moments == w.moments[0]).all()]
     out: Computed = {"weight_layers": len(weights), "weight_still_share": len(still) / len(weights)}
     if still:
-        out["weight_still_metric"] = (still[0].metric, still[0].seen())
+        out["weight_still_metric"] = (still[0].metric, still[0].witness_at())
     pushed = {g.tensor for g in gradients if np.nanmedian(g.size, keepdims=True)[0] > 0}
     if known := {g.tensor for g in gradients} & {w.tensor for w in weights}:
         left_out = [w for w in still if w.tensor in pushed & known]
         out["weight_left_out_count"] = len(left_out)
         if left_out:
-            out["weight_left_out_metric"] = (left_out[0].metric, left_out[0].seen())
+            out["weight_left_out_metric"] = (left_out[0].metric, left_out[0].witness_at())
     return out
 
 
 def _growth(weights: Sequence[Layer]) -> Computed:
-    some = [w for w in weights if w.size.size >= FEWEST and (w.first or 0) > 0 and w.last is not None]
-    if not some:
+    measured = [w for w in weights if w.size.size >= MIN_STEPS and (w.first or 0) > 0 and w.last is not None]
+    if not measured:
         return {}
-    grew = max(some, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
+    grew = max(measured, key=lambda w: (w.last or 0.0) / (w.first or np.inf))
     return {
-        "weight_growth_ratio": (ratio(grew.last, grew.first), grew.seen(grew.size.size - 1)),
+        "weight_growth_ratio": (ratio(grew.last, grew.first), grew.witness_at(grew.size.size - 1)),
         "weight_growth_metric": grew.metric,
     }
 
 
 def _updates(context: Context) -> Computed:
-    """Logged ratios, as such or as their log10 (which is below 0); a norm of updates against that of the weights."""
+    """Logged ratios, or their log10 (below 0), or norms of updates divided by norms of weights."""
     medians = {}
-    for curve in context.of(RATIO):
+    for curve in context.with_role(RATIO):
         values = _ratios(curve, context)
         finite = values[np.isfinite(values)]
-        if finite.size >= FEWEST:
-            medians[curve.metric] = (float(np.median(finite)), seen(curve))
+        if finite.size >= MIN_STEPS:
+            medians[curve.metric] = (float(np.median(finite)), witness_at(curve))
     if not medians:
         return {}
     high = max(medians, key=lambda m: medians[m][0])
@@ -113,6 +113,6 @@ def _updates(context: Context) -> Computed:
 def _ratios(curve: Curve, context: Context) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     values = curve.values
     if "norm" in curve.metric.lower() and "ratio" not in curve.metric.lower():
-        weights = [c for c in context.of("param_norm") if np.array_equal(c.steps, curve.steps)]
+        weights = [c for c in context.with_role("param_norm") if np.array_equal(c.steps, curve.steps)]
         return values / np.where(weights[0].values > 0, weights[0].values, np.nan) if weights else np.full(0, np.nan)
     return 10.0**values if np.nanmedian(values) < 0 else values

@@ -81,7 +81,7 @@ class Tools:
         self,
         paths: Annotated[list[str], Field(min_length=1, description="Folders of runs, or runs.")],
         *,
-        top: Annotated[int, Field(ge=1, le=200, description="Runs told at most, the worst first.")] = brief.RUNS_SHOWN,
+        top: Annotated[int, Field(ge=1, le=200, description="Runs told at most, the worst first.")] = brief.MAX_RUNS,
         format: Annotated[
             Literal["json", "text"], Field(description="json: the published contract, shortened; text: one screen.")
         ] = "json",

@@ -1,4 +1,4 @@
-"""The types every step shares: tables of what was read, findings, features, and the diagnosis they lead to.
+"""The types that all steps share: tables, findings, features and the diagnosis.
 
 Column schemas are the contract between readers, the store and `loganalyst query`. NULL means not known;
 NaN and ±Inf are data and stay.

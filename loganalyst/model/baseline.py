@@ -1,4 +1,4 @@
-"""A run beside another: what is different, and where their curves part."""
+"""A run compared with another: what differs, and where their curves diverge."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,8 +11,10 @@ Direction = Literal["worse", "better", "above", "below"]
 
 @dataclass(frozen=True)
 class Change:
-    """What differs between two runs: a setting (dotted key) or a logged rate (its metric), as logged in either (None:
-    not there). `kind` is one of rules/changes.yaml, `way` is told of numbers.
+    """A difference between two runs: a setting (dotted key) or a logged rate (its metric).
+
+    `before` and `after` are the logged values (None: not logged). `kind` is a kind of rules/changes.yaml. `way` is the
+    direction of a number.
     """
 
     key: str
@@ -25,9 +27,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Parted:
-    """A metric that both runs logged and that parts from the baseline's at `step`: in which direction and by how many
-    standard errors (`effect`). From `final_step` on it is apart to the end (None: not at the end any more), `ours` and
-    `theirs` are the levels there, and up to `equal_until` all values are the same.
+    """A metric that both runs logged and that diverges from the baseline at `step`.
+
+    `effect` is the distance in standard errors. From `final_step` on the curves differ to the end (None: they agree at
+    the end). `ours` and `theirs` are the levels at the end. Up to `equal_until` all values are the same.
     """
 
     metric: str
@@ -44,9 +47,7 @@ class Parted:
 
 @dataclass(frozen=True)
 class Suspect:
-    """The change most likely responsible: a cause of the run names it, or it is the only one, or it comes first of
-    those that are known to matter.
-    """
+    """The change that is most likely responsible: a cause names it, it is the only one, or it matters most."""
 
     change: Change
     basis: Literal["named", "only", "ranked"]
@@ -55,8 +56,9 @@ class Suspect:
 
 @dataclass(frozen=True, repr=False)
 class Baseline(Short):
-    """A run beside the one it is compared with: what was changed (what matters most first), which metrics part, the
-    first first, and which stay `together`; the suspect, or why there is none.
+    """The baseline of a run: the changes since then, by how much they matter, and the metrics that diverge, by step.
+
+    The metrics in `together` do not diverge. `suspect` is the responsible change, or `unknown` says why there is none.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What is found in a run: causes with their evidence and fixes, symptoms, and what was ruled out."""
+"""The results for a run: causes with evidence and fixes, symptoms, notes, and causes that were ruled out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from loganalyst.model.shortrepr import Short
 
-OURS = "ours"  # the origin of what rests on our own catalogue alone
+OURS = "ours"  # the origin of results from our own catalogue
 Verdict = Literal["likely", "possible", "unlikely", "unknown", "not_applicable"]
 
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Short):
-    """One item asked. `holds` None = not known; `weight` is the log-likelihood ratio that counted (0 if none)."""
+    """One item of evidence. `holds`: None if not known. `weight`: the log-likelihood ratio that counted (0 if none)."""
 
     id: str
     kind: Literal["direct", "circumstantial"]
@@ -28,7 +28,7 @@ class Evidence(Short):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a setting is written: `key` and `value` as they stand there, `line` from 1."""
+    """Where a setting is written: `key` and `value` as in the file, `line` from 1."""
 
     file: str
     line: int
@@ -38,8 +38,9 @@ class Place:
 
 @dataclass(frozen=True, repr=False)
 class Fix(Short):
-    """One change to make, filled with this run's values. `places` are where what it changes is written, as far as
-    config and code were given to search.
+    """One change to make, filled with this run's values.
+
+    `places` is where the setting is written, if config or code was given to search.
     """
 
     change: str
@@ -51,8 +52,10 @@ class Fix(Short):
 
 @dataclass(frozen=True, repr=False)
 class Decider(Short):
-    """What would settle an answer that is not sure: `what` to log (a role or table), or what to change and, in `check`,
-    to look at then; and the titles of the causes (of a healthy run: of the symptoms) it would tell apart.
+    """What would settle an unsure answer.
+
+    `what` is a role or table to log, or a change to make; `check` says how to check the effect of the change.
+    `separates` are the titles of the causes (for a healthy run: of the symptoms) that it would distinguish.
     """
 
     kind: Literal["log", "experiment"]
@@ -63,10 +66,11 @@ class Decider(Short):
 
 @dataclass(frozen=True, repr=False)
 class Cause(Short):
-    """A ranked root cause; the field names are those of the JSON contract. `ended_run`: it is likely, by the words of a
-    log or of the scheduler, in a run that failed; such are named before all else that is true of the run. `family`:
-    that of its rule, which part of training it is about. `origin`: OURS, or the file of a rule, or of a pattern of log
-    lines, that is not ours.
+    """A ranked root cause. The field names are those of the JSON contract.
+
+    `ended_run`: the words of a log or of the scheduler make it likely, in a failed run; such causes come first.
+    `family` is the family of its rule: the part of training that it concerns. `origin` is OURS, or the file of the
+    user's rule or pattern.
     """
 
     id: str
@@ -107,8 +111,10 @@ class Cause(Short):
 
 @dataclass(frozen=True, repr=False)
 class QuickFix(Short):
-    """The first change to make for a cause. `impact` (0 to 1): how severe it is, times the share of the symptoms it
-    explains; `confidence` that of the cause.
+    """The first change to make for a cause.
+
+    `impact` (0 to 1) is the severity of the cause times the share of symptoms that it explains. `confidence` is that of
+    the cause.
     """
 
     cause: str
@@ -121,7 +127,7 @@ class QuickFix(Short):
 
 @dataclass(frozen=True, repr=False)
 class Symptom(Short):
-    """Something seen to be wrong, before any cause."""
+    """Something that is visibly wrong, before any cause."""
 
     id: str
     title: str
@@ -132,9 +138,11 @@ class Symptom(Short):
 
 @dataclass(frozen=True, repr=False)
 class Told(Short):
-    """A symptom the user told, held against the logs: `seen` True (confirmed), False (contradicted: looked for and not
-    there), None (what would show it is not logged, or the text was not understood). `symptoms` are the ids it was
-    understood as, `evidence` the features they were judged by, with value and place.
+    """A symptom that the user reported, compared with the logs.
+
+    `seen` is True (confirmed), False (contradicted: looked for and not seen) or None (not logged, or the text was not
+    understood). `symptoms` are the ids that the text means, `evidence` the features that they were judged by, with
+    value and place.
     """
 
     text: str
@@ -147,7 +155,7 @@ class Told(Short):
 
 @dataclass(frozen=True, repr=False)
 class Note(Short):
-    """What is worth knowing of a run and is no fault, such as time asked for and not used, and what to do about it."""
+    """Something worth knowing that is no fault, such as requested time that was not used, and what to do about it."""
 
     id: str
     title: str
@@ -158,8 +166,9 @@ class Note(Short):
 
 @dataclass(frozen=True, repr=False)
 class Rival(Short):
-    """A cause that would look just like a run that seems healthy and is doubted: `why` it is doubted, the probability
-    that is left for it, and what would `decide`.
+    """A cause that would look the same as this healthy run.
+
+    `why` says why the health is doubtful, `confidence` is the probability of the cause, `decide` what would settle it.
     """
 
     id: str
@@ -172,9 +181,10 @@ class Rival(Short):
 
 @dataclass(frozen=True, repr=False)
 class RuledOut(Short):
-    """A cause that was considered and why it is not one. `verdict` is unlikely, not_applicable or unknown;
-    `rival` is True where a symptom it could cause is seen; `confidence` is what such a rival that is unlikely has left
-    beside the others (0 for all others).
+    """A cause that was considered and ruled out, and why.
+
+    `verdict` is unlikely, not_applicable or unknown. `rival`: a symptom that it could cause was seen. `confidence` is
+    the probability of an unlikely rival (0 for all others).
     """
 
     id: str

@@ -24,8 +24,9 @@ Status = Literal["diagnosis_complete", "cause_unknown", "healthy", "insufficient
 
 @dataclass(frozen=True)
 class Onset:
-    """When a metric left its usual course for the worse: first at `step`, somewhere in `low`..`high`, in steps of the
-    run's busiest metric; `found` is the step of the finding, in the metric's own.
+    """When a metric left its usual course for the worse: first at `step`, within `low`..`high`.
+
+    These are steps of the run's most frequent metric; `found` is the step of the finding in the metric's own steps.
     """
 
     metric: str
@@ -39,28 +40,30 @@ class Onset:
     file: str | None = None
 
     def before(self, other: "Onset") -> float:
-        """The probability that this was before the other, each anywhere in its interval alike; where those do not
-        overlap 0.99, for one onset in a hundred is placed wrong (`tests/bench/onset_order.py`).
+        """The probability that this onset came before the other, each uniformly distributed in its interval.
+
+        It is at most 0.99, because one onset in a hundred is misplaced (`tests/bench/onset_order.py`).
         """
         (low, high), (begin, end) = self._span(), other._span()
 
         def area(x: float) -> float:
-            """Integral, up to x, of the share of this interval that lies below."""
+            """Integral, up to x, of the share of this interval that lies below x."""
             inside = min(max(x - low, 0.0), high - low)
             return inside * inside / (2 * (high - low)) + max(x - high, 0.0)
 
         return min(max((area(end) - area(begin)) / (end - begin), 0.01), 0.99)
 
     def _span(self) -> tuple[float, float]:
-        """The interval; of a single step half a step to either side."""
+        """The interval; a single step becomes one step wide."""
         return (self.low, self.high) if self.low < self.high else (self.low - 0.5, self.low + 0.5)
 
 
 @dataclass(frozen=True, repr=False)
 class TimelineEvent(Short):
-    """One thing that happened, in causal order. Where a metric left its usual course, it did so within `low`..`high`
-    (steps); `after` names the one that had done so before it, `lag` the steps between, `confidence` the probability of
-    this order.
+    """One event, in causal order.
+
+    If a metric left its usual course, it did so within `low`..`high` (steps). `after` names the metric that left before
+    it, `lag` is the number of steps between them, `confidence` the probability of this order.
     """
 
     step: int | None
@@ -77,7 +80,7 @@ class TimelineEvent(Short):
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """One start of the program, for the report: its job, and the line that says why it ended, with rank and node."""
+    """One session, for the report: its job, and the line that states why it ended, with rank and node."""
 
     index: int
     first_line: int | None
@@ -93,8 +96,9 @@ class SessionSummary:
 
 @dataclass(frozen=True, repr=False)
 class Excerpt(Short):
-    """Lines of a log around the one that shows a cause: `lines` from line `first_line` on, `marked` that line's number
-    (both from 1).
+    """Lines of a log around the line that shows a cause.
+
+    `lines` begin at line `first_line`; `marked` is the number of the line (both from 1).
     """
 
     file: str
@@ -105,10 +109,11 @@ class Excerpt(Short):
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Short):
-    """The answer for one run. `causes` is ranked (at most five), empty for a healthy run. `decide` says what would
-    settle it where it is not sure (below 0.70), `rivals` what a run may have that seems healthy and is doubted.
-    `settings_obeyed` names every file and folder of the user's that had a say, `settings_ignored` those that had none,
-    for they came with the run.
+    """The answer for one run.
+
+    `causes` is ranked (at most five), empty for a healthy run. `decide` says what would settle an unsure answer (below
+    0.70). `rivals` are causes that a run with doubtful health may have. `settings_obeyed` names the user's files and
+    folders that took effect, `settings_ignored` those that did not, because they came with the run.
 
     >>> import loganalyst as la
     >>> la.diagnose("fixtures/runs/nan-lr")
@@ -195,13 +200,13 @@ class Diagnosis(Short):
     def plot(self, path: str | Path, metrics: Sequence[str] = ()) -> None: ...
 
     def plot(self, path: str | Path | None = None, metrics: Sequence[str] = ()) -> "Figure | None":
-        """Draw the curves that tell most, or these `metrics`, over their steps, with what was found on them.
+        """Draw the most relevant curves, or these `metrics`, over their steps, with their findings.
 
-        Without `path` the matplotlib figure is returned: a notebook shows it, and pyplot knows nothing of it. With
-        `path` it is written there, as its suffix says (.png, .svg or .pdf), and nothing is returned.
+        Without `path` it returns the matplotlib figure, which is not registered with pyplot. With `path` it writes the
+        figure there, in the format of the suffix (.png, .svg or .pdf), and returns nothing.
 
-        Raises SourceError for a metric that the run does not have, LogAnalystError where there is no curve, for another
-        suffix, and for a path inside the run or one that cannot be written.
+        Raises SourceError for a metric that the run does not have. Raises LogAnalystError if there is no curve, for
+        another suffix, and for a path that is inside the run or cannot be written.
 
         >>> import loganalyst as la
         >>> figure = la.diagnose("fixtures/runs/nan-lr").plot(metrics=["train/loss"])

@@ -1,4 +1,4 @@
-"""What a run is asked: declared features, their values and where each was found."""
+"""Features: their declaration, their values and where each was found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from loganalyst.model.shortrepr import Short
 
 @dataclass(frozen=True)
 class Feature:
-    """Declaration of one feature. `needs` names the role or table it is computed from (what to log to know it)."""
+    """The declaration of one feature. `needs` is the role or table that it is computed from, which must be logged."""
 
     name: str
     dtype: Literal["float", "int", "bool", "text"]
@@ -35,7 +35,7 @@ class Witness:
 
 @dataclass(frozen=True, repr=False)
 class Features(Short):
-    """One run's row: every declared feature (None = not known) and the witnesses of those that have one."""
+    """The features of one run (None: not known), and the witnesses of those that have one."""
 
     values: Mapping[str, FeatureValue]
     witnesses: Mapping[str, Witness] = field(default_factory=dict)

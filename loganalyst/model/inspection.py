@@ -1,4 +1,4 @@
-"""What checkpoints hold."""
+"""The contents of checkpoints."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +9,12 @@ from loganalyst.model.shortrepr import Short
 
 @dataclass(frozen=True, repr=False)
 class TensorStats(Short):
-    """What the numbers of one stored tensor are. `min` to `norm` (L2) are of its finite values, None where it has none;
-    `tiny` counts |x| below 1e-8, zeros among them (of Adam's second moment: below eps squared). `dead_rows` are all
-    zeros: outputs that never change. The largest singular value and the effective rank (of the first axis against all
-    others) are there if asked for, and of a matrix with finite values that are not all 0.
+    """Statistics of one stored tensor.
+
+    `min` to `norm` (L2) cover its finite values (None without any). `tiny` counts |x| below 1e-8, including zeros (for
+    Adam's second moment: below eps squared). `dead_rows` hold only zeros: outputs that never change. `spectral_norm`
+    (largest singular value) and `effective_rank` (first axis against all others) are computed on request, for a matrix
+    of finite values that are not all 0.
     """
 
     name: str
@@ -39,14 +41,14 @@ class TensorStats(Short):
 
     @property
     def embedding(self) -> bool:
-        """Whether it is a table of embeddings, by its module's name and its two axes."""
+        """Whether it is an embedding table, by its module's name and its two axes."""
         words = (self.name.rpartition(".")[0] or self.name).lower().replace("_", ".").split(".")
         return len(self.shape) == 2 and any(w.startswith("emb") or w in ("wte", "wpe") for w in words)
 
 
 @dataclass(frozen=True)
 class ModuleShare:
-    """The parameters below one module, their share of the model's, and their L2 norm (None where one has none)."""
+    """The parameters of one module, their share of the model, and their L2 norm (None if a parameter has none)."""
 
     name: str
     parameters: int
@@ -56,9 +58,11 @@ class ModuleShare:
 
 @dataclass(frozen=True, repr=False)
 class OptimizerScan(Short):
-    """The state of one optimiser. `blown_up` are second moments whose largest value is far above the other tensors';
-    `eps_share` is the share of second moments v with sqrt(v) below eps, where eps, not the gradient, sets the step; of
-    those that are not 0, for 0 is a parameter that never had a gradient.
+    """The state of one optimiser.
+
+    `blown_up` are second moments whose largest value is far above those of the other tensors. `eps_share` is the share
+    of second moments v with sqrt(v) below eps: there eps, not the gradient, sets the step. Zeros are left out, because
+    such a parameter never had a gradient.
     """
 
     step: int | None
@@ -71,9 +75,10 @@ class OptimizerScan(Short):
 
 @dataclass(frozen=True, repr=False)
 class CheckpointScan(Short):
-    """One checkpoint: every tensor, and the model, optimisers and training state as a whole. Tied tensors (`tied` has
-    them in groups) count once among the parameters. `rng` names the random generators whose state is saved; `unread`
-    tells which parts would have needed code.
+    """One checkpoint: its tensors, model, optimisers and training state.
+
+    Tied tensors (groups in `tied`) count once among the parameters. `rng` names the random generators with a saved
+    state. `unread` are the parts that only code could read.
     """
 
     path: Path
@@ -98,7 +103,7 @@ TensorVerdict = Literal["changed", "frozen", "runaway", "reset", "added", "remov
 
 @dataclass(frozen=True)
 class TensorChange:
-    """A tensor between two checkpoints: L2 norm of the difference against the old norm, and the cosine of both."""
+    """A tensor in two checkpoints: L2 norm of the difference relative to the old norm, and the cosine of both."""
 
     name: str
     verdict: TensorVerdict
@@ -108,7 +113,7 @@ class TensorChange:
 
 @dataclass(frozen=True, repr=False)
 class CheckpointChange(Short):
-    """From one checkpoint to the next one given; `median` is that of the tensors that changed."""
+    """The change from one given checkpoint to the next. `median` is that of the tensors that changed."""
 
     old: Path
     new: Path
@@ -125,7 +130,7 @@ InspectionKind = Literal[
 
 @dataclass(frozen=True, repr=False)
 class InspectionFinding(Short):
-    """One thing that is wrong, or worth knowing, with the names of the tensors that show it."""
+    """A fault, or something worth knowing, with the names of the tensors that show it."""
 
     kind: InspectionKind
     severity: Literal["unusable", "warning", "note"]
@@ -136,7 +141,7 @@ class InspectionFinding(Short):
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Short):
-    """Checkpoints looked at without the code that made them; findings the worst first.
+    """Checkpoints inspected without the code that wrote them. The worst finding comes first.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -186,7 +191,7 @@ class Inspection(Short):
         return screen.render_json(self, indent=indent)
 
     def plot(self, path: str | Path) -> None:
-        """Write a figure of the tensors, one a row, to a .png, .svg or .pdf beside no checkpoint's own files.
+        """Write a figure of the tensors, one per row, to a .png, .svg or .pdf outside of the checkpoints.
 
         >>> import tempfile
         >>> from pathlib import Path

@@ -1,4 +1,4 @@
-"""What experiments on a checkpoint say of the causes."""
+"""The results of experiments on a checkpoint, and their effect on the causes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,11 @@ from loganalyst.model.shortrepr import Short
 
 @dataclass(frozen=True, repr=False)
 class Measured(Short):
-    """One run of an experiment. `outcome` is one of those rules/replay.yaml names for it, or `inconclusive`; `text`
-    says what was measured. `reproduced`: whether the unchanged replay shows the fault (None: not asked). `values` are
-    named numbers or words, `series` named losses, a value a step from the training's step `start` (counted from 0) on.
+    """One run of an experiment.
+
+    `outcome` is one of its outcomes in rules/replay.yaml, or `inconclusive`. `text` says what was measured.
+    `reproduced`: whether the unchanged replay shows the fault (None: not tested). `values` are named numbers or words.
+    `series` are named losses with one value per step, from the training's step `start` (counted from 0) on.
     """
 
     outcome: str
@@ -27,9 +29,10 @@ class Measured(Short):
 
 @dataclass(frozen=True, repr=False)
 class Experiment(Short):
-    """An experiment that was made: what it asks and what each outcome means, stated before; `outcome` is that on which
-    most `runs` (one a seed) agree. `weights` are the log-likelihood ratios the outcome has for causes, by id: above 0
-    it confirms a cause, below 0 it refutes it.
+    """A finished experiment: its question, the meanings of its outcomes, stated before it ran, and its outcome.
+
+    `outcome` is the outcome of most `runs` (one per seed). `weights` are its log-likelihood ratios for causes, by id:
+    above 0 it confirms a cause, below 0 it refutes the cause.
     """
 
     name: str
@@ -51,8 +54,9 @@ HypothesisVerdict = Literal["confirmed", "refuted", "open"]
 
 @dataclass(frozen=True, repr=False)
 class Hypothesis(Short):
-    """A cause before and after the experiments that bear on it; `open` where none of them decided, `under` the likelier
-    cause whose consequence it is.
+    """A cause before and after its experiments.
+
+    `verdict` is `open` if no experiment decided. `under` is the likelier cause whose consequence it is.
     """
 
     id: str
@@ -71,10 +75,12 @@ ReplayEnd = Literal["decided", "all_tried", "three_refuted", "budget", "failed",
 
 @dataclass(frozen=True, repr=False)
 class Replay(Short):
-    """What a replay of a run found. `hypotheses` come in their new order; `before` and `after` are the diagnoses
-    without and with the experiments. `checkpoint` is what was replayed from (None: the training's own start) at `step`,
-    `onset` where the logs show the fault; `notes` tell what was done otherwise than asked, `ended` why it ended (`why`
-    in words), `learned` and `next_steps` what came of it. `inspection` is of the checkpoints without the user's code.
+    """The result of a replay.
+
+    `before` and `after` are the diagnoses without and with the experiments; `hypotheses` are in their new order. The
+    replay started from `checkpoint` (None: the start of the training) at `step`; `onset` is where the logs show the
+    fault. `ended` is why it ended (`why` in words). `notes` name deviations from the request, `learned` and
+    `next_steps` the conclusions. `inspection` is that of the checkpoints, made without the user's code.
 
     >>> import loganalyst as la
     >>> found = la.replay("fixtures/runs/nan-lr")
@@ -123,7 +129,7 @@ class Replay(Short):
         return markdown.render(self)
 
     def plot(self, path: str | Path) -> None:
-        """Write the fault as reproduced beside the counterfactuals to a .png, .svg or .pdf outside of the run.
+        """Write a figure of the reproduced fault and the counterfactuals to a .png, .svg or .pdf outside of the run.
 
         >>> import loganalyst as la
         >>> la.replay("fixtures/runs/nan-lr").plot("replay.png")

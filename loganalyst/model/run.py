@@ -1,4 +1,4 @@
-"""What was read of a run: its tables, and where they came from."""
+"""A run as it was read: its tables, and where they came from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ RunStatus = Literal[
 
 @dataclass(frozen=True)
 class Source:
-    """One file of a run. `path` is relative to the run (its name where the run is one file)."""
+    """One file of a run. `path` is relative to the run (the file's name if the run is one file)."""
 
     path: str
     format: str | None
@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A loganalyst.yaml or a folder of rules, and `what` of it is obeyed, or why it is not."""
+    """A loganalyst.yaml or a folder of rules. `what` says what of it is obeyed, or why nothing is."""
 
     file: str
     what: str
@@ -41,15 +41,14 @@ class SettingsFile:
 
 @dataclass(frozen=True, repr=False)
 class Run(Tables):
-    """Everything read of one run: its tables (`session` counts over the whole run) and what is known of it in all.
+    """Everything that was read of one run: its tables (`session` counts over the whole run) and general facts.
 
-    `framework` and `host` are what the files say of themselves, `basis` tells how separate places were joined,
-    `suggested` names job logs that may belong to the run, `ignored` what was left out on purpose, such as copies. `job`
-    is the id of the scheduler's job the run was: one in `jobs`, or without accounting what the logs tell; None where it
-    is not known. `inspection` is of its checkpoints, where somebody asked for it. `settings` is the loganalyst.yaml
-    that holds for it (empty: none), `settings_inside` whether that came with the run, `settings_ignored` are those that
-    are not obeyed. Only an anonymous document
-    has `roles` (of metrics whose names do not say them) and `given` (features that its tables no longer show).
+    `framework` and `host` are as the files state them. `basis` says how separate places were joined. `suggested` are
+    job logs that may belong to the run, `ignored` are files left out on purpose, such as copies. `job` is the id of the
+    scheduler's job, from `jobs` or else from the logs (None: not known). `inspection` is that of the checkpoints, if it
+    was requested. `settings` is the loganalyst.yaml in force (empty: none), `settings_inside` says whether it came with
+    the run, `settings_ignored` are files that are not obeyed. Only an anonymous document has `roles` (of metrics whose
+    names do not show them) and `given` (features that its tables no longer show).
 
     >>> import loganalyst as la
     >>> la.read_run("fixtures/runs/nan-lr").config.filter(key="optim.lr")["number"].item()
@@ -83,8 +82,10 @@ class Run(Tables):
         return prompt.run(self)
 
     def block(self, file: str | None, line: int | None) -> dict[str, Any] | None:
-        """The row of `blocks` that ends at a line of a file, or holds it; None where there is none. Where the exception
-        that led to it is printed below it (a worker's, a group's member, a rank's in torchrun's table), that one.
+        """The row of `blocks` that ends at a line of a file, or contains it; None if there is none.
+
+        If the exception that led to the block is printed below it, its row is returned instead. Workers, exception
+        groups and ranks in torchrun's table print their exceptions so.
 
         >>> import loganalyst as la
         >>> run = la.read_run("fixtures/runs/cuda-oom")

@@ -1,4 +1,4 @@
-"""A run's metrics as series, and what changes in them."""
+"""A run's metrics as curves, and the changes in them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +20,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Role:
-    """What a metric is. `worse` is the direction of harm, `judged` whether rules look at its shape."""
+    """What a metric is. `worse` is the direction of harm. `judged` says whether rules use the shape of its curve."""
 
     name: str
     meaning: str
@@ -28,12 +28,12 @@ class Role:
     judged: bool
 
 
-OF_FILE = "::"  # in the name of a metric: what stands before it tells the file that logged it from those beside it
+OF_FILE = "::"  # in the name of a metric: separates the name of its file, if several files log the same name
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a run with the role it was given and why (the pattern or the user's correction)."""
+    """A metric of a run, with its role and the reason (the pattern or the user's correction)."""
 
     name: str
     role: str
@@ -48,7 +48,7 @@ class Curve(Short):
 
     `steps` int64, `values` float64 (NaN and ±Inf kept), `times` float64 seconds since the epoch (NaN: not known),
     `sessions` int32, `epochs` float64 (NaN: not known), `lines` int64 (-1: not known). `weight` is the factor of a loss
-    term in the total, as the user told.
+    term in the total, from the user's settings.
     """
 
     metric: str
@@ -65,10 +65,11 @@ class Curve(Short):
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change in one curve. `index` is the first point of the new regime (position in the given array), `end` its
-    last (inclusive; None where it lasts to the end). `effect` is in units of the local noise (robust standard
-    deviations; for `periodic` the period in points, for `nonfinite` the number of such points), `significance` in 0..1
-    (1 = certain).
+    """A change in one curve.
+
+    `index` is the first point of the new regime (position in the given array), `end` its last (inclusive; None: it
+    lasts to the end). `effect` is in robust standard deviations of the local noise; for `periodic` it is the period in
+    points, for `nonfinite` the number of such points. `significance` is in 0..1 (1 = certain).
 
     >>> import loganalyst as la
     >>> change = la.signals.change_points([1.0, 0.9, 0.8, float("nan"), float("nan")], role="train_loss")[0]

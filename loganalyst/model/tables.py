@@ -1,4 +1,4 @@
-"""The tables of what was read: their columns, and how an empty or partial one is made."""
+"""The tables: their columns, and how to make an empty or partial one."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -10,8 +10,8 @@ import polars as pl
 from loganalyst.model.shortrepr import Short
 
 Time = pl.Datetime("us", "UTC")
-UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at a limit of its own
-SHARED = 1 << 17  # rows of a column of one value that are kept
+UNREAD = "the rest is not read"  # in the `why` of a gap: a reader stopped at its own limit
+MAX_SHARED_ROWS = 1 << 17  # of a cached column of one value
 
 
 def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -20,12 +20,12 @@ def _schema(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
 
 # fmt: off
 SCHEMAS: dict[str, pl.Schema] = {
-    # one row a logged number, in file order; `line` (from 1) only for line-based sources
+    # one row per logged number, in file order; `line` (from 1) only for line-based sources
     "points": _schema(
         session=pl.Int32, metric=pl.String, step=pl.Int64, epoch=pl.Float64, time=Time, value=pl.Float64,
         source=pl.String, line=pl.Int64,
     ),
-    # one row a logged histogram; quantiles at 0, 5, 25, 50, 75, 95 and 100 %
+    # one row per logged histogram; quantiles at 0, 5, 25, 50, 75, 95 and 100 %
     "distributions": _schema(
         session=pl.Int32, metric=pl.String, step=pl.Int64, time=Time, count=pl.Float64, mean=pl.Float64,
         std=pl.Float64, min=pl.Float64, max=pl.Float64, zeros=pl.Float64, nonfinite=pl.Float64,
@@ -36,16 +36,16 @@ SCHEMAS: dict[str, pl.Schema] = {
         session=pl.Int32, file=pl.String, line=pl.Int64, offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String,
         pattern=pl.String, label=pl.String, part=pl.String, captures=pl.String, text=pl.String, block=pl.Int64,
     ),
-    # tracebacks, stacks and launchers' tables of logs; `block` counts those of a file, `parent` is the one that led to
-    # this one; `ranks` are all that printed it, `repeated` how often it was printed
+    # tracebacks, stacks and launchers' tables of logs; `block` counts the blocks of a file, `parent` is the block that
+    # led to this one; `ranks` are all ranks that printed it, `repeated` how often it was printed
     "blocks": _schema(
         session=pl.Int32, file=pl.String, block=pl.Int64, kind=pl.String, first_line=pl.Int64, last_line=pl.Int64,
         offset=pl.Int64, time=Time, rank=pl.Int64, node=pl.String, exception=pl.String, message=pl.String,
         frame=pl.String, parent=pl.Int64, ranks=pl.List(pl.Int64), repeated=pl.Int64,
     ),
-    # dotted keys; `number` where the value is one
+    # dotted keys; `number` if the value is one
     "config": _schema(key=pl.String, value=pl.String, number=pl.Float64, origin=pl.String),
-    # one row a job or step; memory in bytes: of the largest task, and what one node allows; `gpu_use` from 0 to 1
+    # one row per job or step; memory in bytes: of the largest task, and the limit of one node; `gpu_use` from 0 to 1
     "jobs": _schema(
         job=pl.String, name=pl.String, state=pl.String, exit_code=pl.Int64, signal=pl.Int64, started=Time, ended=Time,
         elapsed_s=pl.Float64, limit_s=pl.Float64, memory_used=pl.Float64, memory_limit=pl.Float64, nodes=pl.String,
@@ -53,29 +53,28 @@ SCHEMAS: dict[str, pl.Schema] = {
         reason=pl.String, user=pl.String, partition=pl.String, origin=pl.String,
     ),
     "checkpoints": _schema(path=pl.String, step=pl.Int64, size=pl.Int64, time=Time, readable=pl.Boolean),
-    # a rank's last collective and point-to-point operations as its flight recorder has them; `state` is scheduled,
-    # started or completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts what was
-    # recorded
+    # a rank's last collective and point-to-point operations, from its flight recorder; `state` is scheduled, started or
+    # completed, `elements` are summed over the tensors, `frame` is the user's own, `record` counts the records
     "collectives": _schema(
         rank=pl.Int64, group=pl.String, sequence=pl.Int64, p2p=pl.Boolean, operation=pl.String, backend=pl.String,
         state=pl.String, input_sizes=pl.String, output_sizes=pl.String, input_elements=pl.Int64,
         output_elements=pl.Int64, dtype=pl.String, created=Time, started=Time, completed=Time, timeout_s=pl.Float64,
         frame=pl.String, record=pl.Int64, file=pl.String,
     ),
-    # a group that a rank is in: all its ranks (NULL: not told), the last collective of it that this rank entered, and
-    # when its dump was written at the latest (the time of the file)
+    # a group of a rank: all its ranks (NULL: not listed), the last collective of the group that this rank entered, and
+    # the latest time at which the rank's dump was written (the time of the file)
     "process_groups": _schema(
         rank=pl.Int64, group=pl.String, description=pl.String, members=pl.List(pl.Int64), enqueued=pl.Int64,
         dumped=Time, file=pl.String,
     ),
-    # what a reader could not use; `bytes` NULL where the extent is not known
+    # parts that a reader could not use; `bytes` NULL if the extent is not known
     "gaps": _schema(file=pl.String, offset=pl.Int64, bytes=pl.Int64, why=pl.String),
-    # one row a start of the program, numbered in time order; status as in RunStatus
+    # one row per session, numbered in time order; status as in RunStatus
     "sessions": _schema(
         session=pl.Int32, source=pl.String, first_line=pl.Int64, last_line=pl.Int64, started=Time, ended=Time,
         status=pl.String, job=pl.String,
     ),
-    # written by signals; `index` counts the finite points of the curve, `step` is what the run logged
+    # from signals; `index` counts the finite points of the curve, `step` is the logged step
     "findings": _schema(
         session=pl.Int32, metric=pl.String, role=pl.String, kind=pl.String, index=pl.Int64, step=pl.Int64,
         end_step=pl.Int64, effect=pl.Float64, significance=pl.Float64, file=pl.String, line=pl.Int64,
@@ -90,7 +89,7 @@ SCHEMAS: dict[str, pl.Schema] = {
 
 
 def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """A frame in the schema of table `name`: given columns (sequences or one scalar for all rows), the rest NULL.
+    """A frame in the schema of table `name`: the given columns (sequences, or a scalar for all rows), the others NULL.
 
     Values are cast strictly; an unknown column raises KeyError, an uncastable value polars' InvalidOperationError.
     """
@@ -111,10 +110,12 @@ def table(name: str, columns: Mapping[str, Any] | None = None) -> pl.DataFrame:
 
 
 def constant(value: Hashable, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
-    """A column of one value. Columns of up to SHARED rows share their memory with others of that value: the frames that
-    a reader gives of one file all name it.
+    """A column of one value.
+
+    Columns of up to MAX_SHARED_ROWS rows share their memory with other columns of that value, because all frames of a
+    file name the file.
     """
-    if rows > SHARED:
+    if rows > MAX_SHARED_ROWS:
         return _repeated(value, rows, dtype)
     return _shared(value, dtype, (rows - 1).bit_length()).head(rows)
 
@@ -125,18 +126,18 @@ def _shared(value: Hashable, dtype: pl.DataType | type[pl.DataType], power: int)
 
 
 def _repeated(value: object, rows: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
-    return pl.Series([value], dtype=dtype).new_from_index(0, rows)  # without the query that `pl.repeat` makes
+    return pl.Series([value], dtype=dtype).new_from_index(0, rows)  # `pl.repeat` would run a query
 
 
 def _in_one(name: str, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Frames of table `name` after one another; not copied into one piece, which whoever needs it does once."""
-    some = [frame for frame in frames if frame.height]  # mostly none or one: nothing is asked of polars then
+    """The concatenation of frames of table `name`, not copied into one chunk."""
+    some = [frame for frame in frames if frame.height]  # mostly none or one, which needs no call of polars
     return pl.concat(some) if len(some) > 1 else some[0] if some else table(name)
 
 
 @cache
 def _blank(name: str) -> pl.DataFrame:
-    """The table without rows: made once, for every batch of a reader has several."""
+    """The table without rows, made once, because every batch of a reader has several."""
     return pl.DataFrame(schema=SCHEMAS[name])
 
 
@@ -146,7 +147,7 @@ def _empty(name: str) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Tables(Short):
-    """One batch of what a reader found; every frame in the schema of its name. `session` counts from 0 per file."""
+    """One batch of a reader; every frame has the schema of its name. `session` counts from 0 per file."""
 
     points: pl.DataFrame = _empty("points")
     distributions: pl.DataFrame = _empty("distributions")
@@ -162,6 +163,6 @@ class Tables(Short):
 
     @classmethod
     def concat(cls, batches: Iterable["Tables"]) -> "Tables":
-        """All batches after one another."""
+        """The concatenation of all batches."""
         every = list(batches)
         return cls(**{f.name: _in_one(f.name, [getattr(batch, f.name) for batch in every]) for f in fields(cls)})

@@ -1,4 +1,4 @@
-"""Whether a fix helped, and what a run turned out to have had."""
+"""Whether a fix helped, and the confirmed truth about a run."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from loganalyst.model.shortrepr import Short
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a fix promises, asked of the run made after it: `holds` None = not known, for want of `missing`."""
+    """The promise of a fix, asked of the run after it. `holds`: None if not known, because `missing` was not logged."""
 
     change: str
     ask: str
@@ -22,7 +22,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class SymptomCheck:
-    """A symptom that was seen before: whether it is gone (None: what would show it is not logged)."""
+    """A symptom of the old run, and whether it is gone (None: not logged)."""
 
     id: str
     title: str
@@ -34,8 +34,10 @@ VerifyOutcome = Literal["fixed", "partly", "not", "new_problem", "cannot_tell"]
 
 @dataclass(frozen=True, repr=False)
 class CauseCheck(Short):
-    """What became of one cause. `applied` tells whether a change was seen that takes it back (`changes`; None: its fix
-    is none that settings show, or they are not logged), `against` those changes of the same kind that do not.
+    """The outcome for one cause.
+
+    `applied` says whether `changes` of settings reverse the cause (None: settings do not show its fix, or are not
+    logged). `against` are changes of the same kind in the other direction.
     """
 
     id: str
@@ -54,7 +56,7 @@ class CauseCheck(Short):
 
 @dataclass(frozen=True, repr=False)
 class Lesson(Short):
-    """What failed fixes of one cause teach: the cause is lowered from a confidence to another."""
+    """The lesson of failed fixes: the confidence of a cause is lowered."""
 
     cause: str
     issue: str
@@ -66,7 +68,7 @@ class Lesson(Short):
 
 @dataclass(frozen=True)
 class Truth:
-    """What a user confirmed of a run: the rule (None: only a label is known, or it is healthy) and its label."""
+    """The truth about a run that a user confirmed: the rule (None: only a label, or healthy) and its label."""
 
     run: str
     path: str
@@ -78,8 +80,9 @@ class Truth:
 
 @dataclass(frozen=True, repr=False)
 class Verification(Short):
-    """Whether a fix helped: an old run against the one made after it. `checks` has one entry a cause of the old run,
-    the likeliest first; `new_causes` are likely in the new run and were none of the old one's.
+    """Whether a fix helped: an old run compared with the run after the fix.
+
+    `checks` has one entry per cause of the old run, the likeliest first. `new_causes` are likely in the new run only.
 
     >>> import loganalyst as la
     >>> found = la.verify("fixtures/runs/divergence-lr", "fixtures/runs/healthy-mended-rate")

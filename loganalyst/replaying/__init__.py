@@ -1,1 +1,1 @@
-"""Reload a checkpoint, repeat the steps that failed, and let experiments confirm or refute what the logs suggest."""
+"""Reload a checkpoint, repeat the steps that failed, and confirm or refute by experiments what the logs suggest."""

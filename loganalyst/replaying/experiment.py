@@ -1,6 +1,7 @@
-"""What an experiment is: a file of `experiments/` with `run(bench, seed) -> Measured`; its name is the file's.
+"""Experiments: files of `experiments/` with `run(bench, seed) -> Measured`, named after their file.
 
-What it asks, what each outcome says of which cause, and its thresholds stand in `rules/replay.yaml`, under its name.
+Their questions, thresholds, and the weight of each outcome for each cause are in `rules/replay.yaml`, under the same
+name.
 """
 
 from collections.abc import Callable
@@ -20,13 +21,13 @@ INCONCLUSIVE = "inconclusive"
 
 
 def names() -> tuple[str, ...]:
-    """Every experiment, found by scanning."""
+    """The names of all experiments, found by scanning."""
     return tuple(found.name for found in iter_modules(import_module(PACKAGE).__path__))
 
 
 def find(name: str) -> Run:
-    """The `run` of an experiment. Raises ReplayError for an unknown name, with the nearest."""
+    """The function `run` of an experiment. Raises ReplayError for an unknown name, with the nearest."""
     if name not in names():
-        raise ReplayError(name, "is no experiment", nearest(name, names()) or ", ".join(names()))
+        raise ReplayError(name, "is not an experiment", nearest(name, names()) or ", ".join(names()))
     run: Run = import_module(f"{PACKAGE}.{name}").run
     return run

@@ -1,4 +1,4 @@
-"""What the checkpoints show by themselves, before and without the user's code."""
+"""Evidence from the checkpoints themselves, without the user's code."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 NAME = "inspection"  # in rules/replay.yaml
 
 
-def inspected(path: Path | None, last: Path | None) -> Inspection | None:
-    """The checkpoint that is replayed, and the run's last one beside it. Raises SourceError."""
+def inspect_checkpoints(path: Path | None, last: Path | None) -> Inspection | None:
+    """Inspect the checkpoint to replay and the run's last one. Raises SourceError."""
     paths = dict.fromkeys(p for p in (path, last) if p is not None)
     return inspect(*paths) if paths else None
 
 
-def experiments(found: Inspection | None, stated: "ExperimentRule") -> tuple[Experiment, ...]:
-    """Each kind of finding that tells causes apart, as the outcome of an experiment that needs no code."""
+def as_experiments(found: Inspection | None, stated: "ExperimentRule") -> tuple[Experiment, ...]:
+    """Each kind of finding that distinguishes causes, as the outcome of an experiment that needs no code."""
     texts: dict[str, str] = {}
     for finding in found.findings if found else ():
         if finding.kind in stated.outcomes:

@@ -1,7 +1,7 @@
-"""What the other process does: call the user's entry, load the checkpoint, make one experiment after another.
+"""The work of the other process: call the user's entry, load the checkpoint, run one experiment after another.
 
-It is told in lines of JSON what to do, and answers in lines of JSON over a pipe of its own: whatever the user's code
-prints goes to the parent's ear for the end of a story, not into an answer.
+It receives orders as lines of JSON and answers in lines of JSON over its own pipe. Output of the user's code goes to
+standard error, whose last lines the parent keeps for error messages, and never into an answer.
 """
 
 import json
@@ -16,14 +16,15 @@ from typing import IO, Any
 
 from loganalyst.errors import LogAnalystError, ReplayError, how_to_install
 
-EVERY = 0.2  # seconds between two words on how far it is
-MARGIN = 20  # steps replayed past the onset
-FEWEST, USUAL, MOST = 10, 100, 500  # steps that are replayed: at least, where the onset is not known, at most
+PROGRESS_INTERVAL = 0.2  # seconds between two reports of progress
+STEPS_PAST_ONSET = 20  # steps replayed after the onset
+MIN_STEPS, MAX_STEPS = 10, 500  # steps that are replayed
+DEFAULT_STEPS = 100  # steps that are replayed if the onset is not known
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a replay is told first. `memory` are bytes that it may hold."""
+    """The first order of a replay. `memory` is the number of bytes that it may hold."""
 
     entry: str
     checkpoint: str | None
@@ -35,29 +36,30 @@ class Job:
 
 
 def serve() -> None:
-    """Work until nobody asks any more."""
+    """Answer orders until the pipe closes."""
     asked, out = os.fdopen(os.dup(0), "r", encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the user's code may read: nothing
-    os.dup2(2, 1)  # and print: elsewhere
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    say = _Voice(out)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # if the user's code reads, it gets nothing
+    os.dup2(2, 1)  # if it prints, the output goes to standard error
+    threading.Thread(target=_exit_with, args=(os.getppid(),), daemon=True).start()
+    answer = _Answers(out)
     bench: Any = None
     for line in asked:
         order = json.loads(line)
         try:
             if bench is None:
-                bench = _bench(Job(**order), say)
-                say("ready", device=str(bench.device), start=bench.start, steps=bench.steps, notes=bench.notes)
+                bench = _make_bench(Job(**order), answer)
+                answer("ready", device=str(bench.device), start=bench.start, steps=bench.steps, notes=bench.notes)
             else:
-                say("measured", measured=asdict(_measured(bench, say, **order)), notes=bench.notes, random=bench.random)
+                measured = asdict(_run_experiment(bench, answer, **order))
+                answer("measured", measured=measured, notes=bench.notes, random=bench.random)
         except LogAnalystError as error:
-            say("error", where=error.where, what=error.what, allowed=error.allowed)
-        except BaseException as error:  # the user's code may raise anything, SystemExit too
-            say("error", **_raised(error))
+            answer("error", where=error.where, what=error.what, allowed=error.allowed)
+        except BaseException as error:  # the user's code may raise anything, even SystemExit
+            answer("error", **_user_error(error))
 
 
-class _Voice:
-    """One line of JSON an answer; words on how far it is, not too often."""
+class _Answers:
+    """Writes one line of JSON per answer, and reports progress at intervals."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out, self._last, self._phase = out, 0.0, ""
@@ -67,22 +69,22 @@ class _Voice:
         self._out.flush()
 
     def at(self, phase: str) -> None:
-        """What is being done."""
+        """Report the start of a phase."""
         self._phase = phase
         self("at", phase=phase, done=0, total=0)
 
     def steps(self, done: int, total: int) -> None:
-        """How far its steps are."""
-        if time.monotonic() - self._last > EVERY:
+        """Report the progress of its steps."""
+        if time.monotonic() - self._last > PROGRESS_INTERVAL:
             self._last = time.monotonic()
             self("at", phase=self._phase, done=done, total=total)
 
 
-def _bench(job: Job, say: _Voice) -> Any:
-    from loganalyst.replaying import userentry as entry
+def _make_bench(job: Job, answer: _Answers) -> Any:
+    from loganalyst.replaying import userentry
 
-    say.at(f"calling {job.entry}")
-    spec = entry.call(job.entry)
+    answer.at(f"calling {job.entry}")
+    spec = userentry.call(job.entry)
     torch = _torch()
     from loganalyst.replaying import stateloading
     from loganalyst.replaying.bench import Bench
@@ -90,17 +92,17 @@ def _bench(job: Job, say: _Voice) -> Any:
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.benchmark = False
     loaded = stateloading.Loaded()
-    say.at("loading the checkpoint")
+    answer.at("loading the checkpoint")
     if job.checkpoint:
-        need = stateloading.needed(Path(job.checkpoint), spec)
+        need = stateloading.needed_memory(Path(job.checkpoint), spec)
         device, notes = _device(torch, job, need)
         loaded = stateloading.load(Path(job.checkpoint), spec)
     else:
         device, notes = _device(torch, job, 0)
     spec.model.to(device)
-    _follow(spec.optimizer, device)
-    start = _start(job, loaded.step)
-    steps = _steps(start, job.onset, notes)
+    _move_state(spec.optimizer, device)
+    start = next((step for step in (loaded.step, job.step) if step is not None), 0)
+    steps = _step_count(start, job.onset, notes)
     return Bench(
         spec,
         device,
@@ -111,7 +113,7 @@ def _bench(job: Job, say: _Voice) -> Any:
         notes=[*loaded.notes, *notes],
         random_state=loaded.random_state,
         cuda_state=loaded.cuda_state,
-        told=say.steps,
+        on_step=answer.steps,
     )
 
 
@@ -124,63 +126,58 @@ def _torch() -> Any:
 
 
 def _device(torch: Any, job: Job, need: int) -> tuple[Any, list[str]]:
-    """Where it runs: as asked, as far as it has room."""
+    """The device asked for, if it has enough memory."""
     if need > job.memory:
-        what = f"needs at least {need / 1e9:.1f} GB of memory, and may take {job.memory / 1e9:.1f} GB"
+        what = f"needs at least {need / 1e9:.1f} GB of memory; {job.memory / 1e9:.1f} GB are allowed"
         raise ReplayError("replay", what, "a machine with more memory, or --memory")
     if job.device == "cpu" or not torch.cuda.is_available():
         if job.device == "cuda":
-            raise ReplayError("--device cuda", "there is no CUDA device that PyTorch can use", "auto or cpu")
+            raise ReplayError("--device cuda", "PyTorch finds no CUDA device", "auto or cpu")
         return torch.device("cpu"), []
     free = torch.cuda.mem_get_info()[0]
     if need > free:
-        note = f"the GPU has {free / 1e9:.1f} GB free, and at least {need / 1e9:.1f} are needed: it runs on the CPU"
+        note = f"the GPU has {free / 1e9:.1f} GB free, at least {need / 1e9:.1f} GB are needed: the CPU is used"
         return torch.device("cpu"), [note]
     return torch.device("cuda"), []
 
 
-def _follow(optimizer: Any, device: Any) -> None:
-    """The optimiser's state where its parameters are."""
+def _move_state(optimizer: Any, device: Any) -> None:
+    """Move the optimiser's state to the device of its parameters."""
     for state in optimizer.state.values():
         for name, value in state.items():
             if hasattr(value, "untyped_storage") and value.dim():
                 state[name] = value.to(device)
 
 
-def _start(job: Job, told: int | None) -> int:
-    """How many steps were done at the checkpoint: as it tells itself, else as the run's files are named."""
-    return next((step for step in (told, job.step) if step is not None), 0)
-
-
-def _steps(start: int, onset: int | None, notes: list[str]) -> int:
+def _step_count(start: int, onset: int | None, notes: list[str]) -> int:
     if onset is None or onset < start:
-        return USUAL
-    if onset - start > MOST:
-        notes.append(f"the fault is {onset - start:,} steps after the checkpoint; {MOST} are replayed")
-    return min(max(onset - start + MARGIN, FEWEST), MOST)
+        return DEFAULT_STEPS
+    if onset - start > MAX_STEPS:
+        notes.append(f"the fault is {onset - start:,} steps after the checkpoint; {MAX_STEPS} steps are replayed")
+    return min(max(onset - start + STEPS_PAST_ONSET, MIN_STEPS), MAX_STEPS)
 
 
-def _measured(bench: Any, say: _Voice, experiment: str, seed: int, limits: Mapping[str, float]) -> Any:
+def _run_experiment(bench: Any, answer: _Answers, experiment: str, seed: int, limits: Mapping[str, float]) -> Any:
     from loganalyst.replaying.experiment import find
 
-    say.at(f"{experiment}, seed {seed}")
+    answer.at(f"{experiment}, seed {seed}")
     bench.limits = limits
     return find(experiment)(bench, seed)
 
 
-def _raised(error: BaseException) -> dict[str, str]:
-    """What the user's code raised, and the line of it."""
+def _user_error(error: BaseException) -> dict[str, str]:
+    """The error of the user's code, and its line."""
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if "loganalyst" not in f.filename and "/torch/" not in f.filename] or frames
-    place = f"{own[-1].filename}:{own[-1].lineno}" if own else "the entry"
+    user_frames = [f for f in frames if "loganalyst" not in f.filename and "/torch/" not in f.filename] or frames
+    place = f"{user_frames[-1].filename}:{user_frames[-1].lineno}" if user_frames else "the entry"
     text = f"{type(error).__name__}: {str(error)[:400]}" if str(error) else type(error).__name__
     return {"where": place, "what": f"raised {text}", "allowed": ""}
 
 
-def _end_with(parent: int) -> None:
-    """End where the one who asks has gone, whatever the user's code is at."""
+def _exit_with(parent: int) -> None:
+    """End the process when the parent is gone, whatever the user's code does."""
     while os.getppid() == parent:
         time.sleep(1)
     with suppress(OSError):

@@ -1,7 +1,6 @@
-"""The process in which the user's code runs: of its own session, watched for time and memory, ended with its children.
+"""Runs the user's code in a process of its own session, with limits of time and memory, and ends it with its children.
 
-It answers in lines of JSON, which are checked and never unpickled. Memory is what the processes hold (seen on Linux
-only): a limit of addresses would end every program that uses CUDA, which reserves them freely.
+The process answers in lines of JSON, which are checked and never unpickled.
 """
 
 import json
@@ -14,29 +13,28 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from loganalyst.errors import ReplayError
+from loganalyst.replaying.processmemory import held_memory, marked_processes
 
-_START = "from loganalyst.replaying.replaychild import serve; serve()"
-TOKEN = "LOGANALYST_REPLAY"  # marks the process and all it starts, wherever they flee
-LOOK = 0.2  # seconds between two looks at time and memory
-LONGEST = 4_000_000  # bytes of an answer
-PRINTED = 2_000  # last bytes of what the user's code printed, for an error
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+CHILD_CODE = "from loganalyst.replaying.replaychild import serve; serve()"
+TOKEN = "LOGANALYST_REPLAY"  # environment variable that marks the process and all that it starts, in any session
+CHECK_INTERVAL = 0.2  # seconds between two checks of time and memory
+MAX_ANSWER_BYTES = 4_000_000  # longest answer
+KEPT_OUTPUT_BYTES = 2_000  # bytes of the user's last output that are kept for an error
 
 
 class EndedError(ReplayError):
-    """The process was ended, or ended itself: it answers no more."""
+    """The process was ended or has exited: it answers no more."""
 
 
 class Sandbox:
-    """The other process, for at most `budget` seconds and `memory` bytes. Use it as a context."""
+    """The other process, limited to `budget` seconds and `memory` bytes. Use it as a context."""
 
-    def __init__(self, entry: str, budget: float, memory: int) -> None:
-        self._entry, self._budget, self._memory = entry, budget, memory
+    def __init__(self, entry: str, budget: float, memory: int, *, code: str = CHILD_CODE) -> None:
+        self._entry, self._budget, self._memory, self._code = entry, budget, memory, code
         self._token = secrets.token_hex(16)
         self._phase, self._printed, self._buffer = "starting", b"", b""
 
@@ -45,15 +43,15 @@ class Sandbox:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # what deterministic sums on a GPU ask for
+            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # required for deterministic sums on a GPU
             TOKEN: self._token,
         }
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-P", "-c", self._code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=environment, start_new_session=True,
         )  # fmt: skip
-        self._listener = Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        self._drain = Thread(target=self._drain_output, daemon=True)
+        self._drain.start()
         self._selector = selectors.DefaultSelector()
         assert self._child.stdout
         os.set_blocking(self._child.stdout.fileno(), False)
@@ -65,12 +63,12 @@ class Sandbox:
         self._selector.close()
 
     def ask(self, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Its answers to one order: any number of kind `at` (how far it is), then one that is `ready` or `measured`.
+        """The answers to one order: any number of kind `at` (progress), then one of kind `ready` or `measured`.
 
-        Raises ReplayError for an error of the user's code, EndedError where it answers no more.
+        Raises ReplayError for an error of the user's code, EndedError if the process answers no more.
         """
         assert self._child.stdin
-        with suppress(OSError):  # it died; that shows when its answer is waited for
+        with suppress(OSError):  # it has exited; waiting for the answer reports that
             self._child.stdin.write(json.dumps(order).encode() + b"\n")
             self._child.stdin.flush()
         while True:
@@ -85,106 +83,68 @@ class Sandbox:
                 return
 
     def _answer(self) -> dict[str, Any]:
-        """The next line it says; on the way it is watched."""
+        """The next line; limits are checked while waiting."""
         while b"\n" not in self._buffer:
-            if not self._selector.select(LOOK):
-                self._look()
+            if not self._selector.select(CHECK_INTERVAL):
+                self._check_limits()
                 continue
             assert self._child.stdout
             if not (data := self._child.stdout.read1(1 << 16)):  # type: ignore[attr-defined]
-                raise self._died()
+                raise self._exited()
             self._buffer += data
-            if len(self._buffer) > LONGEST:
-                raise self._over("its answer is longer than an answer can be")
-        self._look()
+            if len(self._buffer) > MAX_ANSWER_BYTES:
+                raise self._stopped("its answer is too long")
+        self._check_limits()
         line, _, self._buffer = self._buffer.partition(b"\n")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict) or not isinstance(answer.get("kind"), str):
-            raise self._over(f"it said what is no answer ({line[:60]!r})")
+            raise self._stopped(f"it sent an invalid answer ({line[:60]!r})")
         return answer
 
-    def _look(self) -> None:
+    def _check_limits(self) -> None:
         if time.monotonic() > self._deadline:
-            raise self._over(f"did not end within the budget of {self._budget:g} s")
-        held = _held(self._child.pid)
+            raise self._stopped(f"did not end within the budget of {self._budget:g} s")
+        held = held_memory(self._child.pid)
         if held > self._memory:
-            raise self._over(f"took {held / 1e9:.1f} GB of memory, more than the {self._memory / 1e9:.1f} GB it may")
+            raise self._stopped(f"took {held / 1e9:.1f} GB of memory; {self._memory / 1e9:.1f} GB are allowed")
 
-    def _over(self, why: str) -> EndedError:
-        """What is said of one that was ended."""
+    def _stopped(self, why: str) -> EndedError:
+        """End the process; the error says why."""
         self.stop()
-        return EndedError(self._entry, f"{why}, while {self._phase}; it was ended{self._last_words()}")
+        return EndedError(self._entry, f"{why}, while {self._phase}; it was ended{self._last_output()}")
 
-    def _died(self) -> EndedError:
+    def _exited(self) -> EndedError:
         code = self._child.wait()
         self.stop()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return EndedError(self._entry, f"its process ended by itself ({how}), while {self._phase}{self._last_words()}")
+        return EndedError(self._entry, f"its process exited ({how}), while {self._phase}{self._last_output()}")
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         lines = self._printed.decode("utf-8", "replace").strip().splitlines()
-        return f"; the last it printed: {lines[-1][:200]!r}" if lines else ""
+        return f"; its last output: {lines[-1][:200]!r}" if lines else ""
 
-    def _listen(self) -> None:
-        """Keep the end of what the user's code prints; a pipe that nobody reads would stop it."""
+    def _drain_output(self) -> None:
+        """Read the user's output and keep its end; a full pipe would block the process."""
         assert self._child.stderr
         with suppress(OSError, ValueError):
             while data := self._child.stderr.read1(1 << 16):  # type: ignore[attr-defined]
-                self._printed = (self._printed + data)[-PRINTED:]
+                self._printed = (self._printed + data)[-KEPT_OUTPUT_BYTES:]
 
     def stop(self) -> None:
-        """End it with all it started."""
+        """End the process and everything that it started."""
         if hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self._child.pid, signal.SIGKILL)
         self._child.kill()
         self._child.wait()
-        for process in _marked(self._token):  # in a session of their own
+        for process in marked_processes(f"{TOKEN}={self._token}"):  # processes in other sessions
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
-        self._listener.join(1.0)
+        self._drain.join(1.0)
         for pipe in (self._child.stdin, self._child.stdout):
             with suppress(OSError):
                 if pipe:
                     pipe.close()
-
-
-def _held(session: int) -> int:
-    """Bytes of memory that the processes of a session hold; what several share counts once. 0 where it is not told."""
-    total = 0
-    for folder in _processes():
-        try:
-            rest = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-            if int(rest[3]) == session:
-                size = [int(n) for n in (folder / "statm").read_bytes().split()]
-                total += (size[1] - (size[2] if folder.name != str(session) else 0)) * PAGE
-        except (OSError, IndexError, ValueError):  # it has just ended
-            continue
-    return total
-
-
-def _marked(token: str) -> list[int]:
-    """Processes whose environment has the token: those that left the session too."""
-    mark, found = f"{TOKEN}={token}".encode(), []
-    for folder in _processes():
-        with suppress(OSError):
-            if mark in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-    return found
-
-
-def _processes() -> list[Path]:
-    with suppress(OSError):
-        return [Path(entry.path) for entry in os.scandir("/proc") if entry.name.isdigit()]
-    return []
-
-
-def free() -> int:
-    """Bytes of memory that the machine has free; of one that does not tell, more than any has."""
-    with suppress(OSError, ValueError, IndexError):
-        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    return 1 << 60

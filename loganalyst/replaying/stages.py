@@ -1,4 +1,6 @@
-"""A training looked at twice: at its checkpoint, and after the replayed steps, before any loss that is not finite."""
+"""The two stages at which experiments measure: at the checkpoint, and after the replayed steps while the loss is
+finite.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,16 +10,18 @@ from loganalyst.replaying.bench import Bench
 
 @dataclass(frozen=True)
 class Stage:
-    """Where it is looked at: in words, and the training's step that comes next."""
+    """A stage: its name, and the training's next step."""
 
     name: str
     step: int
 
 
 def stages(bench: Bench, seed: int) -> Iterator[Stage]:
-    """Both in turn; the bench is as it is there while one is yielded. Of a replay without a whole step the first."""
-    bench.level()  # it finds out what memory has room for
-    bench.fresh(seed)
+    """Both stages in turn; the bench is in that state while one is yielded. Without a whole step there is only the
+    first.
+    """
+    bench.level()  # finds out how far batches must be split
+    bench.restore(seed)
     yield Stage("at the checkpoint", bench.start)
     unchanged = bench.unchanged(seed)
     steps = len(unchanged.losses) - (2 if unchanged.nonfinite is not None else 0)

@@ -1,4 +1,4 @@
-"""The user's entry function: found by `module:function` or `file.py:function`, called, and what it returns checked."""
+"""Finds the user's entry function by `module:function` or `file.py:function`, calls it, and checks the result."""
 
 import importlib
 import importlib.util
@@ -13,23 +13,23 @@ from loganalyst.replaying.spec import ReplaySpec
 FORM = "--entry takes module:function, such as train:replay_spec, or file.py:function"
 
 
-def named(entry: str | Callable[[], ReplaySpec]) -> str:
-    """An entry as text. A function is named by its module, for it is called in another process."""
+def entry_name(entry: str | Callable[[], ReplaySpec]) -> str:
+    """The name of an entry. A function is named by its module, because another process calls it."""
     if isinstance(entry, str):
         module, _, function = entry.rpartition(":")
         if not module or not function.replace(".", "_").isidentifier():
-            raise ReplayError(entry, "names no entry", FORM)
+            raise ReplayError(entry, "is not the name of an entry", FORM)
         return entry
     module, name = getattr(entry, "__module__", ""), getattr(entry, "__qualname__", "")
     if module == "__main__":
         module = getattr(sys.modules["__main__"], "__file__", None) or ""
     if not module or not name or "<" in name:
-        raise ReplayError(entry, "is no function of a module", "it runs in a process of its own: put it into a file")
+        raise ReplayError(entry, "is not a function of a module", "it runs in its own process: put it into a file")
     return f"{module}:{name}"
 
 
 def call(entry: str) -> ReplaySpec:
-    """The user's spec. Raises ReplayError where it cannot be found or returns something else."""
+    """The user's spec. Raises ReplayError if the entry is missing or returns something else."""
     module, _, name = entry.rpartition(":")
     found: Any = _module(entry, module)
     for part in name.split("."):
@@ -46,14 +46,14 @@ def call(entry: str) -> ReplaySpec:
 
 
 def _module(entry: str, module: str) -> Any:
-    """Modules are looked for in the working directory first; a file beside its own folder's."""
+    """Import from the working directory first, and for a file from its own folder."""
     sys.path.insert(0, str(Path.cwd()))
     if not module.endswith(".py"):
         try:
             return importlib.import_module(module)
         except ModuleNotFoundError as error:
             if error.name and (module == error.name or module.startswith(f"{error.name}.")):
-                hint = f"it is looked for in {Path.cwd()} and where Python finds modules"
+                hint = f"searched in {Path.cwd()} and on Python's module path"
                 raise ReplayError(entry, f"there is no module {error.name!r}", hint) from None
             raise
     path = Path(module)

@@ -1,4 +1,4 @@
-"""What experiments say of causes: their outcomes become evidence, the causes are judged anew, and what is learned."""
+"""Verdicts on causes: outcomes become evidence, causes are judged again, and the results are summarised."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,57 +15,57 @@ if TYPE_CHECKING:
     from loganalyst.diagnosis.confidence import Judged
     from loganalyst.diagnosis.rule import ExperimentRule, Rule
 
-MOST_VALUES, MOST_SERIES, LONGEST_SERIES = 100, 20, 5_000
-LONGEST = 1_000  # characters of a text
-NAMED = 3  # causes in a sentence
-LIKELY = 0.5  # what experiments speak for is confirmed only where it is likelier than not
-SAYS = 1.0  # log-likelihood ratio from which experiments confirm or refute; less moves the confidence alone
+MAX_VALUES, MAX_SERIES, MAX_SERIES_POINTS = 100, 20, 5_000
+MAX_TEXT = 1_000  # characters of a text that are kept
+MAX_NAMED = 3  # causes named in a sentence
+MIN_CONFIDENCE = 0.5  # a cause that experiments support is confirmed only if it is likelier than not
+MIN_WEIGHT = 1.0  # log-likelihood ratio that confirms or refutes; a smaller one only moves the confidence
 
 Stated = Mapping[str, "ExperimentRule"]
 Every = Mapping[str, "Judged"]
 
 
-def measured(data: Any, outcomes: Iterable[str]) -> Measured:
-    """What another process says it measured, checked. Raises ReplayError where it is nothing that could be."""
+def checked_measurement(data: Any, outcomes: Iterable[str]) -> Measured:
+    """The measurement that another process sent, checked. Raises ReplayError if it is malformed."""
     fields = data if isinstance(data, dict) else {}
     outcome, text, reproduced = fields.get("outcome"), fields.get("text"), fields.get("reproduced")
     values, series, start = fields.get("values"), fields.get("series"), fields.get("start")
-    sound = (
+    valid = (
         outcome in (*outcomes, INCONCLUSIVE)
         and isinstance(text, str)
         and reproduced in (True, False, None)
         and isinstance(values, dict)
-        and len(values) <= MOST_VALUES
+        and len(values) <= MAX_VALUES
         and all(v is None or isinstance(v, (int, float, str)) for v in values.values())
         and isinstance(series, dict)
-        and len(series) <= MOST_SERIES
-        and all(isinstance(s, list) and len(s) <= LONGEST_SERIES for s in series.values())
+        and len(series) <= MAX_SERIES
+        and all(isinstance(s, list) and len(s) <= MAX_SERIES_POINTS for s in series.values())
         and all(isinstance(v, (int, float)) for s in series.values() for v in s)
         and type(start) is int
     )
-    if not sound:
-        raise ReplayError("replay", f"an experiment gave what is no result: {str(data)[:200]}")
-    shown = {str(k)[:200]: v[:LONGEST] if isinstance(v, str) else v for k, v in values.items()}  # type: ignore[union-attr]
+    if not valid:
+        raise ReplayError("replay", f"an experiment returned an invalid result: {str(data)[:200]}")
+    scalars = {str(k)[:200]: v[:MAX_TEXT] if isinstance(v, str) else v for k, v in values.items()}  # type: ignore[union-attr]
     lists = {str(k)[:200]: tuple(map(float, s)) for k, s in series.items()}  # type: ignore[union-attr]
-    return Measured(str(outcome), str(text)[:LONGEST], reproduced, shown, lists, int(start or 0))
+    return Measured(str(outcome), str(text)[:MAX_TEXT], reproduced, scalars, lists, int(start or 0))
 
 
-def agreed(runs: Sequence[Measured]) -> str | None:
-    """The outcome that two runs share; None where none does yet."""
+def agreed_outcome(runs: Sequence[Measured]) -> str | None:
+    """The outcome that two runs share; None if no two agree."""
     counted = Counter(run.outcome for run in runs).most_common(1)
     return counted[0][0] if counted and counted[0][1] > 1 else None
 
 
-def concluded(stated: "ExperimentRule", runs: Sequence[Measured]) -> Experiment:
-    """An experiment from its runs. What only one run found, where others found something else, decides nothing."""
-    outcome = agreed(runs) or (runs[0].outcome if len(runs) == 1 else INCONCLUSIVE)
-    text = next((run.text for run in runs if run.outcome == outcome), "its runs do not agree")
+def conclude(stated: "ExperimentRule", runs: Sequence[Measured]) -> Experiment:
+    """An experiment from its runs. If several runs disagree, it is inconclusive."""
+    outcome = agreed_outcome(runs) or (runs[0].outcome if len(runs) == 1 else INCONCLUSIVE)
+    text = next((run.text for run in runs if run.outcome == outcome), "its runs disagree")
     means = {name: found.means for name, found in stated.outcomes.items()}
     return Experiment(stated.id, stated.question, means, outcome, text, tuple(runs))
 
 
-def weighed(experiments: Iterable[Experiment], stated: Stated, rules: Iterable["Rule"]) -> tuple[Experiment, ...]:
-    """The experiments with the log-likelihood ratios that their outcomes have for each rule they bear on."""
+def with_weights(experiments: Iterable[Experiment], stated: Stated, rules: Iterable["Rule"]) -> tuple[Experiment, ...]:
+    """The experiments with the log-likelihood ratio of their outcome for each rule that it bears on."""
     known = list(rules)
     return tuple(
         replace(e, weights={r.id: w for r in known if (w := stated[e.name].weight(r, e.outcome))}) for e in experiments
@@ -73,13 +73,13 @@ def weighed(experiments: Iterable[Experiment], stated: Stated, rules: Iterable["
 
 
 def evidence(experiments: Iterable[Experiment], stated: Stated) -> dict[str, list[Evidence]]:
-    """What the experiments say, by rule."""
+    """The experiments as evidence, by rule."""
     found: dict[str, list[Evidence]] = {}
     for e in experiments:
         steps = [s for run in e.runs if (s := _step(run)) is not None]
         group = f"{stated[e.name].group} {e.outcome}" if e.name == forensics.NAME else stated[e.name].group
         for rule, weight in e.weights.items():
-            told = Evidence(
+            item = Evidence(
                 f"replay-{e.name}",
                 "direct",
                 weight > 0,
@@ -88,7 +88,7 @@ def evidence(experiments: Iterable[Experiment], stated: Stated) -> dict[str, lis
                 group,
                 step=min(steps, default=None),
             )
-            found.setdefault(rule, []).append(told)
+            found.setdefault(rule, []).append(item)
     return found
 
 
@@ -97,24 +97,25 @@ def _step(run: Measured) -> int | None:
     return step if isinstance(step, int) else None
 
 
-def said(rule: str, experiments: Iterable[Experiment]) -> float:
-    """What the experiments, all together, say of a rule: a log-likelihood ratio."""
+def total_weight(rule: str, experiments: Iterable[Experiment]) -> float:
+    """The sum of the log-likelihood ratios of all experiments for a rule."""
     return sum(e.weights.get(rule, 0.0) for e in experiments)
 
 
 def verdict(judged: "Judged", experiments: Iterable[Experiment]) -> HypothesisVerdict:
-    """Whether the experiments speak for a cause that is likely now, or against it."""
-    weight, likely = said(judged.rule.id, experiments), judged.verdict == "likely" and judged.confidence >= LIKELY
-    return "refuted" if weight <= -SAYS else "confirmed" if weight >= SAYS and likely else "open"
+    """Whether the experiments confirm a cause that is now likely, or refute it."""
+    weight = total_weight(judged.rule.id, experiments)
+    likely = judged.verdict == "likely" and judged.confidence >= MIN_CONFIDENCE
+    return "refuted" if weight <= -MIN_WEIGHT else "confirmed" if weight >= MIN_WEIGHT and likely else "open"
 
 
 def hypotheses(
     tested: Iterable[str], experiments: Sequence[Experiment], before: Every, after: Every
 ) -> tuple[Hypothesis, ...]:
-    """Causes that were tested, or of which a symptom is seen and an experiment says something; in their new order."""
-    asked = set(tested)
-    touched = {rule for e in experiments for rule in e.weights if before[rule].seen}
-    chosen = [id_ for id_ in after if (id_ in asked | touched) and after[id_].verdict != "not_applicable"]
+    """Causes that were tested, or that have an observed symptom and a weight in an experiment; in their new order."""
+    tested_ids = set(tested)
+    weighted = {rule for e in experiments for rule in e.weights if before[rule].seen}
+    chosen = [id_ for id_ in after if (id_ in tested_ids | weighted) and after[id_].verdict != "not_applicable"]
     return tuple(_hypothesis(id_, experiments, before, after) for id_ in chosen)
 
 
@@ -134,22 +135,22 @@ def _hypothesis(id_: str, experiments: Sequence[Experiment], before: Every, afte
 
 
 def learned(experiments: Iterable[Experiment], every: Every) -> tuple[str, ...]:
-    """What each experiment that decided something showed."""
-    found = ((e, list(_says(e, every))) for e in experiments)
-    return tuple(f"{e.means[e.outcome]}: this speaks {' and '.join(says)}" for e, says in found if says)
+    """What each decisive experiment showed."""
+    directions = ((e, list(_for_and_against(e, every))) for e in experiments)
+    return tuple(f"{e.means[e.outcome]}: this speaks {' and '.join(words)}" for e, words in directions if words)
 
 
-def _says(e: Experiment, every: Every) -> Iterator[str]:
-    """For and against which causes of symptoms seen, the heaviest first."""
+def _for_and_against(e: Experiment, every: Every) -> Iterator[str]:
+    """The causes with observed symptoms that an experiment speaks for and against, by weight."""
     seen = sorted((r for r in e.weights if every[r].seen), key=lambda r: -abs(e.weights[r]))
     for word, way in (("for", 1), ("against", -1)):
         titles = [every[r].rule.title for r in seen if e.weights[r] * way > 0]
         if titles:
-            yield f"{word} {', '.join(titles[:NAMED])}"
+            yield f"{word} {', '.join(titles[:MAX_NAMED])}"
 
 
-def different(refuted: Sequence[str], every: Every, after: Diagnosis) -> tuple[str, ...]:
-    """What to try where three hypotheses failed: causes of other families for the same symptoms, and what to log."""
+def next_steps(refuted: Sequence[str], every: Every, after: Diagnosis) -> tuple[str, ...]:
+    """What to try after refuted hypotheses: causes of other families for the same symptoms, and values to log."""
     families = {every[id_].rule.family for id_ in refuted}
     symptoms = {symptom for id_ in refuted for symptom in every[id_].seen}
     others = [
@@ -160,6 +161,6 @@ def different(refuted: Sequence[str], every: Every, after: Diagnosis) -> tuple[s
         and not j.rule.benign
         and j.verdict != "not_applicable"
     ]
-    titles = ", ".join(rule.title for rule in others[:NAMED])
-    told = [f"look outside of {', '.join(sorted(families))}: {titles}"] if others else []
-    return (*told, *(f"log {d.what}" if d.kind == "log" else d.what for d in after.decide))
+    titles = ", ".join(rule.title for rule in others[:MAX_NAMED])
+    families_hint = [f"look outside of {', '.join(sorted(families))}: {titles}"] if others else []
+    return (*families_hint, *(f"log {d.what}" if d.kind == "log" else d.what for d in after.decide))

@@ -1,20 +1,19 @@
-"""A run's features, each with its value, unit and where it comes from: the rows of `show --features`, and its JSON."""
+"""A run's features with value, unit and origin: the rows of `show --features`, and its JSON."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from loganalyst.model import Diagnosis, Feature, FeatureValue, Witness
+from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.common.wording import clean, step
-from loganalyst.report.diagnosis.asjson import plain
 
 SCHEMA_ID = "loganalyst/features/1"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One feature of a run. `witness` None: the value was seen at no single place."""
+    """One feature of a run. `witness` is None where the value was not seen at one place."""
 
     feature: Feature
     value: FeatureValue
@@ -22,7 +21,7 @@ class Row:
     metrics: tuple[str, ...]
 
     def origin(self) -> str:
-        """Where the value was seen; else the metrics of the role it needs, else what it needs."""
+        """Where the value was seen. If that is not known: a metric of the role it needs, or what it needs."""
         seen = self.witness or Witness(self.metrics[0] if self.metrics else None)
         parts = [
             clean(seen.metric, 80) if seen.metric else "",
@@ -35,7 +34,7 @@ class Row:
 
 
 def rows(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> Iterator[Row]:
-    """Every declared feature, in order of declaration; a value that is not known is None."""
+    """Every feature in order of declaration. An unknown value is None."""
     found = diagnosis.features
     for name, feature in declared.items():
         metrics = tuple(m.name for m in diagnosis.metrics if m.role == feature.needs)
@@ -44,17 +43,17 @@ def rows(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> Iterator[Row]
 
 def render(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> str:
     """The rows as JSON text."""
-    return json.dumps(data(diagnosis, declared), indent=2, allow_nan=False)
+    return dumps(data(diagnosis, declared))
 
 
 def data(diagnosis: Diagnosis, declared: Mapping[str, Feature]) -> dict[str, Any]:
-    """The rows as an object (schema loganalyst/features/1): declaration, `value`, `source`, `metrics` of the role."""
+    """The rows as an object (schema loganalyst/features/1): declaration, `value`, `source` and `metrics`."""
     features = [
         {**asdict(row.feature), "value": row.value, "source": _source(row.witness), "metrics": row.metrics}
         for row in rows(diagnosis, declared)
     ]
     whole = {"schema": SCHEMA_ID, "run": diagnosis.run.path, "features": features}
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]
 
 
 def _source(witness: Witness | None) -> dict[str, Any] | None:

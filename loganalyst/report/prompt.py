@@ -1,22 +1,22 @@
 """Results at a prompt and in a notebook: a diagnosis in at most ten lines, and small pieces of HTML.
 
-The HTML has no script and loads nothing; all text of a run is escaped. It takes its colours from the page around it, so
-that it reads in light and in dark notebooks.
+The HTML has no script and loads nothing. All text of a run is escaped. The colours come from the page around it, which
+may be light or dark.
 """
 
 from collections.abc import Iterable, Sequence
 
 from loganalyst.model import Cause, Diagnosis, Evidence, Run
 from loganalyst.report.common.html.element import Child, Html, element
+from loganalyst.report.common.sparkseries import EMPTY, LEVELS, NONFINITE, Series
 from loganalyst.report.common.wording import clean, count, percent, size, step
 from loganalyst.report.diagnosis.document import document
-from loganalyst.report.diagnosis.sparkseries import EMPTY, LEVELS, NONFINITE, Series
 
 MAX_CAUSES = 5
 MAX_LINE = 110  # columns
-MAX_EVIDENCE = 3  # items beside one cause
+MAX_EVIDENCE = 3  # items of one cause
 MAX_SOURCES = 8  # files of a run
-CELL, HEIGHT = 5, 22  # pixels: of a cell of a small curve, of the curve
+CELL, HEIGHT = 5, 22  # pixels: width of a cell, height of a small curve
 TONES = {"good": "#2a9d5c", "bad": "#d1495b", "unsure": "#c58b1b"}  # each readable on white and on black
 BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-width:60em;padding:.6em .9em"
 QUIET = "opacity:.7"
@@ -24,19 +24,19 @@ TABLE = "border:0;border-collapse:collapse;margin:.4em 0;color:inherit;font:inhe
 
 
 def lines(d: Diagnosis) -> str:
-    """The verdict, how sure it is, the causes and where they show: at most ten lines."""
+    """The verdict, its confidence, the causes and their places, in at most ten lines."""
     doc = document(d, MAX_CAUSES)
     sure = f", {doc.sure} sure" if doc.sure else ""
     rows = [f"<Diagnosis of {doc.name}: {doc.headline}", f"  {d.status}{sure}: {doc.verdict}"]
     rows += [_line(cause) for cause in d.causes[:MAX_CAUSES]]
     if not d.causes and doc.symptoms:
-        rows.append(f"  seen: {'; '.join(doc.symptoms[:2])}")
+        rows.append(f"  symptoms: {'; '.join(doc.symptoms[:2])}")
     rows.append(f"  read from {doc.path}")
     return "\n".join(_clean_line(row) for row in rows) + ">"
 
 
 def _clean_line(row: str) -> str:
-    """The line with its indent, visible characters only, of at most MAX_LINE columns."""
+    """The line with its indent, in at most MAX_LINE visible characters."""
     indent = row[: len(row) - len(row.lstrip(" "))]
     return indent + clean(row, MAX_LINE - len(indent))
 
@@ -47,7 +47,7 @@ def _line(cause: Cause) -> str:
 
 
 def _where(cause: Cause) -> str:
-    """The place that shows the cause: `loss, step 660, train.log:12`, as far as it is known."""
+    """The place that shows the cause: `loss, step 660, train.log:12`, as far as these are known."""
     file = f"{cause.file}:{cause.line}" if cause.file and cause.line is not None else None
     at = f"step {step(cause.onset_step)}" if cause.onset_step is not None else None
     rank = f"rank {cause.rank}" if cause.rank is not None else None
@@ -64,36 +64,36 @@ def diagnosis(d: Diagnosis) -> str:
         f" · {doc.headline}",
         element("div", element("b", doc.verdict, style=f"color:{colour}"), f" · {doc.sure} sure" if doc.sure else ""),
     )
-    seen = [element("div", text) for text in doc.symptoms[:MAX_EVIDENCE]] if not d.causes else []
+    symptoms = [element("div", text) for text in doc.symptoms[:MAX_EVIDENCE]] if not d.causes else []
     drawn = element("table", map(_curve, doc.series), style=TABLE)
     advice = element("div", "Log next: ", "; ".join(doc.to_log[:3])) if doc.to_log and not d.causes else None
     more = ".plot() draws the curves, .to_html() is the whole report"
     return _box(
-        colour, head, drawn if doc.series else None, seen, map(_cause, d.causes[:MAX_CAUSES]), advice, _quiet(more)
+        colour, head, drawn if doc.series else None, symptoms, map(_cause, d.causes[:MAX_CAUSES]), advice, _quiet(more)
     )
 
 
 def cause(found: Cause) -> str:
-    """One cause as HTML: how sure it is, evidence and fix."""
+    """One cause as HTML: confidence, evidence and fix."""
     return _box(TONES["bad" if found.verdict == "likely" else "unsure"], _cause(found))
 
 
 def run(read: Run) -> str:
-    """What was read of a run, as HTML: its end, its files, how much of what."""
+    """What was read of a run, as HTML: its status, its files, and the amounts of data."""
     rows = [
         (clean(s.path, 80), s.format or "not read", size(s.bytes), count(s.points, "point") if s.points else "")
         for s in read.sources
     ]
     more = len(rows) - MAX_SOURCES
     metrics = read.points["metric"].n_unique() if read.points.height else 0
-    told = [
+    amounts = [
         count(read.points.height, "point"), f"of {count(metrics, 'metric')}", count(read.config.height, "setting"),
         count(read.lines.height, "matched log line"), count(read.gaps.height, "gap"),
     ]  # fmt: skip
     return _box(
         "currentColor",
         element("div", element("b", clean(read.name, 80)), f" · {read.status}"),
-        element("div", ", ".join(told).replace(", of", " of", 1)),
+        element("div", ", ".join(amounts).replace(", of", " of", 1)),
         _table(rows[:MAX_SOURCES]),
         _quiet(f"and {count(more, 'more file')}") if more > 0 else None,
     )
@@ -110,7 +110,7 @@ def _quiet(text: str) -> Html:
 def _cause(found: Cause) -> Html:
     """Title and confidence on one line; evidence and fix below."""
     where = _where(found)
-    facts = [element("li", clean(e.text, 200), _place(e)) for e in _telling(found.evidence)]
+    facts = [element("li", clean(e.text, 200), _place(e)) for e in _supporting(found.evidence)]
     fix = found.fix[0] if found.fix else None
     return element(
         "div",
@@ -122,8 +122,8 @@ def _cause(found: Cause) -> Html:
     )
 
 
-def _telling(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
-    """What speaks for the cause, the strongest first, each text once."""
+def _supporting(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
+    """The evidence for a cause, the strongest first, each text once."""
     held = {e.text: e for e in sorted(evidence, key=lambda e: e.weight) if e.holds and e.text}
     return [*held.values()][::-1][:MAX_EVIDENCE]
 
@@ -143,7 +143,7 @@ def _table(rows: Iterable[Sequence[str]]) -> Html:
 
 
 def _curve(series: Series) -> Html:
-    """The row of one curve: its name, the curve as bars, where it began and ended."""
+    """The row of one curve: its name, its bars, and its first and last values."""
     cell = "padding:0 .8em 0 0;text-align:left;border:0"
     return element(
         "tr",
@@ -154,7 +154,7 @@ def _curve(series: Series) -> Html:
 
 
 def _bars(series: Series) -> Html:
-    """A bar a cell, as high as its level; a red one where a value was NaN or infinite."""
+    """A bar for each cell, as high as its level; red where a value was NaN or infinite."""
     return element(
         "svg",
         (_bar(i, level) for i, level in enumerate(series.cells) if level != EMPTY),

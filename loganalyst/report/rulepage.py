@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from loganalyst.report.diagnosis.markdown import escape
+from loganalyst.report.common.markdowntext import escape
 
 __all__ = ["render"]
 
@@ -21,7 +21,7 @@ CLOSING = (
 
 
 def render(rule: Mapping[str, Any]) -> str:
-    """The page of one rule, given as the data of its file (`loganalyst.explain`)."""
+    """The page of one rule, from the data of its file (`loganalyst.explain`)."""
     return "\n\n".join(_blocks(rule)) + "\n"
 
 
@@ -46,7 +46,7 @@ def _blocks(rule: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _item(item: Mapping[str, Any]) -> str:
-    """One item: its words, the question behind them, and what an answer weighs (a log-likelihood ratio)."""
+    """One item of evidence: its text, the weights of its answers (log-likelihood ratios), and its question."""
     weight = item["weight"]
     against = f", false {weight['if_false']:+g}" if weight["if_false"] else ""
     basis = item.get("basis", "judged")

@@ -1,4 +1,4 @@
-"""`loganalyst show`: what was read of a run, one metric of it, or its features. Plain columns for a terminal."""
+"""`loganalyst show`: what was read of a run, one of its metrics, or its features, in columns for a terminal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -10,27 +10,29 @@ from loganalyst.errors import SourceError, nearest
 from loganalyst.model import Curve, Diagnosis, Feature
 from loganalyst.report import featurerows
 from loganalyst.report.common.layout import MAX_WIDTH, bars, cells, cut, padded, printed, text, wrapped
-from loganalyst.report.common.wording import clean, count, number, size, span, step
+from loganalyst.report.common.sparkseries import chart
+from loganalyst.report.common.wording import clean, count, number, shortlist, size, span, step
 from loganalyst.report.diagnosis.document import Document, document
-from loganalyst.report.diagnosis.sparkseries import chart
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-SHOWN_CONFIG = 40
-MAX_TITLES = 4  # causes that one missing thing costs
-WITH_WHY = 80  # columns from which on the reason of a role has room
-LAST_COLUMN = 20  # room a table's last column has at least
+MAX_SETTINGS = 40
+MAX_TITLES = 4  # causes named for one missing metric
+MIN_WIDTH_FOR_REASON = 80  # columns from which on the reason for a role has room
+MIN_LAST_COLUMN = 20  # columns of a table's last column
+MAX_ENDS = 5  # first and last values of a metric that are shown
+COVERAGE = {"full": "examined in full", "screened": "screened only", "skipped": "shape not judged"}
 
 
 def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
-    """Sources, metrics with their roles and why, config, gaps and coverage."""
+    """Sources, metrics with their roles and reasons, config, gaps and coverage."""
     width = max(min(width, MAX_WIDTH), 40)
     doc = document(diagnosis)
     lines = wrapped(text((doc.name, "bold"), "   ", doc.headline), width)
     lines += _table([(row.label, row.text) for row in doc.facts], width)
     lines += _section("Sources", _table(_sources(diagnosis), width))
-    metrics = [row if width >= WITH_WHY else row[:-1] for row in _metrics(diagnosis)]
+    metrics = [row if width >= MIN_WIDTH_FOR_REASON else row[:-1] for row in _metrics(diagnosis)]
     lines += _section("Metrics", _table(metrics, width, whole=False))
     lines += _section("Config", _table(_config(diagnosis.run.config), width))
     lines += _section("Not read", _table([(r.label, r.text) for r in doc.gaps], width))
@@ -42,7 +44,7 @@ def render(diagnosis: Diagnosis, *, width: int = 100, colour: bool = False, asci
 def render_metric(
     diagnosis: Diagnosis, metric: str, *, width: int = 100, colour: bool = False, ascii_only: bool = False
 ) -> str:
-    """One metric: its curve, statistics, what was found on it, and its first and last values.
+    """One metric: its curve, statistics, findings, and first and last values.
 
     Raises SourceError for a name the run does not have.
     """
@@ -66,7 +68,7 @@ def render_features(
     colour: bool = False,
     ascii_only: bool = False,
 ) -> str:
-    """Every feature with its value, unit and where it comes from; what is not known names what to log."""
+    """Every feature with value, unit and origin. An unknown feature names what to log."""
     width = max(min(width, MAX_WIDTH), 40)
     listed = list(featurerows.rows(diagnosis, declared))
     known = [
@@ -87,18 +89,19 @@ def _section(title: str, lines: "list[Text]") -> "list[Text]":
 
 
 def _table(rows: Sequence[Sequence[str]], width: int, *, whole: bool = True) -> "list[Text]":
-    """Columns as wide as their widest cell; the widest give way until the last one has its room. That one wraps, or is
-    cut where it need not be `whole`.
+    """Columns as wide as their widest cell. The widest columns shrink until the last column has room.
+
+    A last cell that is too long wraps if `whole`, and is cut otherwise.
     """
     if not rows:
         return []
     widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    while sum(widths) + 2 * len(widths) + 2 > width - min(LAST_COLUMN, max(cells(row[-1]) for row in rows)):
+    while sum(widths) + 2 * len(widths) + 2 > width - min(MIN_LAST_COLUMN, max(cells(row[-1]) for row in rows)):
         widths[widths.index(max(widths))] -= 1
     lines: list[Text] = []
     for row in rows:
         first = text("  " + "".join(f"{padded(cell, w)}  " for cell, w in zip(row, widths, strict=False)))
-        last = row[-1] if whole else cut(row[-1], max(width - first.cell_len, LAST_COLUMN))
+        last = row[-1] if whole else cut(row[-1], max(width - first.cell_len, MIN_LAST_COLUMN))
         lines += wrapped(text(last), width, first, first.cell_len)
     return lines
 
@@ -109,29 +112,20 @@ def _sources(d: Diagnosis) -> list[Sequence[str]]:
             clean(s.path, 120),
             s.format or "not read",
             size(s.bytes),
-            " ".join(
-                [*([count(s.points, "point")] if s.points else []), *([count(s.lines, "line")] if s.lines else [])]
-            ),
+            " ".join(count(n, unit) for n, unit in ((s.points, "point"), (s.lines, "line")) if n),
         )
         for s in d.run.sources
     ]
 
 
 def _metrics(d: Diagnosis) -> list[Sequence[str]]:
-    """Name, role, points, first and last value with the non-finite ones counted, and why it has that role."""
+    """Name, role, number of points, first and last value, number of non-finite values, and the reason for the role."""
     curves = {c.metric: c for c in d.curves if len(c.values)}
-    head = [("metric", "role", "points", "values", "why this role")]
-    return (
-        [
-            *head,
-            *(
-                (clean(m.name, 120), m.role, f"{m.points:,}", _ends(curves.get(m.name), m.nonfinite), clean(m.why))
-                for m in d.metrics
-            ),
-        ]
-        if d.metrics
-        else []
-    )
+    rows = [
+        (clean(m.name, 120), m.role, f"{m.points:,}", _ends(curves.get(m.name), m.nonfinite), clean(m.why))
+        for m in d.metrics
+    ]
+    return [("metric", "role", "points", "values", "why this role"), *rows] if rows else []
 
 
 def _ends(curve: Curve | None, nonfinite: int) -> str:
@@ -144,26 +138,20 @@ def _ends(curve: Curve | None, nonfinite: int) -> str:
 def _config(config: pl.DataFrame) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [
         (clean(r["key"], 120), clean(r["value"], 120), clean(r["origin"] or "", 120))
-        for r in config.head(SHOWN_CONFIG).iter_rows(named=True)
+        for r in config.head(MAX_SETTINGS).iter_rows(named=True)
     ]
-    left_out = config.height - SHOWN_CONFIG
+    left_out = config.height - MAX_SETTINGS
     return [*rows, ("…", "", f"and {left_out:,} more")] if left_out > 0 else rows
 
 
 def _coverage(d: Diagnosis, doc: Document, width: int) -> "list[Text]":
-    """How far the curves were looked at, and what cannot be judged."""
-    looked = [f"{d.coverage[k]} {words}" for k, words in COVERAGE.items() if d.coverage.get(k)]
-    lines = _table([("curves", ", ".join(looked))], width) if looked else []
+    """How many curves were examined, and which causes cannot be judged."""
+    examined = [f"{d.coverage[k]} {words}" for k, words in COVERAGE.items() if d.coverage.get(k)]
+    lines = _table([("curves", ", ".join(examined))], width) if examined else []
     for n in doc.not_judged:
-        titles = [
-            *n.titles[:MAX_TITLES],
-            *([f"{len(n.titles) - MAX_TITLES} more"] if len(n.titles) > MAX_TITLES else []),
-        ]
-        lines += wrapped(text(f"{n.why}: ", (f"not judged: {', '.join(titles)}", "dim")), width, text("  - "), 4)
+        titles = shortlist(n.titles, MAX_TITLES)
+        lines += wrapped(text(f"{n.why}: ", (f"not judged: {titles}", "dim")), width, text("  - "), 4)
     return lines
-
-
-COVERAGE = {"full": "looked at in full", "screened": "screened only", "skipped": "not judged by their shape"}
 
 
 def _curve(d: Diagnosis, metric: str) -> Curve:
@@ -194,9 +182,9 @@ def _findings(found: pl.DataFrame) -> Iterable[Sequence[str]]:
 
 
 def _values(curve: Curve) -> Iterable[Sequence[str]]:
-    """The first and last five points."""
+    """The first and last points."""
     n = len(curve.values)
-    shown = sorted({*range(min(5, n)), *range(max(n - 5, 0), n)})
+    shown = sorted({*range(min(MAX_ENDS, n)), *range(max(n - MAX_ENDS, 0), n)})
     for before, i in zip([-1, *shown], shown, strict=False):
         if i > before + 1:
             yield "…", f"{i - before - 1:,} more"

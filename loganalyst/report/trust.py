@@ -1,40 +1,45 @@
-"""Who had a say beside our rules: settings and rules that are obeyed, those that came with a run, what is not ours."""
+"""Settings and rules other than ours: those that are obeyed, and those that are not because they came with a run."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loganalyst.model import OURS, Diagnosis, SettingsFile
+from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean
-from loganalyst.report.diagnosis.overview import Row
 
 OBEYED, IGNORED = "Obeyed", "Not obeyed"
 
 
 def rows(*diagnoses: Diagnosis) -> tuple[Row, ...]:
-    """A row for each file that is obeyed, and for each that is not."""
-    obeyed = dict.fromkeys(s for d in diagnoses for s in d.settings_obeyed)
-    ignored = dict.fromkeys(s for d in diagnoses for s in d.settings_ignored)
-    said = [*((OBEYED, s) for s in obeyed), *((IGNORED, s) for s in ignored)]
-    return tuple(Row(label, f"{clean(s.file)}: {s.what.removeprefix('not obeyed, ')}") for label, s in said)
+    """A row for each settings file that is obeyed, and for each that is not."""
+    obeyed, ignored = _files(diagnoses)
+    labelled = [*((OBEYED, s) for s in obeyed), *((IGNORED, s) for s in ignored)]
+    return tuple(Row(label, f"{clean(s.file)}: {s.what.removeprefix('not obeyed, ')}") for label, s in labelled)
 
 
 def data(*diagnoses: Diagnosis) -> dict[str, list[dict[str, str]]]:
-    """The same for JSON."""
-    obeyed = dict.fromkeys(s for d in diagnoses for s in d.settings_obeyed)
-    ignored = dict.fromkeys(s for d in diagnoses for s in d.settings_ignored)
+    """The same files for JSON."""
+    obeyed, ignored = _files(diagnoses)
     return {
         "settings_obeyed": [{"file": s.file, "what": s.what} for s in obeyed],
         "settings_ignored": [{"file": s.file, "why": s.what} for s in ignored],
     }
 
 
+def _files(diagnoses: Iterable[Diagnosis]) -> tuple[list[SettingsFile], list[SettingsFile]]:
+    """The files that are obeyed and those that are not, each once."""
+    ds = list(diagnoses)
+    obeyed = dict.fromkeys(s for d in ds for s in d.settings_obeyed)
+    return list(obeyed), list(dict.fromkeys(s for d in ds for s in d.settings_ignored))
+
+
 def foreign(origin: str | None) -> str:
-    """The file of a rule or pattern that is not ours; empty where there is none."""
+    """The file of a rule or pattern that is not ours; empty for ours."""
     return clean(origin) if origin and origin != OURS else ""
 
 
 def entries(runs: Iterable[Mapping[str, Any]], column: str) -> dict[str, int]:
-    """The entries of a column of an audit's listing (one a line), with the runs that have each."""
+    """The entries of a column of an audit's run list (one entry a line), with the number of runs that have each."""
     found: dict[str, int] = {}
     for run in runs:
         for entry in (run[column] or "").splitlines():
@@ -42,7 +47,7 @@ def entries(runs: Iterable[Mapping[str, Any]], column: str) -> dict[str, int]:
     return found
 
 
-def told(entry: str) -> SettingsFile:
-    """An entry `FILE: what`."""
+def parsed(entry: str) -> SettingsFile:
+    """An entry `FILE: what` as an object."""
     file, _, what = entry.rpartition(": ")
     return SettingsFile(file, what)

@@ -1,12 +1,12 @@
-"""What the layers put out: spread, zeros, units that are dead for every input.
+"""The output of the layers: spread, zeros, units that are dead for every input.
 
-    inputs, _ = next(iter(loader))    # a hundred inputs or more: a unit is dead if none of them wakes it
+    inputs, _ = next(iter(loader))    # a hundred inputs or more: a dead unit is 0 for all of them
     activation_statistics(model, lambda: model(inputs))
     activation_statistics(model, lambda: model(inputs), axis=1)    # Conv1d: units lie along axis 1
 
-Each module without children is looked at (functions such as F.relu are not seen), in eval mode and without gradients;
-the mode of every module is restored. Units lie along axis 1 of outputs with 4 or 5 axes, else along the last one.
-Healthy: about half of what a ReLU puts out is 0, hardly a unit is dead, and the deviations of the layers are alike.
+It measures each module without children (not functions such as F.relu), in eval mode and without gradients, and
+restores the mode of every module. Units lie along axis 1 of outputs with 4 or 5 axes, else along the last axis.
+Healthy: about half of a ReLU's output is 0, almost no unit is dead, and all layers have similar deviations.
 Suspicious: more than 0.9 of a layer's output exactly 0; more than half of its units dead; NaN or Inf; the same output
 for every input.
 """
@@ -19,9 +19,9 @@ import torch
 
 
 def activation_statistics(model: torch.nn.Module, run: Callable[[], object], axis: int | None = None) -> dict[str, Any]:
-    """Of each layer, in the order of the calls: mean, deviation, share of zeros; of units dead and the same throughout.
+    """For each layer, in the order of the calls: mean, deviation, shares of zeros, dead units and constant units.
 
-    A layer that is called again is listed again as `name#2`.
+    A repeated call of a layer is listed as `name#2`.
     """
     layers: dict[str, dict[str, float]] = {}
     modes = {module: module.training for module in model.modules()}
@@ -47,7 +47,7 @@ def activation_statistics(model: torch.nn.Module, run: Callable[[], object], axi
 
 
 def _measure(layers: Any, name: str, axis: int | None, _module: object, _inputs: object, output: Any) -> None:
-    """The hook: keeps figures of each output that is a real-valued tensor (of a tuple, as of an LSTM, its first)."""
+    """The hook: measures each output that is a real-valued tensor (of a tuple, as from an LSTM, the first item)."""
     output = output[0] if isinstance(output, tuple) and output else output
     if not isinstance(output, torch.Tensor) or not output.is_floating_point() or output.ndim < 2 or not output.numel():
         return
@@ -68,6 +68,6 @@ def _faults(layer: dict[str, float]) -> list[str]:
         f"{layer['nonfinite']:.2%} of its output is not finite": layer["nonfinite"] > 0,
         f"{layer['zeros']:.0%} of its output is exactly 0": layer["zeros"] > 0.9,
         f"{layer['dead']:.0%} of its units are dead": layer["dead"] > 0.5,
-        "it puts out the same for every input": layer["same"] == 1,
+        "its output is the same for every input": layer["same"] == 1,
     }
     return [text for text, found in checks.items() if found]

@@ -1,12 +1,12 @@
-"""How much of a discrete codebook is in use.
+"""How much of a discrete codebook is used.
 
     codes = torch.cat([model.encode(inputs).flatten() for inputs, _ in loader])    # indices of the chosen entries
     codebook_statistics(codes, model.codebook.weight)                              # entries x dimension
     # residual or grouped quantisers: once for each codebook
 
-Healthy: the perplexity (how many entries are in use, if all were used alike) is above 0.3 of the codebook.
-Suspicious: a perplexity below 0.1 of the codebook, or below 3 entries. Where used and unused entries differ much in
-norm, the unused ones lie far off and are never chosen. Below ten codes an entry nothing is called suspicious.
+Healthy: the perplexity (the number of entries in use if all were used equally) is above 0.3 of the codebook.
+Suspicious: a perplexity below 0.1 of the codebook, or below 3 entries. If used and unused entries differ much in
+norm, the unused ones are too far away to be chosen. With fewer than ten codes per entry there is no verdict.
 """
 
 from typing import Any
@@ -15,9 +15,9 @@ import torch
 
 
 def codebook_statistics(codes: torch.Tensor, codebook: torch.Tensor) -> dict[str, Any]:
-    """Entries in use, perplexity and its share of the codebook, share of the most used entry, norms of used and unused.
+    """Used entries, perplexity and its share of the codebook, share of the most used entry, norms of used and unused.
 
-    ValueError where a code is no entry of the codebook.
+    Raises ValueError if a code is not an index of the codebook.
     """
     codes, entries = codes.detach().flatten().long().cpu(), codebook.detach().float().cpu()
     size = len(entries)
@@ -39,7 +39,7 @@ def codebook_statistics(codes: torch.Tensor, codebook: torch.Tensor) -> dict[str
     }
     suspicious = []
     if len(codes) < 10 * size:
-        print(f"only {len(codes)} codes for {size} entries: give ten for each entry")
+        print(f"only {len(codes)} codes for {size} entries: ten per entry are needed")
     elif perplexity < 3 or perplexity < 0.1 * size:
         suspicious = [f"{perplexity:.3g} of {size} entries are in use"]
     for name, value in result.items():

@@ -1,14 +1,14 @@
 """Which layers get gradients, and how large they are.
 
     loss.backward()
-    gradient_norms(model)    # after backward, before the clipping, optimizer.step() and zero_grad()
+    gradient_norms(model)    # after backward, before clipping, optimizer.step() and zero_grad()
     optimizer.step()
 
 With a GradScaler call `scaler.unscale_(optimizer)` first.
 Healthy: the layers lie within a factor of 100 of each other, and less than half of a layer's gradient is exactly 0.
 Suspicious: a layer without any gradient; NaN or Inf; a layer below 1e-5 and more than 10,000 times smaller than the
-largest; a total below 1e-4 while the loss is still high; more than 0.7 of a layer's gradient exactly 0: dead units
-(in an embedding these are the rows that the batch does not use, and no fault).
+largest; a total below 1e-4 while the loss is still high; more than 0.7 of a layer's gradient exactly 0, which means
+dead units (in an embedding only the rows that the batch does not use, which is no fault).
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ import torch
 
 
 def gradient_norms(model: torch.nn.Module) -> dict[str, Any]:
-    """Norm and share of exact zeros of the gradient of each layer, in the order of the parameters; the total norm."""
+    """Norm and share of exact zeros of each layer's gradient, in the order of the parameters; and the total norm."""
     gradients: dict[str, list[torch.Tensor]] = defaultdict(list)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
@@ -45,7 +45,7 @@ def gradient_norms(model: torch.nn.Module) -> dict[str, Any]:
 
 
 def _layer(parts: list[torch.Tensor]) -> dict[str, Any]:
-    """Of all gradients of a layer; a layer that got none has the size 0 and no norm."""
+    """The figures of a layer's gradients; a layer without any has the size 0 and no norm."""
     if not parts:
         return {"size": 0, "norm": None, "zeros": None}
     flat = torch.cat(parts)

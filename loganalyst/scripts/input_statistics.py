@@ -1,4 +1,4 @@
-"""What the model is fed: range, NaN, balance of the labels, rows that occur twice.
+"""The input of the model: range, NaN, balance of the labels, repeated rows.
 
     input_statistics(loader)                                       # batches of (inputs, labels)
     input_statistics(loader, inputs="input_ids", labels="labels")  # batches that are dicts
@@ -6,8 +6,8 @@
 
 Healthy: all values are finite; real-valued inputs have a mean near 0 and a deviation near 1; all labels occur.
 Suspicious: a single NaN or Inf; inputs that are all the same; real values beyond 100 (not scaled: pixels up to 255);
-a label that more than 0.9 of all rows have, or that is 100 times more frequent than another; more than 0.01 of all
-rows seen before (a sampler that draws with replacement, and augmentation, change this figure).
+a label in more than 0.9 of all rows, or 100 times more frequent than another; more than 0.01 of all rows repeated
+(sampling with replacement and augmentation change this figure).
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ import torch
 def input_statistics(
     loader: Iterable[Any], inputs: int | str = 0, labels: int | str | None = 1, batches: int = 100
 ) -> dict[str, Any]:
-    """Of the first `batches`: values not finite, range, mean and deviation of the rest, labels, repeated rows."""
+    """For the first `batches`: non-finite values; range, mean and deviation of the others; labels; repeated rows."""
     seen: Counter[bytes] = Counter()
     counts: Counter[int] = Counter()
     size = bad = bad_labels = 0

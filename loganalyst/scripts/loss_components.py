@@ -4,9 +4,9 @@
     loss_components(model, terms)                                  # before backward
     sum(terms.values()).backward()
 
-Healthy: each term has a visible share of the gradient, and none pulls against the rest all the time.
+Healthy: each term has a visible share of the gradient, and none always pulls against the rest.
 Suspicious: one term has more than 0.98 of the sum or of the gradient (it drowns the others); a term without any
-gradient (detached, or constant); NaN or Inf; a cosine with the rest below -0.5 (what one term gains the others lose).
+gradient (detached, or constant); NaN or Inf; a cosine with the rest below -0.5 (a gain of one term costs the others).
 """
 
 from math import isfinite
@@ -16,7 +16,7 @@ import torch
 
 
 def loss_components(model: torch.nn.Module, terms: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """Of each term: value, share of the sum, norm and share of its gradient, cosine with that of the other terms."""
+    """For each term: value, share of the sum, norm and share of its gradient, cosine with the other terms' gradient."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     gradients = {name: _gradient(term, parameters) for name, term in terms.items()}
     norms = {name: gradient.norm().item() for name, gradient in gradients.items()}
@@ -42,7 +42,7 @@ def loss_components(model: torch.nn.Module, terms: dict[str, torch.Tensor]) -> d
 
 
 def _gradient(term: torch.Tensor, parameters: list[torch.nn.Parameter]) -> torch.Tensor:
-    """One long vector over all parameters, 0 where the term does not depend on them; the graph is kept."""
+    """The gradient as one vector over all parameters, 0 if the term does not depend on them; the graph is kept."""
     none = [None] * len(parameters)
     got = torch.autograd.grad(term, parameters, retain_graph=True, allow_unused=True) if term.requires_grad else none
     pairs = zip(got, parameters, strict=True)
@@ -50,7 +50,7 @@ def _gradient(term: torch.Tensor, parameters: list[torch.nn.Parameter]) -> torch
 
 
 def _rest(gradients: dict[str, torch.Tensor], name: str) -> torch.Tensor:
-    """The gradient of all other terms together."""
+    """The summed gradient of all other terms."""
     others = [gradient for other, gradient in gradients.items() if other != name]
     return torch.stack(others).sum(0) if others else torch.zeros_like(gradients[name])
 

@@ -1,14 +1,14 @@
-"""What takes the memory, and whether it grows from step to step.
+"""What uses the memory, and whether its use grows from step to step.
 
     batches = iter(loader)
     memory(model, optimizer, lambda: training_step(next(batches)), steps=20)
     # real training steps: forward, backward, optimizer.step(); they train the model
 
-On a GPU it reads the allocator of the model's device, else the resident memory of the process (Linux; where that is not
-known nothing is said about growth). The first two steps are left out: they make gradients and optimiser state.
-Healthy: what is held after each step stays the same; the peak stays below 0.9 of the device.
-Suspicious: it rises in more than 0.8 of the steps and by more than 0.01 in all (tensors kept in a list, a loss summed
-without item()); a peak above 0.9 of the device (the next longer batch does not fit).
+On a GPU it reads the allocator of the model's device, else the resident memory of the process (on Linux; other systems
+report no growth). The first two steps are left out, because they create gradients and optimiser state.
+Healthy: the memory after each step is the same; the peak stays below 0.9 of the device.
+Suspicious: it rises in more than 0.8 of the steps and by more than 0.01 in total (tensors kept in a list, a loss summed
+without item()); a peak above 0.9 of the device (a longer batch will not fit).
 """
 
 import os
@@ -23,7 +23,7 @@ import torch
 def memory(
     model: torch.nn.Module, optimizer: torch.optim.Optimizer, step: Callable[[], object], steps: int = 20
 ) -> dict[str, Any]:
-    """Bytes of weights, buffers, gradients and optimiser state; bytes held after each step, and the device's peak."""
+    """Bytes of weights, buffers, gradients and optimiser state; bytes in use after each step; the device's peak."""
     device = next(model.parameters()).device
     cuda = device.type == "cuda"
     if cuda:
@@ -60,6 +60,6 @@ def _bytes(tensors: Iterable[torch.Tensor]) -> int:
 
 
 def _resident() -> int:
-    """Bytes the process has in memory; 0 where this system does not tell."""
+    """Bytes of resident memory of the process; 0 if this system does not report them."""
     file = Path("/proc/self/statm")
     return int(file.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if file.exists() else 0

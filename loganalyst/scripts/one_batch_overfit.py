@@ -1,14 +1,14 @@
-"""Can the model learn one batch by heart? If not, no amount of data will help.
+"""Can the model memorise one batch? If not, no amount of data will help.
 
     batch = next(iter(loader))
     one_batch_overfit(model, lambda model, batch: loss_of(model(batch[0]), batch[1]), batch)
     # trains a copy: the model, its gradients and the random state stay as they are
 
-The copy trains with Adam and without dropout layers; give `rate` and `steps` where your model needs others.
-Healthy: the loss falls by more than 0.9 of where it began (or to its floor, where it has one: label smoothing, KL),
+The copy trains with Adam and without dropout layers; pass `rate` and `steps` if your model needs others.
+Healthy: the loss falls by more than 0.9 of its first value (or to its floor, as with label smoothing or KL),
 and every parameter moves.
-Suspicious: it falls by less than 0.4 (labels that do not belong to their inputs, a loss that ignores the output, a
-rate far off, a model too small); NaN or Inf; parameters that never move (frozen, detached, dead).
+Suspicious: it falls by less than 0.4 (labels that do not match their inputs, a loss that ignores the output, a
+wrong rate, a model that is too small); NaN or Inf; parameters that never move (frozen, detached, dead).
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def one_batch_overfit(
     steps: int = 300,
     rate: float = 1e-3,
 ) -> dict[str, Any]:
-    """The loss of each step, the share of the first that was lost, and the names of parameters that never moved."""
+    """The loss of each step, its fall as a share of the first loss, and the parameters that never moved."""
     devices = {p.device for p in model.parameters() if p.is_cuda}
     with torch.random.fork_rng([*devices]), torch.enable_grad():
         copy = deepcopy(model).train()

@@ -1,13 +1,13 @@
-"""Where the parameters are: embeddings, frozen ones, those the optimiser does not know.
+"""Where the parameters are: embeddings, frozen parameters, parameters missing from the optimiser.
 
     optimizer = torch.optim.AdamW(model.parameters())
-    parameter_shares(model, optimizer)             # when both are complete
-    parameter_shares(model, optimizer, depth=3)    # names of parts in more detail
+    parameter_shares(model, optimizer)             # once both are complete
+    parameter_shares(model, optimizer, depth=3)    # parts in more detail
 
-A parameter that two layers share is counted once.
-Healthy: embeddings have less than 0.3 of all parameters; only what is frozen on purpose is frozen.
-Suspicious: embeddings have more than 0.6; a parameter that asks for gradients and is not in the optimiser (it stays as
-it was initialised); nothing that is trained.
+A parameter that two layers share counts once.
+Healthy: embeddings have less than 0.3 of all parameters; a parameter is frozen only on purpose.
+Suspicious: embeddings have more than 0.6; a parameter requires gradients but is not in the optimiser (it keeps its
+initial value); no parameter is trained.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ import torch
 def parameter_shares(
     model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None, depth: int = 2
 ) -> dict[str, Any]:
-    """Number of parameters: of all, by part, of embeddings, frozen, and in no group of the optimiser (by name)."""
+    """Number of parameters: total, by part, embeddings, frozen; and the names of those in no group of the optimiser."""
     tables = (torch.nn.Embedding, torch.nn.EmbeddingBag)
     embedding = {id(module.weight) for module in model.modules() if isinstance(module, tables)}
     known = {id(p) for group in optimizer.param_groups for p in group["params"]} if optimizer is not None else None

@@ -1,4 +1,6 @@
-"""What one curve shows: arrays in, findings out. One file per kind of signal; this page only puts them in order."""
+"""Signals: what one curve shows. Arrays in, findings out, one file per kind of signal; this page only puts them in
+order.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,8 +26,8 @@ from loganalyst.signals.rate_drop import drops, explained, rate_drop
 from loganalyst.signals.rateschedule import Schedule, schedule
 from loganalyst.signals.restart import restart
 from loganalyst.signals.robuststatistics import as_floats
-from loganalyst.signals.segments import FEWEST, learning
-from loganalyst.signals.shortseries import LONGEST, plain
+from loganalyst.signals.segments import MIN_SERIES_POINTS, slows_down
+from loganalyst.signals.shortseries import MAX_SERIES_POINTS, plain
 from loganalyst.signals.slope import slope
 from loganalyst.signals.spikes import spikes
 from loganalyst.signals.splitpoint import Parting, parting
@@ -47,11 +49,11 @@ __all__ = [
     "shape",
 ]
 
-LARGEST = 1e9  # effects are clipped here (a step in a curve without any noise)
-NEAR = 0.02  # of the curve: a jump and a rise to the end are the same
-EDGE = 1.5  # heights of a jump that its own edge may seem to have
-HOLDS = 0.3  # of a jump that the curve may still climb after it, where the jump was all
-FULL = 40  # curves of a run that get the full pipeline whatever the screen says
+MAX_EFFECT = 1e9  # effects are clipped here (a step in a curve without any noise)
+MAX_ONSET_DISTANCE = 0.02  # share of the curve within which a jump and a rise to the end are the same change
+MAX_EDGE_SPIKE = 1.5  # a spike at a jump, of up to this many of its heights, is the edge of the jump
+MAX_CLIMB_AFTER_JUMP = 0.3  # share of a jump that the curve may still climb afterwards, if it was no divergence
+MAX_FULL_CURVES = 40  # curves of a run that get the full pipeline without the quick look
 
 
 def change_points(
@@ -64,10 +66,10 @@ def change_points(
 ) -> list[ChangePoint]:
     """All changes in one curve, in order of their index.
 
-    `values`: n numbers of any kind (NaN and ±Inf are findings, not errors); `steps`: n numbers, only to see them go
-    back; `role`: a role name of rules/roles.yaml or a Role; `worse` ("up" or "down") overrides its direction of harm;
-    `rate`: the learning rate at each of the n points, only to see it drop. Same result for a·values with a > 0.
-    ValueError for an unknown role name or direction.
+    `values`: n numbers of any kind (NaN and ±Inf are findings, not errors). `steps`: n numbers, used only to see
+    restarts. `role`: a role name of rules/roles.yaml or a Role. `worse` ("up" or "down") overrides its direction of
+    harm. `rate`: the learning rate at each of the n points, used only to see it drop. The result is the same for
+    a·values with a > 0. Raises ValueError for an unknown role name or direction.
 
     >>> import numpy as np
     >>> from loganalyst import signals
@@ -83,19 +85,24 @@ def change_points(
         found += restart(as_floats(steps)[: x.size])
     p = prepare(x, -1 if towards == "down" else 1)
     lowered = () if rate is None else np.searchsorted(p.where, drops(as_floats(rate)[: x.size])).tolist()
-    shapes = _shapes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)
-    if role is None and worse is None and FEWEST <= p.y.size <= LONGEST and not learning(p.level):
-        shapes = plain(p, shapes)
-    found += [_placed(c, p) for c in shapes]
+    changes = _changes(p, [i for i in lowered if i < p.y.size], judged=towards is not None)
+    if (
+        role is None
+        and worse is None
+        and MIN_SERIES_POINTS <= p.y.size <= MAX_SERIES_POINTS
+        and not slows_down(p.level)
+    ):
+        changes = plain(p, changes)
+    found += [_placed(c, p) for c in changes]
     return sorted(found, key=lambda c: (c.index, c.kind))
 
 
-def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[ChangePoint]:
-    """What the detectors find among the finite points, each change told once."""
+def _changes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[ChangePoint]:
+    """The changes that the detectors find among the finite points, each reported once."""
     steps = levels(p)
-    peaks = [s for s in spikes(p) if not any(_same(s, step) for step in steps)]
+    peaks = [s for s in spikes(p) if not any(_is_edge(s, step) for step in steps)]
     found = peaks + periodic(peaks)
-    end = [c for c in divergence(p) if not _stays(p, c, steps)] if judged else []
+    end = [c for c in divergence(p) if not _is_jump(p, c, steps)] if judged else []
     limit = end[0].index - 2 * p.size if end else p.y.size
     shifts = [c for c in steps + variance(p) if c.index < limit]
     busy = [(s.index - 3 * p.size, (s.end or 0) + 3 * p.size) for s in peaks if (s.end or 0) > s.index]
@@ -107,56 +114,63 @@ def _shapes(p: Prepared, lowered: Sequence[int], *, judged: bool) -> list[Change
     near = p.y.size // 10
     known = [c.index for c in found + end if c.kind in ("level_up", "level_down", "divergence")]
     bends = [c for c in slope(p) if c.index < limit and all(abs(c.index - i) > near for i in known)]
-    rest = bends + (end or plateau(p))
-    return found + [c for c in rest if not explained(c, gains, p.y.size)]
+    last = bends + (end or plateau(p))
+    return found + [c for c in last if not explained(c, gains, p.y.size)]
 
 
-def _same(spike: ChangePoint, step: ChangePoint) -> bool:
-    """Whether the running median, late at a jump, made a spike of its edge."""
-    return step.kind == "level_up" and abs(spike.index - step.index) <= 2 and spike.effect <= EDGE * step.effect
+def _is_edge(spike: ChangePoint, step: ChangePoint) -> bool:
+    """Whether the spike is the edge of the jump: a running median follows a jump late."""
+    return (
+        step.kind == "level_up" and abs(spike.index - step.index) <= 2 and spike.effect <= MAX_EDGE_SPIKE * step.effect
+    )
 
 
-def _stays(p: Prepared, end: ChangePoint, steps: Sequence[ChangePoint]) -> bool:
-    """Whether the rise to the end is one jump to a level that holds, and no divergence."""
-    near = [s for s in steps if s.kind == "level_up" and abs(s.index - end.index) <= NEAR * p.y.size]
+def _is_jump(p: Prepared, end: ChangePoint, steps: Sequence[ChangePoint]) -> bool:
+    """Whether the rise to the end is one jump to a stable level, and no divergence."""
+    near = [s for s in steps if s.kind == "level_up" and abs(s.index - end.index) <= MAX_ONSET_DISTANCE * p.y.size]
     after = p.level[near[-1].index // p.size + 1 :] if near else p.level[:0]
     climb = trend(after) * after.size
-    return bool(after.size >= FEWEST and abs(climb) <= HOLDS * near[-1].effect * float(p.noise[near[-1].index]))
+    return bool(
+        after.size >= MIN_SERIES_POINTS
+        and abs(climb) <= MAX_CLIMB_AFTER_JUMP * near[-1].effect * float(p.noise[near[-1].index])
+    )
 
 
 def _placed(c: ChangePoint, p: Prepared) -> ChangePoint:
-    """A change in the finite points, in the positions of the given array."""
+    """A change in the finite points, moved to the positions of the given array."""
     end = None if c.end is None else int(p.where[c.end])
-    return ChangePoint(int(p.where[c.index]), end, c.kind, min(c.effect, LARGEST), c.significance)
+    return ChangePoint(int(p.where[c.index]), end, c.kind, min(c.effect, MAX_EFFECT), c.significance)
 
 
 def find(curves: Sequence[Curve]) -> tuple[pl.DataFrame, dict[str, int]]:
     """The `findings` table of all judged curves, and how many were read in "full", "screened" only, or "skipped".
 
-    The first 40 curves (one of every role before a second of any) and those a quick screen marks get the full pipeline.
-    `index` of a finding counts the finite points before it.
+    The first 40 curves (one of every role before a second of any) and those that a quick look marks get the full
+    pipeline. `index` of a finding counts the finite points before it.
 
     >>> import loganalyst as la
     >>> findings, coverage = la.signals.find(la.diagnose("fixtures/runs/nan-lr").curves)
     >>> coverage["full"], findings.filter(metric="train/loss", kind="nonfinite")["step"].to_list()
     (8, [660])
     """
-    judged = _by_turns([c for c in curves if c.role.judged and c.values.size])
-    full = judged[:FULL] + [c for c in judged[FULL:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)]
+    judged = _one_of_each_role_first([c for c in curves if c.role.judged and c.values.size])
+    full = judged[:MAX_FULL_CURVES] + [
+        c for c in judged[MAX_FULL_CURVES:] if suspicious(c.values, -1 if c.role.worse == "down" else 1)
+    ]
     rates = [c for c in curves if c.role.name == "learning_rate" and c.values.size]
     sizes = [curve.values.size for curve in full]
     found = side_by_side(
-        lambda c: _rows(c, _rate(c, rates[0]) if rates else None),
+        lambda c: _rows(c, _rate_at(c, rates[0]) if rates else None),
         full,
         values=sum(sizes),
         largest=max(sizes, default=0),
     )
-    rows = [row for some in found for row in some]
+    rows = [row for curve_rows in found for row in curve_rows]
     coverage = {"full": len(full), "screened": len(judged) - len(full), "skipped": len(curves) - len(judged)}
     return table("findings", {k: [r[k] for r in rows] for k in rows[0]} if rows else None), coverage
 
 
-def _by_turns(curves: list[Curve]) -> list[Curve]:
+def _one_of_each_role_first(curves: list[Curve]) -> list[Curve]:
     """The first curve of every role, then the second of every role, and so on."""
     seen: Counter[str] = Counter()
     turns = []
@@ -166,7 +180,7 @@ def _by_turns(curves: list[Curve]) -> list[Curve]:
     return [curve for _, curve in sorted(zip(turns, curves, strict=True), key=lambda pair: pair[0])]
 
 
-def _rate(curve: Curve, rate: Curve) -> NDArray[np.float64]:
+def _rate_at(curve: Curve, rate: Curve) -> NDArray[np.float64]:
     """The learning rate last logged at or before each point of a curve."""
     if np.array_equal(rate.steps, curve.steps) and (np.diff(rate.steps) > 0).all():
         return rate.values
@@ -174,7 +188,7 @@ def _rate(curve: Curve, rate: Curve) -> NDArray[np.float64]:
 
 
 def _rows(curve: Curve, rate: ArrayLike | None) -> list[dict[str, object]]:
-    """One row a change, placed by the curve at that index."""
+    """One row per change, placed by the curve at that index."""
     finite_before = np.cumsum(np.isfinite(curve.values)) - np.isfinite(curve.values)
     out: list[dict[str, object]] = []
     for c in change_points(curve.values, curve.steps, curve.role, rate=rate):

@@ -1,9 +1,9 @@
-"""Steps in a noisy series that may bend: two straight fits, left and right of every point, compared at several widths.
+"""Steps in a noisy series that may bend: straight fits on both sides of every point, compared at several widths.
 
-A one-sided local linear fit tells the level just before and just after a point; their difference is blind to slope and
-(by symmetry) to curvature, so a smooth learning curve has no steps. After Loader (1996), "Change point estimation using
-nonparametric regression", Annals of Statistics 24; the errors are taken from the statistic's own spread over the
-series, which holds whatever the autocorrelation is.
+A one-sided local linear fit estimates the level just before and just after a point. The difference of the two does not
+depend on slope or, by symmetry, on curvature, so a smooth learning curve has no steps. After Loader (1996), "Change
+point estimation using nonparametric regression", Annals of Statistics 24. The errors come from the statistic's own
+spread over the series, which is valid for any autocorrelation.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ import numpy as np
 
 from loganalyst.signals.robuststatistics import TINY, Array, lag1, median, spread
 
-WIDTHS = (0.01, 0.025, 0.06, 0.12)  # of the series, on each side
-NARROWEST = 5  # points on each side
-FLAT = 0.25  # mean trend across two flat sides, at most this share of the step
-WITNESSES = 2  # widths that must reach a point to judge it
-MOST = 100  # candidates looked at, the strongest first
-SEEN = 2.0  # standard errors at the narrowest width
-AGREE = (0.5, 2.0)  # a true step has nearly the same size at every width
+WIDTHS = (0.01, 0.025, 0.06, 0.12)  # shares of the series, on each side
+MIN_WIDTH = 5  # points on each side
+MAX_FLAT_TREND = 0.25  # mean trend across two flat sides, as a share of the step
+MIN_WIDTHS_REACHING = 2  # widths that must reach a point to judge it
+MAX_CANDIDATES = 100  # the strongest first
+MIN_NARROW_SCORE = 2.0  # standard errors at the narrowest width
+SIZE_AGREEMENT = (0.5, 2.0)  # a true step has nearly the same size at every width, relative to the typical one
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _kernels(width: int) -> tuple[Array, Array]:
 
 
 def contrast(x: Array, width: int, *, slopes: bool = False) -> Array:
-    """Right less left at the boundary before each point; NaN within `width` of the ends."""
+    """Right minus left level (or slope) at the boundary before each point; NaN within `width` of the ends."""
     out = np.full(x.size, np.nan)
     if x.size >= 2 * width:
         out[width : x.size - width + 1] = np.correlate(x, _kernels(width)[int(slopes)], mode="valid")
@@ -51,11 +51,11 @@ def contrast(x: Array, width: int, *, slopes: bool = False) -> Array:
 
 
 def edges(x: Array, noise: Array, z: float = 6.0, widths: tuple[float, ...] = WIDTHS) -> list[Edge]:
-    """The steps of `x` at `z` standard errors or more, in order; `noise` is the local sd of `x`.
+    """The steps of `x` of at least `z` standard errors, in order; `noise` is the local sd of `x`.
 
     A step must show in straight fits at two widths or more, or as a difference of means between two flat stretches.
     """
-    sizes = sorted({w for share in widths if 2 * (w := max(NARROWEST, round(x.size * share))) <= x.size})
+    sizes = sorted({w for share in widths if 2 * (w := max(MIN_WIDTH, round(x.size * share))) <= x.size})
     if not sizes:
         return []
     bent = _candidates(np.array([contrast(x, w) for w in sizes]), noise, [_kernels(w)[0] for w in sizes], z)
@@ -67,13 +67,13 @@ def edges(x: Array, noise: Array, z: float = 6.0, widths: tuple[float, ...] = WI
 
 
 def _candidates(jumps: Array, noise: Array, kernels: list[Array], z: float) -> list[Edge]:
-    """Local maxima of the score on which all widths (rows of `jumps`) agree."""
+    """Local maxima of the score with similar sizes at all widths (rows of `jumps`)."""
     scores = np.array([_scores(j / noise, k) for j, k in zip(jumps, kernels, strict=True)])
     known = np.count_nonzero(np.isfinite(scores), axis=0)
-    best = np.where(known >= min(WITNESSES, len(kernels)), np.fmax.reduce(np.abs(scores), axis=0), 0.0)
+    best = np.where(known >= min(MIN_WIDTHS_REACHING, len(kernels)), np.fmax.reduce(np.abs(scores), axis=0), 0.0)
     peaks = np.flatnonzero((best >= z) & (best >= np.append(best[1:], 0)) & (best >= np.append(0, best[:-1])))
     found = []
-    for i in peaks[np.argsort(-best[peaks])][:MOST].tolist():
+    for i in peaks[np.argsort(-best[peaks])][:MAX_CANDIDATES].tolist():
         if _agrees(jumps, scores, i):
             k = int(np.argmax(np.nan_to_num(np.abs(scores[:, i]))))
             found.append(Edge(i, float(jumps[k, i]), float(best[i])))
@@ -81,55 +81,64 @@ def _candidates(jumps: Array, noise: Array, kernels: list[Array], z: float) -> l
 
 
 def _between_flats(x: Array, width: int, z: float) -> list[Edge]:
-    """Steps between two stretches of up to `width` points without a trend of their own (twice as sensitive there)."""
+    """Steps between two stretches of up to `width` points without a trend; there, means are twice as sensitive."""
     total = np.concatenate(([0.0], np.cumsum(x)))
-    at = np.arange(NARROWEST * 2, x.size - NARROWEST * 2)
+    at = np.arange(MIN_WIDTH * 2, x.size - MIN_WIDTH * 2)
     left, right = np.maximum(at - width, 0), np.minimum(at + width, x.size)
     steps = (total[right] - total[at]) / (right - at) - (total[at] - total[left]) / (at - left)
     strength = np.abs(steps) / np.sqrt(1 / (right - at) + 1 / (at - left))
     found = []
-    while strength.size and strength[k := int(np.argmax(strength))] > 0:  # one turn a step
+    while strength.size and strength[k := int(np.argmax(strength))] > 0:  # one round for each step
         sides = x[left[k] : at[k]], x[at[k] : right[k]]
-        rest = np.concatenate([side - median(side) for side in sides])
-        rho = lag1(rest)
-        error = max(spread(rest), TINY) * float(np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides)))
+        residuals = np.concatenate([side - median(side) for side in sides])
+        rho = lag1(residuals)
+        error = max(spread(residuals), TINY) * float(
+            np.sqrt((1 + rho) / (1 - rho) * sum(1 / side.size for side in sides))
+        )
         if abs(steps[k]) < z * error:
             break
-        bend = sum(trend(side) * side.size for side in sides) / 2  # of the difference, what the sides' own trends make
-        if abs(bend) <= FLAT * abs(steps[k]):
+        bend = (
+            sum(trend(side) * side.size for side in sides) / 2
+        )  # part of the difference that comes from the trends of the sides
+        if abs(bend) <= MAX_FLAT_TREND * abs(steps[k]):
             found.append(Edge(int(at[k]), float(steps[k]), abs(float(steps[k])) / error))
         strength[max(0, k - width // 2) : k + width // 2 + 1] = 0
     return found
 
 
 def trend(x: Array) -> float:
-    """Slope of the straight line through `x`, a point."""
+    """Slope per point of the straight line through `x`."""
     t = np.arange(x.size) - (x.size - 1) / 2
     return float(np.dot(t, x) / np.dot(t, t)) if x.size > 1 else 0.0
 
 
 def _scores(jump: Array, kernel: Array) -> Array:
-    """Jumps in standard errors: the larger of the series' own spread of jumps and white noise's."""
+    """Jumps in standard errors: the larger of the spread of jumps in the series and that of white noise."""
     known = jump[np.isfinite(jump)]
     white = float(np.sqrt(np.sum(kernel**2)))
     return jump / max(spread(known), white)
 
 
 def _agrees(jumps: Array, scores: Array, index: int) -> bool:
-    """The step is there, of like size, at the other widths (a point or two beside it allowed)."""
+    """Whether the step has a similar size at the other widths, allowing two points of shift."""
     near = slice(max(0, index - 2), index + 3)
     sign = np.sign(scores[int(np.argmax(np.nan_to_num(np.abs(scores[:, index])))), index])
     local, score = (np.where(np.isfinite(x), sign * x, -np.inf).max(axis=1) for x in (jumps[:, near], scores[:, near]))
     local, score = local[np.isfinite(local)], score[np.isfinite(score)]
     typical = median(local)
     return bool(
-        typical > 0 and np.all(local > AGREE[0] * typical) and np.all(local < AGREE[1] * typical) and score[0] >= SEEN
+        typical > 0
+        and np.all(local > SIZE_AGREEMENT[0] * typical)
+        and np.all(local < SIZE_AGREEMENT[1] * typical)
+        and score[0] >= MIN_NARROW_SCORE
     )
 
 
 def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[int, float]:
-    """Where, from `start` to before `stop`, the means of `width` points left and right differ most in the direction of
-    `sign`; and that difference, with or without the usual slope around (the lesser).
+    """The point from `start` to before `stop` where the means of `width` points on both sides differ most in the
+    direction of `sign`, and that difference.
+
+    If the usual slope around explains part of the difference, this part is subtracted.
     """
     start, stop = max(width, start), min(stop, x.size - width)
     if start >= stop:
@@ -141,8 +150,8 @@ def sharpest(x: Array, start: int, stop: int, width: int, sign: float) -> tuple[
     return start + best, float(steps[best]) - (slope if slope * sign > 0 else 0.0)
 
 
-def hinge(x: Array) -> tuple[int, float]:
-    """The point at which one upward bend added to a straight line explains `x` best, and the change of slope there."""
+def hinge(x: Array) -> int:
+    """The point where one upward bend, added to a straight line, explains `x` best."""
     n = x.size
     t = np.linspace(-1.0, 1.0, n)
     base = np.stack((np.full(n, n**-0.5), t / np.sqrt(np.dot(t, t))))
@@ -151,5 +160,4 @@ def hinge(x: Array) -> tuple[int, float]:
     power = np.sum(bends**2, axis=1)
     power[power < 1e-9] = np.inf
     fit = bends @ x
-    best = int(np.argmax(np.maximum(fit, 0) ** 2 / power))
-    return best + 1, float(fit[best] / power[best] * (n - 1) / 2)
+    return int(np.argmax(np.maximum(fit, 0) ** 2 / power)) + 1

@@ -1,4 +1,4 @@
-"""The shape of one curve in a few resistant numbers: levels, trend of the tail, noise, best, flatness, spikes."""
+"""The shape of one curve in a few robust numbers: levels, trend of the tail, noise, best, flatness, spikes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,19 +21,19 @@ from loganalyst.signals.robuststatistics import (
     spread,
 )
 
-FEWEST = 3  # points of a third of the tail that tell its trend
-SWINGING = 12  # blocks that can swing
-SWING = 6.0  # times the jitter of the blocks
-MOVES = 3.0  # standard errors that are a trend
-LIMIT = 1e9  # ratios and noise multiples are clipped here
+MIN_THIRD_POINTS = 3  # points of a third of the tail, for its trend
+MIN_SWING_BLOCKS = 12
+MIN_SWING = 6.0  # smallest swing, in units of the jitter of the blocks
+MIN_TREND = 3.0  # standard errors from which the tail has a trend
+MAX_RATIO = 1e9  # ratios and multiples of the noise are clipped here
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One curve of n values, lower = better (negate a reward first). None = not tellable from so few points.
+    """One curve of n values, lower = better (negate a reward first). None = too few points to know.
 
     - `n`, `finite`, `nonfinite`: counts; `first_nonfinite`: position of the first NaN or ±Inf.
-    - `first`: median of the first 5 % (3 points at least); `last`: of the last 10 %, or where their trend ends.
+    - `first`: median of the first 5 % (3 points at least); `last`: of the last 10 %, or the end of their trend.
     - `best`, `best_index`: lowest value of the smoothed curve and its position in the given array.
     - `noise`: robust sd around a local median. `minimum`, `maximum`: of the finite values.
     - `tail_slope`: change over the last 30 % as a fraction of its |level| (negative = falling); `tail_slope_z`: the
@@ -44,9 +44,9 @@ class Shape:
     - `swing_count`: rises of the block medians after the first fifth, from a turn to the next, by 6 times their jitter
       or more; `swing_relative`: median size of those rises / |level| (0 without one).
     - `constant_share`: share of the last half that equals the last value exactly.
-    - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value over its local median
+    - `spike_count`, `spike_max_ratio`: excursions above 8 local noise units; largest value relative to its local median
       (positive curves only).
-    - `recovered`: after the largest excursion the curve is back at its trend within 3 % of the points (None: none).
+    - `recovered`: after the largest excursion the curve returns to its trend within 3 % of the points (None: no spike).
 
     >>> from loganalyst import signals
     >>> signals.shape([]).best is None
@@ -127,19 +127,21 @@ def shape(values: ArrayLike) -> Shape:
 
 
 def _bounded(x: float) -> float:
-    return float(np.clip(x, -LIMIT, LIMIT))
+    return float(np.clip(x, -MAX_RATIO, MAX_RATIO))
 
 
 def _end(tail: Array) -> float:
-    """Level at the end of `tail` without the lag of a median: a line through the medians of its thirds, if it moves."""
+    """Level at the end of `tail`: the end of a line through the medians of its thirds if it has a trend, as a median
+    lags behind.
+    """
     size = tail.size // 3
-    if size < FEWEST:
+    if size < MIN_THIRD_POINTS:
         return median(tail)
     low, middle, high = medians(tail[-3 * size :].reshape(3, size))
     trend = float(high - low) / 2
-    rest = tail[-3 * size :] - middle - trend * np.linspace(-1.5, 1.5, 3 * size)
-    error = spread(rest) * np.sqrt(np.pi / size) / 2  # of half the difference of two medians
-    return float(middle) + 1.5 * trend if abs(trend) > MOVES * error else median(tail)
+    residuals = tail[-3 * size :] - middle - trend * np.linspace(-1.5, 1.5, 3 * size)
+    error = spread(residuals) * np.sqrt(np.pi / size) / 2  # standard error of half the difference of two medians
+    return float(middle) + 1.5 * trend if abs(trend) > MIN_TREND * error else median(tail)
 
 
 def _tail(x: Array, unit: float) -> dict[str, Any]:
@@ -150,9 +152,9 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
     t = np.linspace(-0.5, 0.5, tail.size)
     slope = float(np.dot(t, tail) / np.dot(t, t))
     level = abs(median(tail)) or 1e-300
-    rest = tail - tail.mean() - slope * t
-    rho = lag1(rest)
-    error = max(spread(rest), 1e-3 * unit, 1e-300) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
+    residuals = tail - tail.mean() - slope * t
+    rho = lag1(residuals)
+    error = max(spread(residuals), 1e-3 * unit, 1e-300) * np.sqrt((1 + rho) / (1 - rho) / np.dot(t, t))
     return {
         "tail_slope": _bounded(slope / level),
         "tail_slope_z": _bounded(slope / error),
@@ -161,21 +163,21 @@ def _tail(x: Array, unit: float) -> dict[str, Any]:
 
 
 def _swings(x: Array) -> dict[str, Any]:
-    """See Shape; on at most 200 blocks."""
+    """The swings of Shape, on at most 200 blocks."""
     raw = blocks(x[x.size // 5 :], max(1, x.size // 200))
     level = running_median(raw, 1)
-    if level.size < SWINGING:
+    if level.size < MIN_SWING_BLOCKS:
         return {}
     up = np.diff(level) > 0
     turns = np.concatenate([[0], np.flatnonzero(up[1:] != up[:-1]) + 1, [level.size - 1]])
     rises = np.diff(level[turns])
-    high = rises[rises > SWING * jitter(raw)]
+    high = rises[rises > MIN_SWING * jitter(raw)]
     middle = abs(median(level)) or 1e-300
     return {"swing_count": high.size, "swing_relative": _bounded(median(high) / middle) if high.size else 0.0}
 
 
 def _plateau(x: Array) -> int | None:
-    """First position from which the rest is flat; on some 200 block medians."""
+    """First position from which the rest is flat, on some 200 block medians."""
     size = max(1, x.size // 200)
     flat = flat_from(blocks(x, size))
     return None if flat is None else flat * size
@@ -188,7 +190,7 @@ def _spikes(x: Array, unit: float) -> dict[str, Any]:
     base = smooth(x, points=max(400, x.size // 8), half=2) if x.size > 400 else running_median(x, 5)
     high = np.flatnonzero(x - base > 8 * unit)
     starts = high[np.diff(high, prepend=-10) > 3]
-    with np.errstate(over="ignore"):  # next to the smallest numbers there are, a ratio is too large for one
+    with np.errstate(over="ignore"):  # relative to the smallest floats, a ratio overflows
         ratio = _bounded(float(np.max(x / base))) if x.min() > 0 else None
     back = None
     if high.size:

@@ -7,16 +7,16 @@ from loganalyst.signals.bends import hinge
 from loganalyst.signals.preparedcurve import Prepared
 from loganalyst.signals.robuststatistics import Array, median, running_median
 
-REACH = 8.0  # noise units of a block median
-SHARE = 0.25  # of the progress made that must be lost, or
-WANDER = 1.2  # times the largest swing back the curve took otherwise
-DOUBLE = 0.69  # a rise by this much in log, i.e. to twice the best
-CLEARLY = 0.8  # of the logarithm's misfit, below which the values themselves tell the bend
-LONGEST = 150  # blocks looked at on one side of the onset
+MIN_RISE = 8.0  # noise units of a block median
+MIN_LOST_SHARE = 0.25  # share of the progress that must be lost, or
+MIN_LOG_RISE = 0.69  # rise of the logarithm: to twice the best
+MIN_SWING_RATIO = 1.2  # rise relative to the largest other swing back
+MAX_MISFIT_RATIO = 0.8  # the values show the bend better if their misfit is below this share of the logarithm's
+MAX_SIDE_BLOCKS = 150  # blocks examined on one side of the onset
 
 
 def divergence(p: Prepared) -> list[ChangePoint]:
-    """At most one; `index` is where the curve left its trend for good."""
+    """At most one; `index` is the point where the curve left its trend for good."""
     level = running_median(p.level, 1)
     if level.size < 7:
         return []
@@ -26,16 +26,16 @@ def divergence(p: Prepared) -> list[ChangePoint]:
     rise = end - float(level[best])
     progress = median(level[:few]) - float(level[best])
     unit = median(p.level_noise) * p.stretch
-    if rise < WANDER * max(_swing(level[: best + 1]), _swing(-level[best:])):
+    if rise < MIN_SWING_RATIO * max(_swing(level[: best + 1]), _swing(-level[best:])):
         return []
-    if rise < REACH * unit or (rise < SHARE * progress and not (p.logged and rise > DOUBLE)):
+    if rise < MIN_RISE * unit or (rise < MIN_LOST_SHARE * progress and not (p.logged and rise > MIN_LOG_RISE)):
         return []
     calm = int(np.flatnonzero(level < level[best] + max(3 * unit, 0.1 * rise))[-1]) + 1
     if level.size - calm < 3:
         return []
     z = rise / unit
     onset = _onset(p, calm, float(level[best]) + rise / 2)
-    return [ChangePoint(p.index(onset), None, "divergence", z, 1 - 0.5 * REACH / z)]
+    return [ChangePoint(p.index(onset), None, "divergence", z, 1 - 0.5 * MIN_RISE / z)]
 
 
 def _swing(x: Array) -> float:
@@ -44,25 +44,25 @@ def _swing(x: Array) -> float:
 
 
 def _onset(p: Prepared, calm: int, half: float) -> int:
-    """The bend of the curve around the last calm block; of a logarithm or of the values, whichever bends at once."""
+    """The bend around the last calm block, of the logarithm or of the values, whichever bends more clearly."""
     level = p.level
     up = np.flatnonzero(running_median(level, 1)[calm:] > half)
-    right = int(np.clip(up[0] if up.size else 0, 5, LONGEST))
+    right = int(np.clip(up[0] if up.size else 0, 5, MAX_SIDE_BLOCKS))
     low, high = max(0, calm - max(15, 2 * right)), min(level.size, calm + right)
     if high - low < 5:
         return calm
     x = level[low:high]
-    bend = hinge(x)[0]
+    bend = hinge(x)
     if p.logged:
         plain = np.exp(x - x.max())
-        other = hinge(plain)[0]
-        bend = other if _misfit(plain, other) < CLEARLY * _misfit(x, bend) else bend
+        other = hinge(plain)
+        bend = other if _misfit(plain, other) < MAX_MISFIT_RATIO * _misfit(x, bend) else bend
     return low + bend
 
 
 def _misfit(x: Array, bend: int) -> float:
-    """Share of the squares of `x` that a line with one bend leaves."""
+    """Share of the squares of `x` that a line with one bend does not explain."""
     t = np.linspace(0.0, 1.0, x.size)
     lines = np.stack((np.ones(x.size), t, np.maximum(t - t[bend], 0.0)), axis=1)
-    rest = x - lines @ np.linalg.lstsq(lines, x, rcond=None)[0]
-    return float(np.dot(rest, rest)) / max(float(np.dot(x - x.mean(), x - x.mean())), 1e-300)
+    residuals = x - lines @ np.linalg.lstsq(lines, x, rcond=None)[0]
+    return float(np.dot(residuals, residuals)) / max(float(np.dot(x - x.mean(), x - x.mean())), 1e-300)

@@ -1,4 +1,4 @@
-"""How a falling curve converges: a power law or an exponential, its limit, and what it leaves to gain, with errors."""
+"""The law of a falling curve: power law or exponential, its limit, and the gain to come, with errors."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,21 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from loganalyst.signals.robuststatistics import Array, as_floats, blocks, lag1, spread
 
-POINTS = 200  # block medians that are fitted
-FEWEST = 12  # points of a fit
-SKIPPED = 0.1  # of the run: warm-up and the first fall follow no law
-OUTLIER = 5.0  # robust sd around the fit beyond which a point is pulled in for a second one
+MAX_FIT_POINTS = 200  # block medians of a fit
+MIN_FIT_POINTS = 12
+SKIPPED_SHARE = 0.1  # share of the run that is skipped: warm-up and the first fall follow no law
+OUTLIER_LIMIT = 5.0  # robust sd around the fit, to which points are clipped for a second fit
 FITS = ("power", "exponential")
 RATES = {"power": np.geomspace(0.01, 8, 60), "exponential": np.geomspace(0.05, 60, 60)}
-ZOOMS = 4  # rounds of 21 rates between the neighbours of the best: 60 rates lie 12 % apart, after these 1e-5
+ZOOM_ROUNDS = 4  # each tries 21 rates between the neighbours of the best: from steps of 12 % to steps of 1e-5
 
 
 @dataclass(frozen=True)
 class Convergence:
     """The better of limit + scale·t^-rate and limit + scale·exp(-rate·t), t = 0..1 over the run, by least squares.
 
-    `rate` is per run for the exponential (1/rate: its time constant in runs). `limit` is the value it tends to. `gain`
-    is the fall that as many steps again would bring (value at t = 1 less value at t = 2). The errors are one standard
+    `rate` is per run for the exponential (1/rate: its time constant in runs). `limit` is the value at infinity. `gain`
+    is the expected fall over as many steps again (value at t = 1 minus value at t = 2). The errors are one standard
     error, from the fit's covariance with the residuals' autocorrelation. `explained`: share of the variance.
 
     >>> import numpy as np
@@ -47,16 +47,18 @@ class _Fit:
     rate: float
     limit: float
     scale: float
-    rest: Array
+    residuals: Array
 
     @property
     def power(self) -> float:
-        return float(np.dot(self.rest, self.rest))
+        return float(np.dot(self.residuals, self.residuals))
 
 
 def convergence(steps: ArrayLike, values: ArrayLike) -> Convergence | None:
-    """Fit a curve where lower is better; None for fewer than 12 points after the first tenth of the run, and where the
-    fitted part does not fall. Non-finite points are left out; never raises on numeric input.
+    """Fit a curve where lower is better.
+
+    None for fewer than 12 points after the first tenth of the run, and if the fitted part does not fall. Non-finite
+    points are left out; never raises on numeric input.
 
     >>> import numpy as np
     >>> from loganalyst import signals
@@ -66,15 +68,15 @@ def convergence(steps: ArrayLike, values: ArrayLike) -> Convergence | None:
     ('power', 2.0)
     """
     t, y = _window(as_floats(steps), as_floats(values))
-    if y.size < FEWEST or np.ptp(y) == 0:
+    if y.size < MIN_FIT_POINTS or np.ptp(y) == 0:
         return None
     unit = float(np.max(np.abs(y)))
     y = y / unit
-    fit = _better(t, y)
-    far = OUTLIER * spread(fit.rest)
-    if far > 0 and np.any(np.abs(fit.rest) > far):
-        y = y - fit.rest + np.clip(fit.rest, -far, far)
-        fit = _better(t, y)
+    fit = _better_fit(t, y)
+    far = OUTLIER_LIMIT * spread(fit.residuals)
+    if far > 0 and np.any(np.abs(fit.residuals) > far):
+        y = y - fit.residuals + np.clip(fit.residuals, -far, far)
+        fit = _better_fit(t, y)
     return _described(fit, t, y, unit) if fit.scale > 0 else None
 
 
@@ -83,29 +85,31 @@ def _window(t: Array, y: Array) -> tuple[Array, Array]:
     t, y = t[: y.size], y[: t.size]
     keep = np.isfinite(t) & np.isfinite(y)
     t, y = t[keep], np.clip(y[keep], -1e150, 1e150)
-    if y.size < FEWEST or t[-1] <= t[0]:
+    if y.size < MIN_FIT_POINTS or t[-1] <= t[0]:
         return t[:0], y[:0]
     t = (t - t[0]) / (t[-1] - t[0])
-    t, y = t[t >= SKIPPED], y[t >= SKIPPED]
-    size = max(1, -(-y.size // POINTS))
+    t, y = t[t >= SKIPPED_SHARE], y[t >= SKIPPED_SHARE]
+    size = max(1, -(-y.size // MAX_FIT_POINTS))
     return blocks(t, size), blocks(y, size)
 
 
 def _shapes(kind: str, rates: Array, t: Array) -> NDArray[np.float64]:
-    """One row a rate: how the distance from the limit falls with t, 1 at t = 0.1 (power) or t = 0 (exponential)."""
+    """One row per rate: the distance from the limit as a function of t, scaled to 1 at t = 0.1 (power) or t = 0
+    (exponential).
+    """
     if kind == "power":
-        return np.power(np.maximum(t, SKIPPED) / SKIPPED, -rates[:, None])
+        return np.power(np.maximum(t, SKIPPED_SHARE) / SKIPPED_SHARE, -rates[:, None])
     return np.exp(-rates[:, None] * t)
 
 
-def _better(t: Array, y: Array) -> _Fit:
-    return min((_best(kind, t, y) for kind in FITS), key=lambda f: f.power)
+def _better_fit(t: Array, y: Array) -> _Fit:
+    return min((_best_fit(kind, t, y) for kind in FITS), key=lambda f: f.power)
 
 
-def _best(kind: str, t: Array, y: Array) -> _Fit:
-    """Least squares over rate, limit and scale: the last two follow from the rate, so only that one is searched."""
+def _best_fit(kind: str, t: Array, y: Array) -> _Fit:
+    """Least squares over rate, limit and scale: the rate determines the other two, so only the rate is searched."""
     rates = RATES[kind]
-    for _ in range(ZOOMS):
+    for _ in range(ZOOM_ROUNDS):
         at = int(np.argmin(_misfits(_shapes(kind, rates, t), y)))
         rates = np.geomspace(rates[max(at - 1, 0)], rates[min(at + 1, rates.size - 1)], 21)
     shapes = _shapes(kind, rates, t)
@@ -124,16 +128,16 @@ def _misfits(shapes: NDArray[np.float64], y: Array) -> Array:
 
 
 def _described(fit: _Fit, t: Array, y: Array, unit: float) -> Convergence:
-    """Errors by the covariance of (limit, scale, rate), widened for autocorrelated residuals."""
+    """The fit with errors from the covariance of (limit, scale, rate), widened for autocorrelated residuals."""
     rate = np.array([fit.rate])
     ends = np.array([t[-1], 2.0])
     shape, at_ends = _shapes(fit.kind, rate, t)[0], _shapes(fit.kind, rate, ends)[0]
 
     def slope(x: Array) -> Array:
-        return np.log(x / SKIPPED) if fit.kind == "power" else x
+        return np.log(x / SKIPPED_SHARE) if fit.kind == "power" else x
 
     jacobian = np.column_stack([np.ones_like(t), shape, -fit.scale * slope(t) * shape])
-    rho = lag1(fit.rest)
+    rho = lag1(fit.residuals)
     variance = fit.power / max(t.size - 3, 1) * (1 + rho) / (1 - rho)
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-14, hermitian=True) * variance
     drop = at_ends[0] - at_ends[1]

@@ -1,4 +1,6 @@
-"""Validation beside training: where validation was best, how far it rose since, whether training went on falling."""
+"""Validation compared with training: where validation was best, its rise since then, and whether
+training fell further.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,23 +10,24 @@ from numpy.typing import ArrayLike
 
 from loganalyst.signals.robuststatistics import Array, as_floats, lag1, median, residual_noise, running_median, smooth
 
-WIDER = 3.0  # noise units by which a gap has widened
+MIN_WIDENING = 3.0  # noise units from which a gap has widened
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Two losses (lower is better) on one step axis. None = not tellable (too few points, or no common steps).
+    """Two losses (lower is better) on one step axis. None = not known (too few points, or no common steps).
 
-    `best_step`, `best_value`, `best_index` are those of the smoothed validation curve (index: position in the given
-    validation array); `points_after_best` counts the finite validation points after it. `rise` is the last level less
-    the best in units of the validation noise, `rise_ratio` last/best (positive losses). `train_fall` is the relative
-    fall of training over the same stretch ((at best − last)/|at best|), `train_fall_z` the same in units of its
-    standard error. `final_ratio` is (val − train)/|train| of the last levels, `best_ratio` the same at the best step.
-    `widening` is how far the gap (val − train) ended above its smallest, in units of the validation noise, and
-    `onset_index` the position in the given validation array from which on it stays above that by more than its noise.
+    - `best_step`, `best_value`, `best_index`: of the smoothed validation curve (index: position in the given array);
+      `points_after_best`: finite validation points after it.
+    - `rise`: last level minus best, in units of the validation noise; `rise_ratio`: last/best (positive losses).
+    - `train_fall`: relative fall of training since the best step ((at best − last)/|at best|); `train_fall_z`: the same
+      in standard errors.
+    - `final_ratio`: (val − train)/|train| of the last levels; `best_ratio`: the same at the best step.
+    - `widening`: final gap (val − train) minus smallest gap, in units of the validation noise; `onset_index`: position
+      in the given validation array from which the gap exceeds its smallest by more than the noise.
 
     >>> from loganalyst import signals
-    >>> signals.gap([0, 1], [1.0, 0.9], [], []).best_step is None  # no validation: not tellable
+    >>> signals.gap([0, 1], [1.0, 0.9], [], []).best_step is None  # no validation
     True
     """
 
@@ -59,9 +62,9 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     level = running_median(vv, 1 if vv.size < 100 else 3)
     lowest = np.flatnonzero(level == level.min())  # neighbours share a median
     best = int(lowest[np.argmin(vv[lowest])])
-    last, low = _last(vv), float(level[best])
+    last, low = _last_level(vv), float(level[best])
     noise = max(residual_noise(vv), abs(low) * 1e-6, 1e-300)
-    own = Gap(
+    alone = Gap(
         best_step=int(vs[best]),
         best_value=float(vv[best]),
         best_index=int(where[best]),
@@ -70,11 +73,11 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
         rise_ratio=_bounded(last / low) if low > 0 and last > 0 else None,
     )
     if tv.size < 2 or ts[-1] < vs[best]:
-        return own
+        return alone
     curve = smooth(tv)
     at_best, at_end = float(np.interp(vs[best], ts, curve)), median(curve[-3:])
     return replace(
-        own,
+        alone,
         train_fall=_ratio(at_best - at_end, at_best),
         train_fall_z=_bounded((at_best - at_end) / _error(tv, int(np.count_nonzero(ts >= vs[best])))),
         final_ratio=_ratio(last - at_end, at_end),
@@ -83,15 +86,17 @@ def gap(train_steps: ArrayLike, train_values: ArrayLike, val_steps: ArrayLike, v
     )
 
 
-def _widening(apart: Array, noise: float, where: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> dict[str, Any]:
-    """How far the smoothed gap ended above its smallest, and from where on it stays beyond the noise."""
-    last = int(np.flatnonzero(apart <= apart.min() + WIDER * noise)[-1])
-    onset = int(where[last + 1]) if last + 1 < apart.size else None
-    return {"widening": _bounded((median(apart[-3:]) - float(apart.min())) / noise), "onset_index": onset}
+def _widening(gaps: Array, noise: float, where: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> dict[str, Any]:
+    """How far the smoothed gap ended above its smallest, and from where on it exceeds that by more than the noise."""
+    last = int(np.flatnonzero(gaps <= gaps.min() + MIN_WIDENING * noise)[-1])
+    onset = int(where[last + 1]) if last + 1 < gaps.size else None
+    return {"widening": _bounded((median(gaps[-3:]) - float(gaps.min())) / noise), "onset_index": onset}
 
 
 def _error(x: Array, count: int) -> float:
-    """Standard error of the difference of two levels over `count` points: a third of them each, autocorrelated."""
+    """Standard error of the difference of two levels over `count` points, each from a third of them, with
+    autocorrelation.
+    """
     rho = lag1(x - smooth(x))
     noise = max(residual_noise(x), abs(median(x)) * 1e-6, 1e-300)
     return noise * float(np.sqrt((1 + rho) / (1 - rho) * 2 / max(1.0, count / 3)))
@@ -106,8 +111,8 @@ def _finite(steps: ArrayLike, values: ArrayLike) -> "tuple[Array, Array, np.ndar
     return t[where], np.clip(v[where], -1e150, 1e150), where
 
 
-def _last(x: Array) -> float:
-    """Level of the end: median of the last tenth, one to five points at least."""
+def _last_level(x: Array) -> float:
+    """Level of the end: median of the last tenth, or of one to three points in short curves."""
     return median(x[-max(1, min(3, x.size // 5), x.size // 10) :])
 
 

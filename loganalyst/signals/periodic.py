@@ -1,4 +1,4 @@
-"""Spikes that come at a steady interval."""
+"""Spikes at a steady interval."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from loganalyst.signals.steadyinterval import rhythm
 
 
 def periodic(spikes: Sequence[ChangePoint]) -> list[ChangePoint]:
-    """At most one; `index` the first spike of the train, `end` its last, `effect` the period in points."""
+    """At most one; `index` is the first spike of the train, `end` its last, `effect` the period in points."""
     at = np.array([s.index for s in spikes], np.intp)
     found = rhythm(at)
     if found is None:

@@ -1,4 +1,4 @@
-"""One curve made ready for the detectors: finite, oriented (higher = worse), in a scale where its noise is even."""
+"""One curve prepared for the detectors: finite, oriented (higher = worse), on a scale with even noise."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.signals.robuststatistics import (
-    LONG,
+    MAX_FLOOR_POINTS,
     TINY,
     Array,
     around,
@@ -25,20 +25,21 @@ from loganalyst.signals.robuststatistics import (
     spreads,
 )
 
-BLOCKS = 1000  # the coarse curve has at most about this many points
-SAMPLE = 5000  # points that tell the overall noise
-MEASURED = 400  # points of a stretch that tell its noise
-FOLD = 30.0  # noise multiples up to which asinh is nearly linear
+MAX_BLOCKS = 1000  # points of the coarse curve, about
+NOISE_SAMPLE = 5000  # points from which the overall noise is estimated
+STRETCH_SAMPLE = 400  # points of a stretch from which its noise is estimated
+LINEAR_RANGE = 30.0  # multiples of the noise up to which asinh is nearly linear
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A curve of n finite values and its coarse form of m blocks of `size` points.
 
-    `y` (n): oriented and transformed values; `where` (n): their positions in the given array; `trend` (n): local
-    median of `y`; `noise` (n): local robust sd around it. `level` (m): block medians without their outliers;
-    `level_noise` (m): their local robust sd. `stretch`: factor by which autocorrelation widens the error of a mean
-    of blocks, sqrt((1+rho)/(1-rho)). `logged`: whether `y` is a logarithm.
+    - `y` (n): oriented and transformed values; `where` (n): their positions in the given array.
+    - `trend` (n): local median of `y`; `noise` (n): local robust sd around it.
+    - `level` (m): block medians with clipped outliers; `level_noise` (m): their local robust sd.
+    - `stretch`: factor by which autocorrelation widens the error of a mean of blocks, sqrt((1+rho)/(1-rho)).
+    - `logged`: whether `y` is a logarithm.
     """
 
     y: Array
@@ -57,40 +58,42 @@ class Prepared:
 
 
 def prepare(values: Array, sign: int = 1) -> Prepared:
-    """Prepare a curve of any length; `sign` -1 turns it over (for metrics where down is worse)."""
+    """Prepare a curve of any length; `sign` -1 turns it upside down (for metrics where down is worse)."""
     where = np.flatnonzero(np.isfinite(values))
-    y, logged = even(values[where])
+    y, logged = even_noise(values[where])
     y = sign * (y - median(y)) if y.size else y
     trend = smooth(y, points=max(400, y.size // 8), half=2 if y.size > 400 else 5) if y.size else y
     noise = local_noise(y, trend)
-    size = max(1, -(-y.size // BLOCKS))
+    size = max(1, -(-y.size // MAX_BLOCKS))
     raw = blocks(y, size)
     middle = running_median(raw, 7)
     level_noise = np.maximum(local_noise(raw, middle), 0.1 * blocks(noise, size))
-    rest = np.clip(raw - middle, -4 * level_noise, 4 * level_noise)
-    rho = lag1(rest)
+    residuals = np.clip(raw - middle, -4 * level_noise, 4 * level_noise)
+    rho = lag1(residuals)
     return Prepared(
-        y, where, trend, noise, size, middle + rest, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged
+        y, where, trend, noise, size, middle + residuals, level_noise, float(np.sqrt((1 + rho) / (1 - rho))), logged
     )
 
 
-def even(x: Array) -> tuple[Array, bool]:
-    """Logarithm where it evens out the noise of a positive curve, else asinh around the median in units of the bulk."""
+def even_noise(x: Array) -> tuple[Array, bool]:
+    """The logarithm if it evens out the noise of a positive curve, otherwise asinh around the median in units of the
+    bulk.
+    """
     if not x.size:
         return x, False
     if x.min() > 0 and _multiplicative(x):
         return np.log(x), True
     x = np.ldexp(x, -exponent(x))
     centre = median(x)
-    bulk = float(np.subtract(*quantiles(x[:: max(1, x.size // LONG)], (0.9, 0.1))))
-    unit = max(FOLD * residual_noise(x), bulk, TINY * median(np.abs(x)), TINY * float(np.abs(x).max()) * TINY)
+    bulk = float(np.subtract(*quantiles(x[:: max(1, x.size // MAX_FLOOR_POINTS)], (0.9, 0.1))))
+    unit = max(LINEAR_RANGE * residual_noise(x), bulk, TINY * median(np.abs(x)), TINY * float(np.abs(x).max()) * TINY)
     if unit == 0:
         return np.zeros_like(x), False
     return np.arcsinh(np.clip((x - centre) / unit, -1e300, 1e300)), False
 
 
 def _multiplicative(x: Array) -> bool:
-    """Whether relative residuals differ less in size along the curve, and lean less to one side, than absolute ones."""
+    """Whether relative residuals have a more even size along the curve, and are less skewed, than absolute ones."""
     if x.size < 60:
         return True
     relative, absolute = around(x, _residuals)
@@ -98,30 +101,30 @@ def _multiplicative(x: Array) -> bool:
 
 
 def _residuals(value: Array, level: Array) -> Array:
-    """Relative and absolute ones (half as large: no difference overflows)."""
+    """Relative and absolute residuals (the latter halved, so that no difference overflows)."""
     return np.stack((np.log(value) - np.log(level), np.ldexp(value, -1) - np.ldexp(level, -1)))
 
 
-def _uneven(rest: Array) -> float:
+def _uneven(residuals: Array) -> float:
     """Spread of log(noise) over the rows, plus |log| of upper over lower tail."""
-    noise = np.log(np.maximum(medians(np.abs(rest)), 1e-300))
-    low, middle, high = quantiles(rest, (0.025, 0.5, 0.975))
-    lean = np.log(max(high - middle, 1e-300)) - np.log(max(middle - low, 1e-300))
-    return spread(noise) + abs(float(lean))
+    noise = np.log(np.maximum(medians(np.abs(residuals)), 1e-300))
+    low, middle, high = quantiles(residuals, (0.025, 0.5, 0.975))
+    skew = np.log(max(high - middle, 1e-300)) - np.log(max(middle - low, 1e-300))
+    return spread(noise) + abs(float(skew))
 
 
 def local_noise(x: Array, trend: Array) -> Array:
-    """Robust sd around the trend in some 50 stretches of 40 points at least, interpolated; never 0."""
+    """Robust sd around the trend in some 50 stretches of at least 40 points, interpolated; never 0."""
     n = x.size
     if n == 0:
         return x
-    rest = x - trend
+    residuals = x - trend
     size = max(40, n // 50)
-    overall = max(spread(rest[:: max(1, n // SAMPLE)]), TINY, jitter(x) if n <= LONG else 0.0)
+    overall = max(spread(residuals[:: max(1, n // NOISE_SAMPLE)]), TINY, jitter(x) if n <= MAX_FLOOR_POINTS else 0.0)
     if n < 2 * size:
         return np.full(n, overall)
     rows = slice(0, n // size * size)
     floor = spreads(np.diff(x[rows].reshape(-1, size)[:, :200], n=2, axis=1)) / np.sqrt(6.0)  # as in jitter
-    local = np.maximum(spreads(rest[rows].reshape(-1, size)[:, :MEASURED]), floor)
+    local = np.maximum(spreads(residuals[rows].reshape(-1, size)[:, :STRETCH_SAMPLE]), floor)
     local = np.maximum(running_median(local, 1), 0.2 * overall)
     return as_floats(np.interp(np.arange(n), (np.arange(local.size) + 0.5) * size, local))

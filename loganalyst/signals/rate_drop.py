@@ -1,4 +1,4 @@
-"""A gain just where the learning rate was lowered at once: benign, unlike a level shift without a reason."""
+"""A gain right after a sudden drop of the learning rate: harmless, unlike a level shift without a reason."""
 
 from collections.abc import Sequence
 
@@ -10,24 +10,24 @@ from loganalyst.signals.bends import contrast
 from loganalyst.signals.preparedcurve import Prepared
 from loganalyst.signals.robuststatistics import TINY, Array, spread
 
-LOWERED = 0.7  # share of the rate before that is left, at most
-REACH = 3.0  # standard errors at a place that is known beforehand
-WIDTHS = (0.01, 0.03)  # of the curve, on each side
-NARROWEST = 6  # blocks on each side
-NEAR = 0.02  # share of the curve after the drop in which its gain happens
+MAX_RATE_LEFT = 0.7  # share of the previous rate
+MIN_SCORE = 3.0  # standard errors; few, because the place is known beforehand
+WIDTHS = (0.01, 0.03)  # shares of the curve, on each side
+MIN_WIDTH = 6  # blocks on each side
+MAX_DELAY = 0.02  # share of the curve after the drop in which its gain happens
 
 
 def drops(rate: Array) -> NDArray[np.intp]:
-    """Where the learning rate falls by 30 % or more from one point to the next."""
+    """The points where the learning rate falls by 30 % or more from one point to the next."""
     known = np.flatnonzero(np.isfinite(rate))
     at = rate[known]
-    return known[1:][(at[1:] <= LOWERED * at[:-1]) & (at[:-1] > 0)]
+    return known[1:][(at[1:] <= MAX_RATE_LEFT * at[:-1]) & (at[:-1] > 0)]
 
 
 def rate_drop(p: Prepared, lowered: Sequence[int]) -> list[ChangePoint]:
     """`lr_drop` at each of the points `lowered` at which the curve falls; `effect` is the fall in noise units."""
     best: dict[int, tuple[float, float]] = {}
-    for width in {max(NARROWEST, round(share * p.level.size)) for share in WIDTHS}:
+    for width in {max(MIN_WIDTH, round(share * p.level.size)) for share in WIDTHS}:
         falls = -contrast(p.level, width)
         known = falls[np.isfinite(falls)]
         if not known.size:
@@ -37,12 +37,14 @@ def rate_drop(p: Prepared, lowered: Sequence[int]) -> list[ChangePoint]:
             fall = float(np.nanmax(np.append(falls[at // p.size : at // p.size + 3], 0.0)))
             best[at] = max(best.get(at, (0.0, 0.0)), (fall / error, fall))
     return [
-        ChangePoint(at, None, "lr_drop", fall / float(p.noise[at]), 1 - 0.5 * REACH / z)
+        ChangePoint(at, None, "lr_drop", fall / float(p.noise[at]), 1 - 0.5 * MIN_SCORE / z)
         for at, (z, fall) in sorted(best.items())
-        if z >= REACH
+        if z >= MIN_SCORE
     ]
 
 
 def explained(c: ChangePoint, drops: Sequence[ChangePoint], n: int) -> bool:
-    """Whether a change is the gain after one of the drops told."""
-    return c.kind in ("level_down", "slope", "plateau") and any(0 <= c.index - d.index + 1 <= NEAR * n for d in drops)
+    """Whether a change is the gain after one of the reported drops."""
+    return c.kind in ("level_down", "slope", "plateau") and any(
+        0 <= c.index - d.index + 1 <= MAX_DELAY * n for d in drops
+    )

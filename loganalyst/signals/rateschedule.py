@@ -1,4 +1,4 @@
-"""What a learning-rate curve does: its peak, warm-up, decay, sudden drops, restarts, and when it ran out."""
+"""A learning-rate curve: its peak, warm-up, decay, sudden drops, restarts, and when it ran out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,26 +13,27 @@ ScheduleKind = Literal[
     "constant", "cosine", "linear", "exponential", "inverse_sqrt", "step", "one_cycle", "warmup_constant", "other"
 ]
 
-NOTHING = 1e-300  # a rate that is no greater is 0: nothing can be told against it
-FLAT = 1e-3  # relative change that still counts as constant
-WARM = 0.95  # share of the peak at which a warm-up is over
-SUDDEN = 0.7  # a rate that falls to this share or less from one point to the next drops at once
-LEAST = 0.01  # and by this share of the peak (the last steps of a smooth decay halve the rate, too)
-RISE = 0.25  # share of the peak by which a rate climbs again
-SETTLED = 0.1  # share of the run for which a rate does not climb before its warm-up is over
-EXHAUSTED = 1e-3  # share of the peak below which nothing is learned any more
-FIT = 0.03  # largest mean misfit to a named decay, as a share of the peak
+MIN_RATE = 1e-300  # a smaller rate counts as 0, and nothing is relative to it
+MAX_CONSTANT_CHANGE = 1e-3  # relative change that still counts as constant
+WARM_SHARE = 0.95  # share of the peak at which the warm-up is over
+MAX_LEFT_BY_DROP = 0.7  # share of the rate that a sudden drop leaves from one point to the next
+MIN_DROP = 0.01  # share of the peak that a sudden drop takes (the last steps of a smooth decay halve the rate, too)
+MIN_CLIMB = 0.25  # share of the peak by which a rate climbs again
+SETTLED_SHARE = 0.1  # share of the run without a climb after which the warm-up is over
+EXHAUSTED_SHARE = 1e-3  # share of the peak below which the model no longer learns
+MIN_REMAINING = 0.1  # share of the run for which an exhausted rate lasts
+MAX_MISFIT = 0.03  # mean misfit to a named decay, as a share of the peak
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A rate over the run. Shares are of the run (last step − first step) or of the peak; None = not tellable.
+    """A rate over the run. Shares are of the run (last step − first step) or of the peak; None = not known.
 
-    `warmup_share` is the way to 95 % of the peak (0 if it starts there), `final_ratio` last/peak, `drop_steps` the
-    steps at which the rate falls by 30 % or more at once, `jump_steps` those at which it rises by as much at once after
-    its warm-up, `jump_ratio` the rate after the first of them against that before, `restarts` how often it climbs again
-    after a decay (`kind` is then that of the first), `exhausted_step` the first step from which it stays below a
-    thousandth of the peak while a tenth of the run or more remains.
+    - `warmup_share`: share of the run until 95 % of the peak (0 if it starts there); `final_ratio`: last/peak.
+    - `drop_steps`: steps with a sudden fall by 30 % or more; `jump_steps`: steps with a sudden rise by a quarter of the
+      peak or more after the warm-up; `jump_ratio`: rate after the first jump divided by the rate before it.
+    - `restarts`: how often it climbs again after a decay (`kind` is then that of the first cycle).
+    - `exhausted_step`: first step from which it stays below a thousandth of the peak for at least a tenth of the run.
 
     >>> from loganalyst import signals
     >>> signals.schedule(range(100), [0.01] * 100).kind
@@ -54,7 +55,7 @@ class Schedule:
 
 
 def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
-    """Describe a learning rate logged at `steps` (any order kept). Non-finite points are left out; never raises.
+    """Describe a learning rate logged at `steps` (any order is kept). Non-finite points are left out; never raises.
 
     >>> import numpy as np
     >>> from loganalyst import signals
@@ -71,11 +72,11 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         return Schedule()
     top = int(np.argmax(v))
     peak, last = float(v[top]), float(v[-1])
-    if peak < NOTHING:
+    if peak < MIN_RATE:
         return Schedule(peak, int(t[top]), float(v[0]), last, kind="constant" if np.ptp(v) == 0 else "other")
     u = np.maximum(v, -peak) / peak
     jumps = _jumps(t, u)
-    drops = np.flatnonzero((u[1:] <= SUDDEN * u[:-1]) & (u[:-1] - u[1:] >= LEAST)) + 1
+    drops = np.flatnonzero((u[1:] <= MAX_LEFT_BY_DROP * u[:-1]) & (u[:-1] - u[1:] >= MIN_DROP)) + 1
     return Schedule(
         peak=peak,
         peak_step=int(t[top]),
@@ -86,7 +87,7 @@ def schedule(steps: ArrayLike, values: ArrayLike) -> Schedule:
         kind=_kind(t, u, drops) if v.size > 2 else None,
         drop_steps=tuple(int(s) for s in t[drops][:1000]),
         jump_steps=tuple(int(s) for s in t[jumps][:1000]),
-        jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > NOTHING else None,
+        jump_ratio=float(u[jumps[0]] / u[jumps[0] - 1]) if jumps.size and u[jumps[0] - 1] > MIN_RATE else None,
         restarts=len(_restarts(u)),
         exhausted_step=_exhausted(t, u),
     )
@@ -98,31 +99,35 @@ def _span(t: Array) -> float:
 
 def _warmup(t: Array, u: Array) -> float:
     """Share of the run until the rate first reaches 95 % of its peak."""
-    return float(np.clip((t[int(np.argmax(u >= WARM))] - t[0]) / _span(t), 0.0, 1.0))
+    return float(np.clip((t[int(np.argmax(u >= WARM_SHARE))] - t[0]) / _span(t), 0.0, 1.0))
 
 
 def _jumps(t: Array, u: Array) -> NDArray[np.intp]:
-    """Where the rate rises by a quarter of the peak or more at once after its warm-up."""
-    warm = min(int(np.argmax(u >= WARM)), _settled(t, u))
-    return np.flatnonzero((u[warm:-1] <= SUDDEN * u[warm + 1 :]) & (u[warm + 1 :] - u[warm:-1] >= RISE)) + warm + 1
+    """The points where the rate suddenly rises by a quarter of the peak or more after its warm-up."""
+    warm = min(int(np.argmax(u >= WARM_SHARE)), _settled(t, u))
+    return (
+        np.flatnonzero((u[warm:-1] <= MAX_LEFT_BY_DROP * u[warm + 1 :]) & (u[warm + 1 :] - u[warm:-1] >= MIN_CLIMB))
+        + warm
+        + 1
+    )
 
 
 def _settled(t: Array, u: Array) -> int:
-    """Where the rate, once above 0, has been no higher than before for a tenth of the run: its warm-up is over."""
+    """The point where the rate is above 0 and has not climbed for a tenth of the run: the warm-up is over."""
     top = np.maximum.accumulate(u)
-    climbs = np.append(True, top[1:] > top[:-1] * (1 + FLAT))
+    climbs = np.append(True, top[1:] > top[:-1] * (1 + MAX_CONSTANT_CHANGE))
     since = np.maximum.accumulate(np.where(climbs, np.arange(u.size), 0))
-    over = (t - t[since] >= SETTLED * _span(t)) & (top > 0)
+    over = (t - t[since] >= SETTLED_SHARE * _span(t)) & (top > 0)
     return int(np.argmax(over)) if over.any() else u.size - 1
 
 
 def _restarts(u: Array) -> list[int]:
-    """Where the rate begins to climb by a quarter of the peak or more after it had come down below a half."""
+    """The points where the rate begins to climb by a quarter of the peak or more after it fell below half of it."""
     found: list[int] = []
-    peaks = np.flatnonzero(u == np.maximum.accumulate(u[::-1])[::-1])  # no later value is higher
-    at = _next(u, 0, lambda v: v >= WARM)
-    while at is not None and (down := _next(u, at, lambda v: v < 0.5)) is not None:  # one turn a restart
-        again = _next(u, down, lambda v: v > np.minimum.accumulate(v) + RISE)
+    peaks = np.flatnonzero(u == np.maximum.accumulate(u[::-1])[::-1])  # points without a higher value later
+    at = _first_where(u, 0, lambda v: v >= WARM_SHARE)
+    while at is not None and (down := _first_where(u, at, lambda v: v < 0.5)) is not None:  # one round for each restart
+        again = _first_where(u, down, lambda v: v > np.minimum.accumulate(v) + MIN_CLIMB)
         if again is None:
             break
         fallen = u[down:again]
@@ -131,52 +136,53 @@ def _restarts(u: Array) -> list[int]:
     return found
 
 
-def _next(u: Array, at: int, holds: Callable[[Array], NDArray[np.bool_]]) -> int | None:
-    """Where, from `at` on, something first holds that only what comes before decides. Near places are looked at before
-    far ones: of many turns none looks at all the rest.
+def _first_where(u: Array, at: int, holds: Callable[[Array], NDArray[np.bool_]]) -> int | None:
+    """The first point from `at` on where a condition holds that depends only on earlier values.
+
+    Looks at growing windows, so that with many restarts no search scans all the rest.
     """
     width = 64
-    while not (seen := np.flatnonzero(holds(u[at : at + width]))).size:
+    while not (hits := np.flatnonzero(holds(u[at : at + width]))).size:
         if at + width >= u.size:
             return None
         width *= 4
-    return at + int(seen[0])
+    return at + int(hits[0])
 
 
 def _exhausted(t: Array, u: Array) -> int | None:
     """First step of the final stretch below a thousandth of the peak, if a tenth of the run remains."""
-    live = np.flatnonzero(u >= EXHAUSTED)
+    live = np.flatnonzero(u >= EXHAUSTED_SHARE)
     first = int(live[-1]) + 1
-    if first >= u.size or t[-1] - t[first] < 0.1 * _span(t):
+    if first >= u.size or t[-1] - t[first] < MIN_REMAINING * _span(t):
         return None
     return int(t[first])
 
 
 def _kind(t: Array, u: Array, drops: NDArray[np.intp]) -> ScheduleKind:
-    """The named schedule the rate follows."""
-    if np.ptp(u) <= FLAT:
+    """The named schedule that the rate follows."""
+    if np.ptp(u) <= MAX_CONSTANT_CHANGE:
         return "constant"
     again = _restarts(u)
     if again:
-        first = u[: again[0]]  # its own peak may be a little lower than that of a later one
+        first = u[: again[0]]  # the peak of the first cycle may be slightly lower than later ones
         return _kind(t[: again[0]], first / first.max(), drops[drops < again[0]])
-    start = int(np.argmax(u >= 1 - FLAT))
+    start = int(np.argmax(u >= 1 - MAX_CONSTANT_CHANGE))
     decay = u[start:]
     if decay.size < 3:
         return "other"
-    if np.ptp(decay) <= FLAT:
+    if np.ptp(decay) <= MAX_CONSTANT_CHANGE:
         return "warmup_constant"
-    moves = np.count_nonzero(np.abs(np.diff(decay)) > FLAT)
+    moves = np.count_nonzero(np.abs(np.diff(decay)) > MAX_CONSTANT_CHANGE)
     if drops.size and moves <= max(2 * drops.size, 0.02 * decay.size):
         return "step"
-    held = start + int(np.flatnonzero(decay >= 1 - FLAT)[-1])  # a flat top before the decay
+    held = start + int(np.flatnonzero(decay >= 1 - MAX_CONSTANT_CHANGE)[-1])  # a flat top before the decay
     name = _decay(t[held:], u[held:])
     rise = (t[start] - t[0]) / _span(t)
     return "one_cycle" if name == "cosine" and rise >= 0.15 and u[0] <= 0.2 else name
 
 
 def _decay(t: Array, u: Array) -> ScheduleKind:
-    """The curve from the peak to the last value that fits best, if it fits."""
+    """The decay from the peak to the last value that fits best, if it fits well enough."""
     if t[-1] <= t[0]:
         return "other"
     phase, last = (t - t[0]) / (t[-1] - t[0]), float(u[-1])
@@ -191,4 +197,4 @@ def _decay(t: Array, u: Array) -> ScheduleKind:
         )  # 1 / sqrt(1 + (last^-2 - 1) phase)
     misfit = {name: float(np.mean(np.abs(u - law))) for name, law in laws.items()}
     best = min(misfit, key=lambda name: misfit[name])
-    return best if misfit[best] <= FIT else "other"
+    return best if misfit[best] <= MAX_MISFIT else "other"

@@ -1,4 +1,4 @@
-"""Steps that go back: the program started again from an earlier checkpoint."""
+"""Steps that go back: the program was restarted from an earlier checkpoint."""
 
 import numpy as np
 
@@ -7,6 +7,6 @@ from loganalyst.signals.robuststatistics import Array
 
 
 def restart(steps: Array) -> list[ChangePoint]:
-    """One finding per step back; `effect` is how many steps were repeated."""
+    """One finding for each step back; `effect` is the number of repeated steps."""
     back = np.flatnonzero(np.diff(steps) < 0) + 1
     return [ChangePoint(int(i), None, "restart", float(steps[i - 1] - steps[i]), 1.0) for i in back]

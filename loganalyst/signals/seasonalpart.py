@@ -1,12 +1,12 @@
-"""The part of a series that repeats at a steady period."""
+"""The seasonal part of a series: what repeats at a steady period."""
 
 import numpy as np
 
 from loganalyst.signals.robuststatistics import TINY, Array, median, spread
 
-REPEATS = 0.4  # autocorrelation of the differences that a season has at least
-SHORTEST = 3  # points of a period
-TIMES = 4  # periods that must be there
+MIN_AUTOCORRELATION = 0.4  # of the differences at the period
+MIN_PERIOD = 3  # points
+MIN_REPEATS = 4  # periods in the series
 
 
 def season(y: Array) -> Array:
@@ -20,14 +20,14 @@ def season(y: Array) -> Array:
 
 
 def _period(steps: Array) -> int | None:
-    """The shortest lag at which differences repeat themselves about as well as at any."""
+    """The shortest lag at which the differences repeat almost as well as at any lag."""
     reach = 4 * max(spread(steps), TINY)
     d = np.clip(steps - median(steps), -reach, reach)
-    n, most, power = d.size, d.size // TIMES, float(np.dot(d, d))
-    if most <= SHORTEST or power == 0:
+    n, most, power = d.size, d.size // MIN_REPEATS, float(np.dot(d, d))
+    if most <= MIN_PERIOD or power == 0:
         return None
     again = np.array([np.dot(d[k:], d[: n - k]) * n / (n - k) / power for k in range(most + 1)])
-    inner = np.arange(SHORTEST, most)
+    inner = np.arange(MIN_PERIOD, most)
     peaks = inner[(again[inner] >= again[inner - 1]) & (again[inner] >= again[inner + 1])]
     best = float(again[peaks].max(initial=0.0))
-    return int(peaks[again[peaks] >= 0.9 * best][0]) if best > max(REPEATS, 4 / np.sqrt(n)) else None
+    return int(peaks[again[peaks] >= 0.9 * best][0]) if best > max(MIN_AUTOCORRELATION, 4 / np.sqrt(n)) else None

@@ -55,7 +55,7 @@ def ingest(
         for rows in chain.from_iterable(read.big.values()):
             spool.adopt(rows)
 
-    with userpatterns.beside(rules(found.root)), opening.within(found.bounds(named)):
+    with userpatterns.reading_with(rules(found.root)), opening.within(found.bounds(named)):
         parts = manyfiles.parts(files, here, take, __name__, userpatterns.here().folders, opening.here())
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
@@ -64,7 +64,7 @@ def stripe(files: Sequence[manyfiles.Named], rules: Sequence[Path], bounds: Boun
     """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
     the `bounds`.
     """
-    with userpatterns.beside(rules), opening.within(bounds):
+    with userpatterns.reading_with(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 

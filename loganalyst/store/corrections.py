@@ -66,7 +66,7 @@ def _read(chosen: Chosen) -> Corrections:
     try:
         rules = chosen.read().rules
         patterns, state = (
-            userpatterns.of(rules).stamp,
+            userpatterns.find(rules).stamp,
             rulefiles.digest([Path(chosen.file), *rules] if chosen.file else []),
         )
     except LogAnalystError:

@@ -92,7 +92,7 @@ def read(task: Task) -> Done:
     note = task.note
     try:
         spool = Spool(task.folder, spools.HELD)
-        with userpatterns.beside(task.rules), opening.within(task.found.bounds()):
+        with userpatterns.reading_with(task.rules), opening.within(task.found.bounds()):
             parts = [_part(task, file, spool) for file in task.found.files]
         run = assemble(task.found.root, task.found, parts)
         files = {name: file for name in BIG if (file := _written(name, run, task.folder, streamed=spool.spilled))}

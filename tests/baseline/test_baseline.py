@@ -38,7 +38,7 @@ def test_a_run_beside_itself_differs_in_nothing():
     b = la.diagnose(RUNS / "divergence-lr", baseline=RUNS / "divergence-lr").baseline
 
     assert (b.changes, b.parted, b.suspect) == ((), (), None)
-    assert b.unknown == "nothing that was logged of both differs"
+    assert b.unknown == "nothing that both runs logged differs"
     assert len(b.together) == 5
 
 

@@ -45,7 +45,7 @@ LABELS = {rule.label for rule in catalogue().rules.values()}
     ],
 )
 def test_a_setting_is_of_its_kind(key, kind):
-    assert kinds().of(key).name == kind
+    assert kinds().kind_of(key).name == kind
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_setting_is_of_its_kind(key, kind):
     ["run_id", "display_name", "startedAt", "heartbeatAt", "output_dir", "SLURM_JOB_ID", "MASTER_PORT", "exit_code"],
 )
 def test_what_differs_between_any_two_runs_is_left_out(key):
-    assert kinds().of(key) is None
+    assert kinds().kind_of(key) is None
 
 
 def test_only_labels_of_the_catalogue_or_the_common_list_are_named():

@@ -24,7 +24,7 @@ def cause(label: str, line: int | None = None) -> Cause:
 
 
 def change(key: str, way: str | None = None) -> Change:
-    kind = kinds().of(key)
+    kind = kinds().kind_of(key)
     return Change(key, kind.name, kind.section, "a", "b", way)
 
 
@@ -65,11 +65,11 @@ def test_of_some_the_kind_that_matters_most():
 @pytest.mark.parametrize(
     ("told", "causes", "apart", "why"),
     [
-        ([], [], True, "nothing that was logged of both differs"),
+        ([], [], True, "nothing that both runs logged differs"),
         ([SEED], [], False, "the curves stay together: no change made a difference"),
         (MANY, [], True, "8 things differ, too many to name one"),
-        ([SWITCH, SWITCH], [], True, "of nothing that differs it is known how much it matters"),
-        ([SEED], [cause("disk_full", line=12)], True, "nothing that differs is known to lead to this: disk_full"),
+        ([SWITCH, SWITCH], [], True, "how much the differences matter is not known"),
+        ([SEED], [cause("disk_full", line=12)], True, "no difference is known to lead to this: disk_full"),
     ],
 )
 def test_nothing_is_named_without_a_reason(told, causes, apart, why):

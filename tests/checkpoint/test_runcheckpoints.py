@@ -1,4 +1,4 @@
-"""What the checkpoints of a run tell a diagnosis, where it is asked to look."""
+"""Checkpoints of a run as evidence of a diagnosis that inspects them."""
 
 import csv
 import json
@@ -51,7 +51,7 @@ def values(run, **options):
     return la.diagnose(run, checkpoints=True, **options).features.values
 
 
-def test_nothing_is_known_of_checkpoints_unless_asked(run):
+def test_checkpoints_are_inspected_only_on_request(run):
     known = la.diagnose(run).features.values
 
     assert {v for name, v in known.items() if name.startswith("checkpoint_")} == {None}
@@ -77,16 +77,16 @@ def test_nan_in_the_weights_is_a_cause_and_the_last_finite_checkpoint_is_named(r
     found = la.diagnose(run, checkpoints=True)
 
     assert found.causes[0].id == "nan-loss"
-    assert found.causes[0].fix[0].change.startswith("go on from the checkpoint of step 200, ")
+    assert found.causes[0].fix[0].change.startswith("resume from the checkpoint of step 200, ")
     (item,) = [e for e in found.causes[0].evidence if e.id == "weights-nonfinite"]
     assert (item.holds, item.text) == (
-        True, "the checkpoint of step 400 holds NaN or Inf, most of all in 2.bias (tensors with some: 1)"
+        True, "the checkpoint of step 400 contains NaN or Inf, most in 2.bias (affected tensors: 1)"
     )  # fmt: skip
     assert found.run.inspection.checkpoints[0].step == 200
     assert found.run.inspection.unusable
 
 
-def test_weights_that_stood_still_are_a_cause(run):
+def test_frozen_weights_are_a_cause(run):
     def still(data):
         data["model"] = torch.load(run / "step-300.pt", weights_only=True)["model"]
 
@@ -97,7 +97,7 @@ def test_weights_that_stood_still_are_a_cause(run):
     assert "no tensor changed between two checkpoints, 100 steps apart" in [s.text for s in found.symptoms]
 
 
-def test_a_copy_of_the_last_checkpoint_is_not_one_that_stood_still(run):
+def test_a_copy_of_the_last_checkpoint_is_not_frozen(run):
     torch.save(torch.load(run / "step-400.pt", weights_only=True), run / "last.pt")
     known = values(run)
 
@@ -118,7 +118,7 @@ def test_dead_rows_and_the_state_of_the_scaler_are_known(run):
     assert {"dead-units", "fp16-overflow"} <= {c.id for c in found.causes}
 
 
-def test_a_checkpoint_that_is_cut_off_is_told_and_passed_over(run):
+def test_a_cut_checkpoint_is_reported_and_skipped(run):
     path = run / "step-400.pt"
     path.write_bytes(path.read_bytes()[:2000])
     found = la.diagnose(run, checkpoints=True)
@@ -158,4 +158,4 @@ def test_the_command_looks_where_asked(run, capsys):
         with pytest.raises(SystemExit) as stop:
             cli.main(list(map(str, arguments)))
         assert int(stop.value.code or 0) == code
-    assert "the checkpoint of step 400 holds NaN or Inf, most of all in 2.bias" in capsys.readouterr().out
+    assert "the checkpoint of step 400 contains NaN or Inf, most in 2.bias" in capsys.readouterr().out

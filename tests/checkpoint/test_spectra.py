@@ -1,4 +1,4 @@
-"""Spectral norm and effective rank against all singular values, and the figure of a checkpoint."""
+"""Spectral norm and effective rank compared with all singular values, and the figure of a checkpoint."""
 
 import json
 from pathlib import Path
@@ -10,15 +10,17 @@ import torch
 
 import loganalyst as la
 from loganalyst import cli
-from loganalyst.checkpoint import spectra
+from loganalyst.checkpoint.spectra import MAX_EXACT_SIDE, with_spectrum
+from loganalyst.checkpoint.tensorscan import scan
+from loganalyst.checkpoint.torchfile import stored
 from loganalyst.errors import LogAnalystError
 from loganalyst.report.inspection import plot
 
-SIZE = 640  # above EXACT
+SIZE = MAX_EXACT_SIDE + 128
 I = np.arange(1.0, SIZE + 1)  # noqa: E741
 
 
-def told(matrix, path, form="safetensors"):
+def spectrum(matrix, path, form="safetensors"):
     if form == "torch":
         torch.save({"w": matrix}, path)
     else:
@@ -27,13 +29,13 @@ def told(matrix, path, form="safetensors"):
     return stats.spectral_norm, stats.effective_rank
 
 
-def truth(matrix):
+def exact_spectrum(matrix):
     values = torch.linalg.svdvals(matrix.double())
     share = values[values > 0] / values.sum()
     return float(values[0]), float(torch.exp(-(share * share.log()).sum()))
 
 
-def of(values, rows=SIZE, columns=SIZE):
+def with_values(values, rows=SIZE, columns=SIZE):
     """A matrix with these singular values in random directions."""
     torch.manual_seed(0)
     left, right = (torch.linalg.qr(torch.randn(n, len(values)))[0] for n in (rows, columns))
@@ -46,46 +48,49 @@ def of(values, rows=SIZE, columns=SIZE):
     ids=["1/i", "1/sqrt(i)", "1/i^2", "exp", "one", "ten", "all alike", "step"],
 )
 def test_estimates_agree_with_all_singular_values(values, tmp_path):
-    matrix = of(values)
-    norm, rank = truth(matrix)
+    matrix = with_values(values)
+    norm, rank = exact_spectrum(matrix)
 
-    assert told(matrix, tmp_path / "x.safetensors") == (pytest.approx(norm, rel=1e-5), pytest.approx(rank, rel=0.015))
+    assert spectrum(matrix, tmp_path / "x.safetensors") == (
+        pytest.approx(norm, rel=1e-5),
+        pytest.approx(rank, rel=0.015),
+    )
 
 
 @pytest.mark.parametrize("shape", [(SIZE, 700), (700, SIZE), (900, 40, 4, 4)])
-def test_noise_of_any_shape(shape, tmp_path):
-    """A convolution is its outputs against all else."""
+def test_random_matrices_of_any_shape(shape, tmp_path):
+    """A convolution is a matrix of its outputs against all other axes."""
     torch.manual_seed(1)
     x = torch.randn(shape)
-    norm, rank = truth(x.reshape(shape[0], -1))
+    norm, rank = exact_spectrum(x.reshape(shape[0], -1))
 
-    assert told(x, tmp_path / "x.pt", "torch") == (pytest.approx(norm, rel=1e-4), pytest.approx(rank, rel=0.015))
+    assert spectrum(x, tmp_path / "x.pt", "torch") == (pytest.approx(norm, rel=1e-4), pytest.approx(rank, rel=0.015))
 
 
 @pytest.mark.parametrize(("scale", "dtype"), [(1.0, torch.float64), (1e-30, torch.float32), (1e3, torch.bfloat16)])
 def test_small_matrices_are_exact_at_any_scale(scale, dtype, tmp_path):
-    x = (of([5.0, 1.0, 0.5], 30, 20) * scale).to(dtype)
-    norm, rank = truth(x)
+    x = (with_values([5.0, 1.0, 0.5], 30, 20) * scale).to(dtype)
+    norm, rank = exact_spectrum(x)
 
-    assert told(x, tmp_path / "x.safetensors") == (pytest.approx(norm, rel=1e-6), pytest.approx(rank, rel=1e-5))
-
-
-def test_a_matrix_that_is_not_held_is_read_again(tmp_path, monkeypatch):
-    """The same numbers from strips."""
-    x = of(I**-0.5)
-    held = told(x, tmp_path / "x.safetensors")
-    monkeypatch.setattr(spectra, "HELD", 1000)
-    monkeypatch.setattr(spectra, "STRIP", 10_000)
-
-    assert told(x, tmp_path / "x.safetensors") == (pytest.approx(held[0], rel=1e-5), pytest.approx(held[1], rel=1e-3))
+    assert spectrum(x, tmp_path / "x.safetensors") == (pytest.approx(norm, rel=1e-6), pytest.approx(rank, rel=1e-5))
 
 
-def test_what_has_no_spectrum_has_none(tmp_path):
+def test_a_matrix_too_large_to_hold_is_read_in_strips():
+    matrix = stored(Path(), "w", with_values(I**-0.5))
+    held = with_spectrum(matrix, scan(matrix))
+
+    streamed = with_spectrum(matrix, scan(matrix), max_held=1000, strip=10_000)
+
+    assert streamed.spectral_norm == pytest.approx(held.spectral_norm, rel=1e-5)
+    assert streamed.effective_rank == pytest.approx(held.effective_rank, rel=1e-3)
+
+
+def test_vectors_zeros_and_nan_have_no_spectrum(tmp_path):
     none = (None, None)
     for x in (torch.ones(9), torch.zeros(4, 4), torch.full((3, 3), torch.nan), torch.ones(3, 3, dtype=torch.int64)):
-        assert told(x, tmp_path / "x.safetensors") == none
-    assert told(torch.tensor([1.0]).expand(10**6, 10**6), tmp_path / "x.pt", "torch") == none
-    assert told(torch.ones(1, 4), tmp_path / "x.safetensors") == (2.0, 1.0)
+        assert spectrum(x, tmp_path / "x.safetensors") == none
+    assert spectrum(torch.tensor([1.0]).expand(10**6, 10**6), tmp_path / "x.pt", "torch") == none
+    assert spectrum(torch.ones(1, 4), tmp_path / "x.safetensors") == (2.0, 1.0)
 
 
 @pytest.fixture
@@ -127,7 +132,7 @@ def test_a_figure_is_written(two, tmp_path):
 
 
 def test_the_figure_has_layers_in_order_and_every_quantity(two, tmp_path):
-    """Layer 10 after layer 9, both checkpoints in the legend, the sign of NaN; and the same file twice."""
+    """Layer 10 follows layer 9, the legend has both checkpoints, NaN has a mark; two files are equal."""
     found = la.inspect(*two, spectra=True)
     found.plot(tmp_path / "a.svg")
     found.plot(tmp_path / "b.svg")
@@ -140,7 +145,7 @@ def test_the_figure_has_layers_in_order_and_every_quantity(two, tmp_path):
     assert text == (tmp_path / "b.svg").read_text(encoding="utf-8")
 
 
-def test_a_figure_goes_nowhere_into_a_checkpoint(two, tmp_path):
+def test_a_figure_is_not_written_into_a_checkpoint(two, tmp_path):
     folder = tmp_path / "checkpoint"
     folder.mkdir()
     Path(two[0]).rename(folder / "model.safetensors")

@@ -174,8 +174,8 @@ def test_unrelated_runs_are_left_out_and_compared_alone(projects, capsys):
     assert "4 compared by val/loss" in screen
     assert "Left out: 3 unrelated" in screen
     assert (
-        "Runs that have nothing to do with the others\n"
-        "  runs  where   settings shared  metrics shared  values apart          compared alone\n"
+        "Runs that are unrelated to the others\n"
+        "  runs  where   settings shared  metrics shared  values far apart      compared alone\n"
         "  3     images  0 of 4           not known       val_loss, train_loss  below\n"
     ) in screen
     assert "\nimages: 3 runs\n    3 compared by val/loss" in screen

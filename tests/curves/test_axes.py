@@ -1,15 +1,14 @@
-"""Curves that count different things stand on one axis."""
+"""A common step axis for curves with different counters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from loganalyst.curves import axes
 from loganalyst.curves.roles import all_roles
-from loganalyst.model import Curve, Features
+from loganalyst.model import Curve
 
-FeaturesOf = Callable[..., Features]
 NONE = float("nan")
 
 
@@ -26,69 +25,56 @@ def curve(steps: Sequence[int], epochs: object = NONE, times: object = NONE, val
 TRAIN = list(range(10, 1010, 10))
 
 
-def test_the_same_axis_stays() -> None:
-    """Evaluations every 100 steps are where they were logged."""
-    ours, theirs = axes.common(curve(TRAIN), curve(range(100, 1100, 100)), [])
+def test_a_common_axis_is_kept() -> None:
+    """Evaluations every 100 steps stay where they were logged."""
+    ours, theirs = axes.common_axis(curve(TRAIN), curve(range(100, 1100, 100)), [])
 
     assert ours.tolist() == TRAIN
     assert theirs.tolist() == list(range(100, 1100, 100))
 
 
 def test_evaluations_by_epoch_are_spread_over_the_run() -> None:
-    """Where nothing tells where an epoch ends, ten evaluations are a tenth of the run apart, the last at its end."""
-    _, theirs = axes.common(curve(TRAIN), curve(range(10)), [])
+    """Without known epoch ends, ten evaluations are a tenth of the run apart, the last at its end."""
+    _, theirs = axes.common_axis(curve(TRAIN), curve(range(10)), [])
 
     assert theirs.tolist() == pytest.approx(list(range(100, 1100, 100)))
 
 
-def test_epochs_of_both_place_them() -> None:
-    """Points that carry their epoch stand where training was in it."""
+def test_epochs_of_both_curves_place_evaluations() -> None:
+    """Points with an epoch go where training was in that epoch."""
     train = curve(TRAIN, epochs=np.asarray(TRAIN) / 250)
-    _, theirs = axes.common(train, curve([1, 2, 3, 4], epochs=[1, 2, 3, 4]), [])
+    _, theirs = axes.common_axis(train, curve([1, 2, 3, 4], epochs=[1, 2, 3, 4]), [])
 
     assert theirs.tolist() == pytest.approx([250, 500, 750, 1000])
 
 
-def test_times_place_them() -> None:
-    """Points that carry a time stand where training was then."""
+def test_times_place_evaluations() -> None:
+    """Points with a time go where training was then."""
     train = curve(TRAIN, times=2.0 * np.asarray(TRAIN) + 5e8)
-    _, theirs = axes.common(train, curve([0, 1, 2], times=5e8 + np.array([400.0, 1000.0, 2000.0])), [])
+    _, theirs = axes.common_axis(train, curve([0, 1, 2], times=5e8 + np.array([400.0, 1000.0, 2000.0])), [])
 
     assert theirs.tolist() == pytest.approx([200, 500, 1000])
 
 
-def test_a_counter_of_epochs_places_them() -> None:
-    """Epochs of different length, told by a logged counter, end where it grows."""
+def test_a_counter_of_epochs_places_evaluations() -> None:
+    """Epochs of different length end where the logged counter grows."""
     counter = curve(TRAIN, values=np.select([np.asarray(TRAIN) <= 200, np.asarray(TRAIN) <= 700], [0, 1], 2))
-    _, theirs = axes.common(curve(TRAIN), curve([0, 1, 2]), [counter])
+    _, theirs = axes.common_axis(curve(TRAIN), curve([0, 1, 2]), [counter])
 
     assert theirs.tolist() == [200, 700, 1000]
 
 
 def test_a_training_loss_by_epoch_is_placed_too() -> None:
-    """It does not matter which of the two counts epochs."""
-    ours, theirs = axes.common(curve(range(10)), curve(TRAIN), [])
+    """Either of the two may count epochs."""
+    ours, theirs = axes.common_axis(curve(range(10)), curve(TRAIN), [])
 
     assert ours.tolist() == pytest.approx(list(range(100, 1100, 100)))
     assert theirs.tolist() == TRAIN
 
 
 def test_ends_of_epochs() -> None:
-    """An epoch ends with the last step before the count grows; a count that grows with every point tells nothing."""
+    """An epoch ends with the last step before the count grows; a count that grows with every point has no epochs."""
     by_epoch = curve(TRAIN, epochs=np.asarray(TRAIN) // 251)
 
     assert axes.epoch_ends([by_epoch], []).tolist() == [250, 500, 750]
     assert axes.epoch_ends([], [curve(TRAIN, values=np.arange(100))]).size == 0
-
-
-def test_overfitting_is_seen_across_axes(features_of: FeaturesOf) -> None:
-    """A held-out loss by epoch turns in the middle; training by step went on falling from there."""
-    t = np.arange(2000) / 2000
-    row = features_of({
-        "train_loss": (2 * np.exp(-2 * t)).tolist(),
-        "val_loss": [*np.linspace(2, 1, 10), *np.linspace(1.1, 2, 10)],
-    })  # fmt: skip
-
-    assert row.values["val_loss_best_step"] == 9
-    assert row.values["train_fall_since_val_best"] == pytest.approx(1 - np.exp(-1), abs=0.02)
-    assert 9 <= row.values["train_val_gap_onset_step"] <= 12  # type: ignore[operator]

@@ -26,8 +26,8 @@ def kept(*parts: pl.DataFrame) -> list[float]:
     return every["value"].to_list() if rows is None else every["value"][rows].to_list()
 
 
-def test_steps_done_over_count_once() -> None:
-    """After a restart from step 3 the later session's values count from there on."""
+def test_repeated_steps_count_once() -> None:
+    """After a restart from step 3, the values of the later session count."""
     assert kept(points(0, range(5), [10, 11, 12, 13, 14]), points(1, [3, 4, 5], [23, 24, 25])) == [
         10,
         11,
@@ -38,20 +38,20 @@ def test_steps_done_over_count_once() -> None:
     ]
 
 
-def test_a_fresh_start_replaces_what_was_before() -> None:
+def test_a_fresh_start_replaces_the_session_before() -> None:
     """A session that begins at the first step again is another training."""
     assert kept(points(0, range(3), [1, 2, 3]), points(1, range(3), [7, 8, 9])) == [7, 8, 9]
 
 
 def test_the_same_metric_in_two_formats_counts_once() -> None:
-    """Of a metric that was logged twice the longer record is used."""
+    """The longer record is used."""
     both = [points(0, range(3), [1, 2, 3]), points(0, range(4), [5, 6, 7, 8], source="b")]
 
     assert kept(*both) == [5, 6, 7, 8]
 
 
-def test_what_two_files_wrote_at_the_same_time_goes_by_its_steps() -> None:
-    """What was written later, or goes back within a file, stays behind what was before it."""
+def test_files_written_in_parallel_are_sorted_by_step() -> None:
+    """Files written later, or with steps that go back, follow the earlier ones."""
     one, two = points(0, [1, 4, 6], [1, 2, 3]), points(0, [2, 3, 6], [4, 5, 3], source="c")
     assert kept(one, two) == [1, 4, 5, 2, 3]
 
@@ -62,7 +62,7 @@ def test_what_two_files_wrote_at_the_same_time_goes_by_its_steps() -> None:
 
 
 def test_points_without_steps_are_kept() -> None:
-    """NULL steps are not known, not superseded."""
+    """A NULL step is unknown, not superseded."""
     assert kept(points(0, [None, None], [1, 2]), points(1, [0], [3])) == [1, 2, 3]
 
 
@@ -80,7 +80,7 @@ def test_nan_stays_in_the_curve() -> None:
 
 
 def test_terms_without_a_total_are_summed() -> None:
-    """Loss terms on the same steps make a training loss where none was logged."""
+    """Loss terms at the same steps make a training loss if none was logged."""
     frame = pl.concat([points(0, range(2), [1, 2], "train/box_loss"), points(0, range(2), [10, 20], "train/cls_loss")])
     found = curves(run_of(frame), assign(["train/box_loss", "train/cls_loss"]))
     (summed,) = stand_ins(found, all_roles())
@@ -90,7 +90,7 @@ def test_terms_without_a_total_are_summed() -> None:
 
 
 def test_a_logged_total_is_not_replaced() -> None:
-    """Where the total is logged nothing is summed."""
+    """With a logged total nothing is summed."""
     names = ["loss", "box_loss", "cls_loss"]
     frame = pl.concat([points(0, range(2), [1, 2], n) for n in names])
 
@@ -98,13 +98,13 @@ def test_a_logged_total_is_not_replaced() -> None:
 
 
 def of_metrics(**logged: Sequence[float]) -> list[str]:
-    """Names and roles of what stands in for the losses that `logged` lacks."""
+    """Names and roles of the curves that replace the losses missing in `logged`."""
     frame = pl.concat([points(0, range(len(v)), v, name) for name, v in logged.items()])
     return [f"{c.metric}: {c.role.name}" for c in stand_ins(curves(run_of(frame), assign(list(logged))), all_roles())]
 
 
 def test_a_perplexity_alone_is_a_loss() -> None:
-    """Its logarithm, of training and of held-out data; one that is infinite or 0 has none that is finite."""
+    """Its logarithm, for training and held-out data; an infinite or zero perplexity has no finite one."""
     frame = pl.concat([points(0, range(3), [8.0, math.inf, 0.0], "ppl"), points(0, [0], [4.0], "val_ppl")])
     train, val = stand_ins(curves(run_of(frame), assign(["ppl", "val_ppl"])), all_roles())
 
@@ -118,8 +118,8 @@ def test_a_perplexity_alone_is_a_loss() -> None:
     assert val.values.tolist() == [math.log(4)]
 
 
-def test_a_perplexity_beside_its_loss_is_none() -> None:
-    """Nothing stands in for what is logged, nor is the perplexity of codes a loss."""
+def test_a_perplexity_with_its_loss_adds_no_curve() -> None:
+    """A logged loss is not replaced, and the perplexity of codes is no loss."""
     assert of_metrics(loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == ["ln val_ppl: val_loss"]
     assert of_metrics(loss=[1.0], val_loss=[1.0], ppl=[2.7], val_ppl=[3.0]) == []
     assert of_metrics(recon_loss=[1.0], perplexity=[300.0]) == []
@@ -134,7 +134,7 @@ def epochs(values: Sequence[float], epochs: Sequence[float], metric: str = "loss
 
 
 def test_the_last_of_several_trainings_counts() -> None:
-    """Where epochs begin anew and the loss is back at its start; the other curves are cut there, too."""
+    """It starts where epochs restart and the loss returns to its start; other curves are cut there too."""
     counted = [*range(1, 9)] * 3
     frame = pl.concat([epochs(FALL * 3, counted), epochs([2 * v for v in FALL] * 3, counted, "val_loss")])
     loss, val = last_training(curves(run_of(frame), assign(["loss", "val_loss"])))
@@ -143,8 +143,8 @@ def test_the_last_of_several_trainings_counts() -> None:
     assert (val.steps.tolist(), val.values.tolist()) == ([*range(16, 24)], [2 * v for v in FALL])
 
 
-def test_a_training_after_another_is_told_by_its_held_out_loss() -> None:
-    """Epochs of few printed losses, of which the first of held-out data have the step of the training before."""
+def test_a_second_training_is_recognised_by_its_held_out_loss() -> None:
+    """Few losses per epoch; the first held-out ones carry the step of the previous training."""
     values = [0.012, 0.004, 0.002, 1.3, 0.9, 0.6, 0.5]
     val = points(0, [3, 8, 12, 12, 12, 13, 14], values, "val_loss").with_columns(
         pl.Series("epoch", [1, 2, 3, 1, 2, 3, 4], dtype=pl.Float64), pl.Series("line", [9, 15, 20, 32, 33, 35, 36])
@@ -163,11 +163,11 @@ def test_a_training_after_another_is_told_by_its_held_out_loss() -> None:
         (FALL * 2, [1] * 16),  # one epoch at a time
         ([*FALL, *(0.11 - 0.01 * i for i in range(8))], [*range(1, 9)] * 2),  # goes on where it was
         ([*FALL, *FALL], [*range(9, 17), *range(12, 20)]),  # not from the first
-        ([*FALL, 0.47, 0.37], [*range(1, 9), 1, 2]),  # too few to tell a level
+        ([*FALL, 0.47, 0.37], [*range(1, 9), 1, 2]),  # too few for a level
         (FALL[::-1] * 2, [*range(1, 9)] * 2),  # nothing was learned that could be lost
     ],
 )
-def test_what_is_no_other_training_is_kept(values: list[float], counted: Sequence[float]) -> None:
+def test_curves_of_a_single_training_are_kept(values: list[float], counted: Sequence[float]) -> None:
     (loss,) = last_training(curves(run_of(epochs(values, list(counted))), assign(["loss"])))
 
     assert loss.values.tolist() == values

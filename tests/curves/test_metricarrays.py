@@ -1,8 +1,7 @@
-"""Points parted by metric: each number comes to its place, whatever is NULL and however the table is cut."""
+"""Points split by metric: each number gets to its place, whatever is NULL and however the table is divided."""
 
 from datetime import UTC, datetime, timedelta
 from math import nan
-from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -49,14 +48,13 @@ def expected(rows: list[dict[str, object]], metric: str) -> list[object]:
 
 
 @given(ROWS, st.integers(1, 7), st.integers(1, 9))
-def test_every_point_comes_to_its_metric_in_file_order(rows: list[dict[str, object]], block: int, piece: int) -> None:
-    """With blocks and pieces of any size."""
+def test_every_point_goes_to_its_metric_in_file_order(rows: list[dict[str, object]], block: int, piece: int) -> None:
+    """With blocks and chunks of any size."""
     pieces = [rows[i : i + piece] for i in range(0, len(rows), piece)]
     points = pl.concat([
         table("points"), *(table("points", {k: [row[k] for row in some] for k in some[0]}) for some in pieces)
     ])  # fmt: skip
-    with patch.object(metricarrays, "BLOCK", block):
-        found = list(metricarrays.parted(points))
+    found = list(metricarrays.by_metric(points, block_rows=block))
 
     assert [one.metric for one in found] == list(dict.fromkeys(row["metric"] for row in rows))
     for one in found:
@@ -67,9 +65,9 @@ def test_every_point_comes_to_its_metric_in_file_order(rows: list[dict[str, obje
 
 
 def test_arrays_have_the_types_of_curves() -> None:
-    """Of values that are NULL, too."""
+    """Also for NULL values."""
     points = table("points", {"metric": ["loss", "lr"], "value": [1.0, None], "session": 0})
-    loss, lr = metricarrays.parted(points)
+    loss, lr = metricarrays.by_metric(points)
 
     assert [a.dtype for a in loss[1:-1]] == [np.dtype(t) for t in ("i8", "f8", "f8", "f8", "i4", "i8")]
     assert [len(a) for a in lr[1:-1]] == [0] * 6

@@ -1,4 +1,4 @@
-"""The roles of thousands of names at once are those of each name by itself."""
+"""Roles of thousands of names at once, compared with the role of each name alone."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loganalyst.curves import roles
-from loganalyst.curves.rolenames import MANY, candidates
+from loganalyst.curves.rolenames import MIN_BATCH, candidates
 
 NAMES = Path(__file__).parents[2].parent.parent / "shared/corpus/metric-names.csv"
 WORDS = [
@@ -27,7 +27,7 @@ WORDS = [
     "损失",
     "kl",
 ]
-FILLED = [f"zz{i}" for i in range(MANY)]  # so that they are many
+FILLED = [f"zz{i}" for i in range(MIN_BATCH)]  # enough for a batch
 
 
 def alone(names: list[str]) -> dict[str, object]:

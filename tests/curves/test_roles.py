@@ -1,4 +1,4 @@
-"""What a metric is, told from its name."""
+"""Roles of metrics by their names."""
 
 import csv
 from pathlib import Path
@@ -106,7 +106,7 @@ def test_common_names(name: str, wanted: str) -> None:
 
 
 def test_a_loss_logged_alone_is_the_training_loss() -> None:
-    """Whatever its name, per step and per epoch; beside another term, or in adversarial training, it is a term."""
+    """Whatever its name, by step and by epoch; with another term, or in adversarial training, it is a term."""
     assert role("triplet_loss") == "train_loss"
     assert role("info_nce_loss_step", "info_nce_loss_epoch", "val_loss") == "train_loss"
     assert role("box_loss", "cls_loss") == "loss_component"
@@ -114,8 +114,8 @@ def test_a_loss_logged_alone_is_the_training_loss() -> None:
     assert role("recon_loss", "kl_loss") == "recon_loss"
 
 
-def test_a_measure_beside_the_total_loss_is_a_term() -> None:
-    """`l1_loss` may be 0 all along while the total falls; alone it is the training loss."""
+def test_a_measure_with_a_total_loss_is_a_term() -> None:
+    """`l1_loss` may stay 0 while the total falls; alone it is the training loss."""
     assert role("l1_loss", "total_loss", "iou_loss") == "loss_component"
     assert role("total_loss", "l1_loss") == "train_loss"
     assert role("l1_loss", "lr") == "train_loss"
@@ -134,20 +134,20 @@ def test_a_measure_beside_the_total_loss_is_a_term() -> None:
         (("train_loss",), "train_accuracy"),
     ],
 )
-def test_a_score_beside_losses_that_say_what_data_they_are_of(others: tuple[str, ...], wanted: str) -> None:
-    """`top1` after `train_loss` and `val_loss` is of the data held out, unless another score is."""
+def test_a_score_without_a_split_may_be_held_out(others: tuple[str, ...], wanted: str) -> None:
+    """`top1` with `train_loss` and `val_loss` is held out, unless another score is."""
     assert role("top1", *others) == wanted
 
 
 def test_a_divergence_in_reinforcement_learning_is_that_of_a_policy() -> None:
-    """Near 0 is where it belongs: of a latent code that would be a collapse."""
+    """Near 0 is normal there; for a latent code it would be a collapse."""
     assert role("kl", "reward") == "reference_kl"
     assert role("loss_kl", "loss_vf_loss", "EpRewMean") == "approx_kl"
     assert role("kl", "recon_loss") == "kl"
 
 
-def test_perplexity_beside_a_quantisation_loss_is_that_of_the_codebook() -> None:
-    """Of a language model it is the exponential of the loss, which is not judged."""
+def test_perplexity_with_a_quantisation_loss_is_that_of_the_codebook() -> None:
+    """For a language model it is the exponential of the loss, which is not judged."""
     assert role("perplexity", "vq_loss", "loss") == "codebook_usage"
     assert role("perplexity", "loss") == "train_perplexity"
 
@@ -165,16 +165,16 @@ def test_losses_of_reinforcement_learning_are_not_judged_as_training_losses() ->
     assert role("train/loss") == "train_loss"
 
 
-def test_letters_of_a_monitor_say_something_only_together() -> None:
-    """Stable-Baselines3's monitor has rows of r, l and t; each of them alone is any letter."""
+def test_letters_of_a_monitor_count_only_together() -> None:
+    """Stable-Baselines3's monitor logs r, l and t; each alone is any letter."""
     together = {name: found.name for name, (found, _) in assign(["r", "l", "t"]).items()}
 
     assert together == {"r": "reward", "l": "episode_length", "t": "wall_time"}
     assert [role("r", "l"), role("l"), role("t", "r")] == ["other", "other", "step"]
 
 
-def test_the_user_has_the_last_word() -> None:
-    """A glob in loganalyst.yaml wins, and the reason says so."""
+def test_the_users_correction_wins() -> None:
+    """A glob in loganalyst.yaml wins, and the reason names it."""
     found = assign(["banana/x"], {"banana/*": "val_loss"})["banana/x"]
 
     assert found[0].name == "val_loss"
@@ -187,13 +187,12 @@ def test_unknown_role_names_the_nearest() -> None:
         assign(["x"], {"x": "trainloss"})
 
 
-def test_normalise() -> None:
-    """Whatever separates words becomes one underscore."""
+def test_normalised_names() -> None:
+    """Anything that separates words becomes one underscore."""
     assert normalise("metrics/mAP_0.5:0.95 (avg)") == "metrics_map_0_5_0_95_avg"
 
 
-def test_every_role_says_what_it_is() -> None:
-    """Roles have a meaning and a direction."""
+def test_every_role_has_a_meaning_and_a_direction() -> None:
     assert all(r.meaning and r.worse in ("up", "down", None) for r in all_roles().values())
 
 
@@ -231,8 +230,8 @@ def test_labelled_names() -> None:
     assert right / len(rows) > 0.9
 
 
-def test_files_side_by_side_tell_the_roles_of_their_metrics_each_by_itself() -> None:
-    """The file's name says whether it is held-out data; nothing else of it counts."""
+def test_roles_are_assigned_file_by_file() -> None:
+    """The file name shows held-out data; nothing else of it counts."""
     names = ["epoch", "loss", "lr", "val_loss"]
     expected = {name: role.name for name, (role, _) in assign(names).items()}
     for file in ("rank_3", "0/stdout", "fold1", "train", "slurm-1.err"):
@@ -242,5 +241,5 @@ def test_files_side_by_side_tell_the_roles_of_their_metrics_each_by_itself() -> 
     assert [role.name for role, _ in held_out.values()] == [
         *("train_loss", "train_accuracy", "val_loss", "val_accuracy", "val_loss")
     ]
-    told = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
-    assert [role.name for role, _ in told.values()] == ["val_loss", "val_loss", "reward"]
+    assigned = assign(["a::x", "b::x", "b::y"], {"x": "val_loss", "b::y": "reward"})
+    assert [role.name for role, _ in assigned.values()] == ["val_loss", "val_loss", "reward"]

@@ -1,4 +1,4 @@
-"""Values that say what a curve is: clocks that add up, policies that explore, bounds that training raises."""
+"""Roles that values reveal: clocks, exploration rates, lower bounds."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from loganalyst.curves.roles import all_roles, assign
-from loganalyst.curves.valuemeanings import meant
+from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.model import Curve
 from loganalyst.pipeline import diagnose
 
@@ -17,7 +17,7 @@ from loganalyst.pipeline import diagnose
 def of(**metrics: Sequence[float]) -> list[Curve]:
     """What the curves are taken for."""
     roles = assign(metrics)
-    return meant([curve(name, values, roles[name][0].name) for name, values in metrics.items()], all_roles())
+    return with_meanings([curve(name, values, roles[name][0].name) for name, values in metrics.items()], all_roles())
 
 
 def curve(name: str, values: Sequence[float], role: str) -> Curve:
@@ -38,8 +38,8 @@ def curve(name: str, values: Sequence[float], role: str) -> Curve:
         ([math.nan, 5.0, 9.8, 15.1], "wall_time"),
     ],
 )
-def test_a_time_that_adds_up_is_a_clock(seconds: list[float], role: str) -> None:
-    """YOLO writes the seconds since the start; read as the time of an epoch the run would seem to slow down."""
+def test_an_accumulated_time_is_a_clock(seconds: list[float], role: str) -> None:
+    """YOLO writes the seconds since the start; as a time per epoch the run would seem to slow down."""
     assert [c.role.name for c in of(time=seconds)] == [role]
 
 
@@ -52,13 +52,13 @@ def test_a_time_that_adds_up_is_a_clock(seconds: list[float], role: str) -> None
         ([8.0, 4.0, 2.0, 1.0], "train_loss"),
     ],
 )
-def test_where_exploration_falls_the_loss_is_one_of_reinforcement(epsilon: list[float], role: str) -> None:
-    """A loss that grows with what a policy learns to expect has not diverged."""
+def test_falling_exploration_means_reinforcement_learning(epsilon: list[float], role: str) -> None:
+    """A loss that grows with the expected reward has not diverged."""
     assert [c.role.name for c in of(loss=[0.1, 0.2, 0.3, 0.3], epsilon=epsilon)] == [role, "exploration"]
 
 
-def test_a_bound_that_rises_below_0_is_turned_over() -> None:
-    """What is above 0, or falls, is the loss already."""
+def test_a_rising_negative_bound_is_negated() -> None:
+    """A bound above 0, or a falling one, is a loss already."""
     assert [(c.metric, c.values.tolist()) for c in of(train_elbo=[-9.0, -5.0, -4.0])] == [
         ("-train_elbo", [9.0, 5.0, 4.0])
     ]
@@ -67,7 +67,7 @@ def test_a_bound_that_rises_below_0_is_turned_over() -> None:
 
 
 def test_a_bound_that_rises_and_settles_is_healthy(tmp_path: Path) -> None:
-    """An evidence lower bound is what training is to raise."""
+    """Training maximises an evidence lower bound."""
     noise = 0.5 * np.random.default_rng(3).normal(size=80)
     bound = -180 + 90 * (1 - np.exp(-np.arange(80) / 12)) + noise
     pl.DataFrame({"step": range(80), "train_elbo": bound, "val_elbo": bound - 2}).write_csv(tmp_path / "metrics.csv")

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from loganalyst.diagnosis import confidence
 from loganalyst.diagnosis.catalogue import Catalogue
-from loganalyst.diagnosis.confidence import CAP, INDIRECT_CAP, MISS, Judged, calibrate, healthy, judge_alone, scale_of
+from loganalyst.diagnosis.confidence import CAP, Judged, calibrate, healthy, judge_alone, scale_of
 from loganalyst.diagnosis.evidence import Answer, Answers
 from loganalyst.diagnosis.rule import Calibration, Item, NoteRule, Rule, Scale, SymptomRule
 from loganalyst.diagnosis.rulesql import ask
 from loganalyst.diagnosis.texttemplate import template
 from loganalyst.model import Evidence, Feature, Verdict
 
+INDIRECT_CAP, UNSEEN = 0.90, 0.05  # of rules/verdicts.yaml
 YES = ask("x", {"x": Feature("x", "bool", "", "", "")})
 TEXT = template("text", {})
 
@@ -171,7 +172,7 @@ def test_a_cause_at_the_cap_explains_what_is_seen_directly() -> None:
     cause = rule("cause", 0.5, item("a", 5.0, 0.0), explains=("effect",))
     found = judged(catalogue_of(cause, direct("effect", 0.95)), {"s": True})
 
-    assert found["cause"].alone == confidence.INDIRECT_CAP
+    assert found["cause"].alone == INDIRECT_CAP
     assert found["effect"].under == "cause"
 
 
@@ -334,7 +335,7 @@ def test_healthy_counts_what_could_be_asked() -> None:
     given_ = answers({"s": False, "c": None, "f": None}, dict.fromkeys(catalogue.rules, (None,)))
     found = healthy(catalogue, given_, confidence.judge(catalogue, given_))
 
-    assert found == pytest.approx((1 - MISS * 0.2) * (1 - 0.1))
+    assert found == pytest.approx((1 - UNSEEN * 0.2) * (1 - 0.1))
     settled = replace(given_, symptoms={"s": False, "c": False, "f": False})
     assert healthy(catalogue, settled, confidence.judge(catalogue, settled)) > found
 
@@ -349,8 +350,8 @@ def test_what_is_seldom_seen_in_good_runs_makes_healthy_less_sure() -> None:
         healthy(catalogue, replace(given_, notes={"n": holds}), judged_) for holds in (True, False, None)
     )
 
-    assert hidden == unknown == pytest.approx(1 - MISS * 0.2)
-    assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - MISS * 0.2) - 2.0))
+    assert hidden == unknown == pytest.approx(1 - UNSEEN * 0.2)
+    assert shown == pytest.approx(confidence.sigmoid(confidence.logit(1 - UNSEEN * 0.2) - 2.0))
 
 
 def test_rivals_at_the_edge_of_their_verdict_keep_their_order() -> None:

@@ -1,6 +1,6 @@
 """The catalogue as a whole: what has a rule, and how many rivals a symptom has."""
 
-from loganalyst.diagnosis.labels import LABELS
+from loganalyst.model.labels import LABELS
 from loganalyst.pipeline import catalogue
 
 FEWEST_RULES, FEWEST_RIVALS = 95, 3

@@ -102,4 +102,4 @@ def test_every_report_names_them(tmp_path: Path) -> None:
     jsonschema.validate(told, schema())
     assert f"Instead?   {first.title}" in terminal.render(d)
     assert "What it may be instead" in markdown.render(d)
-    assert "Would look just so" in html.render(d)
+    assert "Would look the same" in html.render(d)

@@ -134,22 +134,22 @@ def test_what_is_not_understood_says_so() -> None:
 @pytest.mark.parametrize(
     ("text", "values", "said"),
     [
-        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1100}, "about where you told"),
-        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1300}, "at step 1,300, not 1,000 as you told"),
-        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 710, "epoch_steps": 100.0}, "about where you told"),
-        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 20}, "which step epoch 7 is, the logs do not tell"),
-        ("spikes every 1000 steps", {"spike_count": 9, "train_loss_period": 1024.0}, "every 1,024 steps, as you told"),
+        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1100}, "about where you said"),
+        ("NaN at step 1000", {"nan_count": 1, "nan_step": 1300}, "at step 1,300, not 1,000 as you said"),
+        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 710, "epoch_steps": 100.0}, "about where you said"),
+        ("NaN at epoch 7", {"nan_count": 1, "nan_step": 20}, "the logs do not say which step epoch 7 is"),
+        ("spikes every 1000 steps", {"spike_count": 9, "train_loss_period": 1024.0}, "every 1,024 steps, as you said"),
         (
             "spikes every 1000 steps",
             {"spike_count": 9, "train_loss_period": 250.0},
-            "every 250 steps, not every 1,000 as you told",
+            "every 250 steps, not every 1,000 as you said",
         ),
         (
             "spikes every 2 epochs",
             {"spike_count": 9, "train_loss_period": 200.0, "epoch_steps": 100.0},
-            "every 200 steps, as you told",
+            "every 200 steps, as you said",
         ),
-        ("spikes every 1000 steps", {"spike_count": 9}, "at no distance that repeats"),
+        ("spikes every 1000 steps", {"spike_count": 9}, "at no regular distance"),
     ],
 )  # fmt: skip
 def test_numbers_told_are_held_against_the_logs(text: str, values: dict[str, float], said: str) -> None:

@@ -13,7 +13,12 @@ from loganalyst.errors import SourceError
 from loganalyst.model import Features
 
 LR = "optimisation/lr-too-high.yaml"
-FREE = {"unknown where nothing is logged", "every text renders", "other runs change nothing", "logging more settles"}
+FREE = {
+    "unknown where nothing is logged",
+    "every text renders",
+    "other runs change nothing",
+    "more features reverse no answer",
+}
 SICK = {"train_loss_points": 100, "train_loss_divergence_count": 1, "lr_at_divergence_share": 1.0}
 WELL = {"train_loss_points": 100, "train_loss_divergence_count": 0, "train_loss_nonfinite_count": 0}
 
@@ -78,7 +83,7 @@ def test_rules_are_judged_without_their_rivals(catalogue: Catalogue) -> None:
     ("expr", "test"),
     [
         (pl.col("lr_peak").is_null(), "unknown where nothing is logged"),
-        (pl.col("lr_peak").is_null(), "logging more settles"),
+        (pl.col("lr_peak").is_null(), "more features reverse no answer"),
         (pl.col("train_loss_points") >= pl.col("train_loss_points").max(), "other runs change nothing"),
     ],
 )

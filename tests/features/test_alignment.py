@@ -1,4 +1,4 @@
-"""What happened where the loss went wrong, and by what chance."""
+"""Features of coincidences with the trouble of the training loss."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,8 +16,8 @@ FALL = 1 + np.exp(-STEPS / 200) + RNG.normal(0, 0.01, 1000)
 JUMPED = FALL + np.where(STEPS >= 700, 1.0, 0.0)
 
 
-def test_the_chance_is_the_share_of_steps_as_close_behind() -> None:
-    """Counted out for every step: the closed form gives the share of steps no further behind an event than this one."""
+def test_the_chance_is_the_share_of_steps_that_follow_as_closely() -> None:
+    """The closed form agrees with counting every step that follows an event at most as far."""
     events = np.array([100.0, 130.0, 600.0])
     for at in (100, 105, 150, 700, 999):
         behind = [s - max((e for e in events if e <= s + 5), default=-np.inf) for s in STEPS]
@@ -26,13 +26,13 @@ def test_the_chance_is_the_share_of_steps_as_close_behind() -> None:
         assert chance(float(at), events, STEPS)[0] == pytest.approx(counted, abs=0.01)
 
 
-def test_before_the_first_event_there_is_none() -> None:
-    """Nothing came before: no coincidence."""
+def test_a_step_before_all_events_is_no_coincidence() -> None:
+    """The chance is 1 and there is no event."""
     assert chance(50.0, np.array([100.0]), STEPS) == (1.0, None)
 
 
 def test_uniform_onsets_have_uniform_chances() -> None:
-    """Of onsets at random steps one in ten has a chance of a tenth or less."""
+    """One in ten onsets at random steps has a chance of at most a tenth."""
     events = RNG.choice(1000, 7, replace=False).astype(float)
     chances = np.array([chance(float(s), events, STEPS)[0] for s in STEPS])
 
@@ -40,7 +40,7 @@ def test_uniform_onsets_have_uniform_chances() -> None:
 
 
 def test_a_jump_at_a_rise_of_the_rate(features_of: FeaturesOf) -> None:
-    """The only change of the rate is the least likely company of the jump."""
+    """The only change of the rate is the least likely coincidence."""
     rate = np.select([STEPS < 400, STEPS < 700], [1.0, 0.1], 1.0)
     row = features_of({"loss": JUMPED.tolist(), "lr": rate.tolist(), "val_loss": [1.0] * 100}).values
 
@@ -53,7 +53,7 @@ def test_a_jump_at_a_rise_of_the_rate(features_of: FeaturesOf) -> None:
 
 
 def test_a_jump_at_a_checkpoint(features_of: FeaturesOf) -> None:
-    """The step of a checkpoint counts where it was written."""
+    """The step at which a checkpoint was written counts."""
     saved = table("checkpoints", {"path": ["a.pt", "b.pt"], "step": [300, 698]})
     row = features_of({"loss": JUMPED.tolist()}, checkpoints=saved).values
 
@@ -61,8 +61,8 @@ def test_a_jump_at_a_checkpoint(features_of: FeaturesOf) -> None:
     assert row["trouble_near_chance"] < 0.02  # type: ignore[operator]
 
 
-def test_nothing_wrong_has_no_company(features_of: FeaturesOf) -> None:
-    """A loss that falls has no trouble."""
+def test_a_falling_loss_has_no_trouble(features_of: FeaturesOf) -> None:
+    """Without trouble there is no coincidence."""
     row = features_of({"loss": FALL.tolist(), "lr": np.where(STEPS < 500, 1.0, 0.1).tolist()}).values
 
     assert row["trouble_step"] is None
@@ -70,8 +70,8 @@ def test_nothing_wrong_has_no_company(features_of: FeaturesOf) -> None:
 
 
 @pytest.mark.parametrize(("distance", "of"), [(50, "evaluations"), (70, "none")])
-def test_spikes_keep_time_with_evaluations(features_of: FeaturesOf, distance: int, of: str) -> None:
-    """Spikes every 50 steps come with evaluations every 50 steps; spikes every 70 come with nothing."""
+def test_spikes_at_the_interval_of_evaluations(features_of: FeaturesOf, distance: int, of: str) -> None:
+    """Spikes every 50 steps match evaluations every 50 steps; spikes every 70 match nothing."""
     spikes = np.where(STEPS % distance == 10, 1.0, 0.0)
     row = features_of({"loss": (FALL + spikes).tolist(), "epoch": (STEPS // 50).tolist()}).values
 
@@ -80,11 +80,11 @@ def test_spikes_keep_time_with_evaluations(features_of: FeaturesOf, distance: in
 
 
 def test_a_line_is_placed_by_its_time(features_of: FeaturesOf) -> None:
-    """A fault told at the time of step 697 is close to the jump at 700."""
+    """A fault reported at the time of step 697 is close to the jump at 700."""
     begin = datetime(2026, 1, 1, tzinfo=UTC)
-    told = {"session": 0, "file": "a.log", "line": [1], "time": [begin + timedelta(seconds=697)], "part": ["symptom"]}
+    fault = {"session": 0, "file": "a.log", "line": [1], "time": [begin + timedelta(seconds=697)], "part": ["symptom"]}
     points = {"session": 0, "metric": "loss", "step": STEPS, "value": JUMPED, "source": "m.csv"}
     timed = table("points", points | {"time": [begin + timedelta(seconds=int(s)) for s in STEPS]})
-    row = features_of({}, points=timed, lines=table("lines", told)).values
+    row = features_of({}, points=timed, lines=table("lines", fault)).values
 
     assert (row["trouble_near"], row["trouble_near_step"]) == ("a line of the log", 697)

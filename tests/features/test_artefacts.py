@@ -1,10 +1,12 @@
-"""Files the config names: there, not there, or of another machine."""
+"""Features of files that the config names: existing, missing, or on another machine."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from loganalyst.features import artefacts
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 
@@ -21,10 +23,10 @@ from loganalyst.model import Features
         ({"checkpoint": "s3://bucket/best.pt"}, 0, 0),
     ],
 )
-def test_paths_are_held_against_the_disk(
+def test_paths_are_looked_up_on_the_disk(
     features_of: Callable[..., Features], tmp_path: Path, config: dict[str, str], named: int, missing: int
 ) -> None:
-    """Relative to the run or a folder above it; names of models, addresses, outputs and other machines are left out."""
+    """Relative to the run or a folder above it; model names, addresses, outputs and other machines are left out."""
     run = tmp_path / "run"
     (run / "ckpt").mkdir(parents=True)
     (run / "ckpt/best.pt").touch()
@@ -34,10 +36,15 @@ def test_paths_are_held_against_the_disk(
     assert (values["artefact_named_count"], values["artefact_missing_count"]) == (named, missing)
 
 
-def test_the_first_missing_one_is_named(features_of: Callable[..., Features], tmp_path: Path) -> None:
+def test_the_first_missing_file_is_named(features_of: Callable[..., Features], tmp_path: Path) -> None:
     """With the setting that names it; without a config nothing is known."""
     config = {"lr": 0.1, "weights": "w.safetensors", "val_file": "v.csv"}
     values = features_of({"loss": [1.0] * 9}, config=config, path=tmp_path).values
 
     assert (values["artefact_missing_key"], values["artefact_missing_path"]) == ("weights", "w.safetensors")
     assert features_of({"loss": [1.0] * 9}, path=tmp_path).values["artefact_named_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A run without a config names no files."""
+    assert artefacts.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,4 +1,4 @@
-"""Logs that begin in the middle of a run: what was gained or lost before their first line is not known."""
+"""Logs that begin in the middle of a run: earlier gains and falls are not known."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features.beginning import begins_late, unless_late
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -31,8 +33,8 @@ def points(metric: str, steps: Sequence[int], epochs: Sequence[float] | None = N
     ("first", "interval", "late"),
     [(0, 1, False), (10, 10, False), (100, 1, False), (102, 1, True), (5000, 10, True), (1_000_000, 500, True)],
 )
-def test_the_first_step_tells(features_of: FeaturesOf, first: int, interval: int, late: bool) -> None:
-    """Late is what begins behind half of its last step, one interval of logging counted in."""
+def test_the_first_step_shows_a_late_start(features_of: FeaturesOf, first: int, interval: int, late: bool) -> None:
+    """Late is a first step after half of the last step, allowing one logging interval."""
     values = features_of({}, points=points("loss", range(first, first + 100 * interval, interval))).values
 
     assert values["train_loss_begins_late"] is late
@@ -40,40 +42,53 @@ def test_the_first_step_tells(features_of: FeaturesOf, first: int, interval: int
     assert values["train_loss_tail_slope"] is not None
 
 
-def test_epochs_tell_where_steps_begin_anew(features_of: FeaturesOf) -> None:
-    """Steps of this part alone, beside epochs that go on from 60 to 70."""
+def test_epochs_show_a_late_start_where_steps_restart(features_of: FeaturesOf) -> None:
+    """Steps count from 0 while epochs continue from 60 to 70."""
     late = features_of({}, points=points("loss", range(100), np.linspace(60, 70, 100).tolist())).values
     whole = features_of({}, points=points("loss", range(100), np.linspace(1, 10, 100).tolist())).values
 
     assert (late["train_loss_begins_late"], whole["train_loss_begins_late"]) == (True, False)
 
 
-def test_epochs_from_the_first_on_outweigh_steps_that_go_on(features_of: FeaturesOf) -> None:
-    """The second training of a program that counts its steps through; within one epoch it is the steps that tell."""
-    anew = features_of({}, points=points("loss", range(500, 600), np.linspace(1, 10, 100).tolist())).values
+def test_first_epochs_outweigh_continuing_steps(features_of: FeaturesOf) -> None:
+    """The second training of a program that counts its steps through; within one epoch, steps decide."""
+    restarted = features_of({}, points=points("loss", range(500, 600), np.linspace(1, 10, 100).tolist())).values
     within = features_of({}, points=points("loss", range(500, 600), np.linspace(0.8, 0.99, 100).tolist())).values
 
-    assert (anew["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
+    assert (restarted["train_loss_begins_late"], within["train_loss_begins_late"]) == (False, True)
 
 
-def test_in_the_middle_of_an_epoch_a_log_does_not_begin(features_of: FeaturesOf) -> None:
-    """The second half of two epochs, whose parts are counted from 0; a first row after one interval is the first."""
+def test_a_log_that_starts_within_an_epoch_starts_late(features_of: FeaturesOf) -> None:
+    """The second half of two epochs; a first row after one interval is the start."""
     middle = features_of({}, points=points("loss", range(50), np.linspace(1.26, 2, 50).tolist())).values
     whole = features_of({}, points=points("loss", range(50), np.linspace(0.04, 2, 50).tolist())).values
     from_one = features_of({}, points=points("loss", range(50), np.linspace(1.02, 2, 50).tolist())).values
 
-    assert [told["train_loss_begins_late"] for told in (middle, whole, from_one)] == [True, False, False]
+    assert [row["train_loss_begins_late"] for row in (middle, whole, from_one)] == [True, False, False]
 
 
-def test_two_points_tell_nothing_of_an_interval(features_of: FeaturesOf) -> None:
-    """Epoch 900 and 1000: a run that logs each hundredth, as far as two points can tell."""
+def test_two_points_have_no_logging_interval(features_of: FeaturesOf) -> None:
+    """Epochs 900 and 1000: the run may log every hundredth epoch."""
     assert features_of({}, points=points("loss", [900, 1000])).values["train_loss_begins_late"] is False
 
 
-def test_what_a_reward_gained_before_is_not_known(features_of: FeaturesOf) -> None:
-    """The same curve from the first step, and from step 5,000."""
+def test_gains_before_the_log_are_not_known(features_of: FeaturesOf) -> None:
+    """The same curve from the first step and from step 5,000."""
     whole = features_of({}, points=points("reward", range(100))).values
     part = features_of({}, points=points("reward", range(5000, 5100))).values
 
     assert [whole[name] is None for name in ("reward_begins_late", *GAINS)] == [False] * 4
     assert (part["reward_begins_late"], *(part[name] for name in GAINS)) == (True, None, None, None)
+
+
+def test_features_of_a_late_start_are_unknown(context_of: Callable[..., Context]) -> None:
+    """Steps from 500 to 590; the same steps with the first epoch are a beginning."""
+    steps = list(range(500, 600, 10))
+    epochs = [0.3 * k for k in range(1, 11)]
+    (late,) = context_of({}, points=points("loss", steps)).with_role("train_loss")
+    (first_epoch,) = context_of({}, points=points("loss", steps, epochs)).with_role("train_loss")
+
+    assert begins_late(late)
+    assert not begins_late(first_epoch)
+    assert unless_late(late, {"a": 1.0}) == {"a": None}
+    assert unless_late(first_epoch, {"a": 1.0}) == {"a": 1.0}

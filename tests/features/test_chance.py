@@ -1,10 +1,12 @@
-"""Losses and accuracies of guessing."""
+"""Features of guessing."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from loganalyst.features import chance
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -15,32 +17,32 @@ def pinned(classes: int) -> list[float]:
     return list(np.log(classes) * (1 + NOISE))
 
 
-def test_loss_of_guessing(features_of: FeaturesOf) -> None:
-    """A loss pinned at ln K gives K, any other 0."""
+def test_a_loss_of_guessing(features_of: FeaturesOf) -> None:
+    """A loss pinned at ln K gives K, any other loss 0."""
     assert features_of({"loss": pinned(10)}).values["train_loss_chance_classes"] == 10
     assert features_of({"loss": (0.9 + NOISE).tolist()}).values["train_loss_chance_classes"] == 0
 
 
-def test_accuracy_of_guessing(features_of: FeaturesOf) -> None:
-    """An accuracy that stays at 1/K gives K, as a share or per cent."""
+def test_an_accuracy_of_guessing(features_of: FeaturesOf) -> None:
+    """An accuracy that stays at 1/K gives K, as a share or in per cent."""
     assert features_of({"val_acc": [0.5] * 5}).values["val_score_chance_classes"] == 2
     assert features_of({"val_acc": [10.0] * 5}).values["val_score_chance_classes"] == 10
     assert features_of({"val_acc": [0.5, 0.6, 0.7]}).values["val_score_chance_classes"] == 0
 
 
-def test_many_classes_count_where_they_are_told(features_of: FeaturesOf) -> None:
-    """A loss of ln 50257 says nothing by itself, nor does an accuracy of 1/200; with the config both are guessing."""
+def test_many_classes_count_only_if_configured(features_of: FeaturesOf) -> None:
+    """A loss of ln 50257 or an accuracy of 1/200 means nothing alone; with the config, both are guessing."""
     logged = {"loss": pinned(50_257), "val_acc": [0.005, 0.006, 0.004, 0.005]}
-    alone, told = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
+    alone, configured = features_of(logged), features_of(logged, {"model.vocab_size": 50_257, "data.num_classes": 200})
 
     assert alone.values["train_loss_chance_classes"] == 0
-    assert told.values["train_loss_chance_classes"] == 50_257
-    assert told.values["val_score_chance_classes"] == 200
-    assert told.values["config_classes"] == 50_257
+    assert configured.values["train_loss_chance_classes"] == 50_257
+    assert configured.values["val_score_chance_classes"] == 200
+    assert configured.values["config_classes"] == 50_257
 
 
-def test_a_thousand_classes_need_no_telling(features_of: FeaturesOf) -> None:
-    """A loss that begins and ends at ln 1000 is guessing; one that came down to it is not."""
+def test_a_thousand_classes_need_no_config(features_of: FeaturesOf) -> None:
+    """A loss that begins and ends at ln 1000 is guessing; a loss that came down to it is not."""
     falling = np.linspace(7.6, np.log(1000), 300) + NOISE
     falling[90:] = np.log(1000) + NOISE[90:]
 
@@ -48,8 +50,8 @@ def test_a_thousand_classes_need_no_telling(features_of: FeaturesOf) -> None:
     assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
 
 
-def test_the_first_loss_beside_that_of_guessing(features_of: FeaturesOf) -> None:
-    """Three times ln K at the start is told where K is, and not where the loss is a sum of terms."""
+def test_the_first_loss_relative_to_guessing(features_of: FeaturesOf) -> None:
+    """Three times ln K at the start, if K is known and the loss is not a sum of terms."""
     loss = np.geomspace(3 * np.log(100), 1.0, 50).tolist()
     row = features_of({"loss": loss}, {"num_classes": 100})
 
@@ -58,3 +60,28 @@ def test_the_first_loss_beside_that_of_guessing(features_of: FeaturesOf) -> None
     assert features_of({"loss": loss}).values["train_loss_first_chance_ratio"] is None
     terms = features_of({"loss": loss, "loss_box": loss, "loss_cls": loss}, {"num_classes": 100})
     assert terms.values["train_loss_first_chance_ratio"] is None
+
+
+def test_smoothed_labels_have_a_loss_floor(features_of: FeaturesOf) -> None:
+    """With 0.1 among 10 classes it is the entropy of (0.91, 9 times 0.01)."""
+    floor = -0.91 * np.log(0.91) - 0.09 * np.log(0.01)
+    row = features_of({"loss": [0.55] * 10}, {"label_smoothing": 0.1, "num_classes": 10}).values
+
+    assert row["train_loss_floor"] == pytest.approx(floor)
+    assert row["train_loss_floor_ratio"] == pytest.approx(0.55 / floor)
+    assert features_of({"loss": [0.55] * 10}, {"num_classes": 10}).values["train_loss_floor"] is None
+
+
+def test_a_loss_that_came_down_to_ln_k_is_no_guess(features_of: FeaturesOf) -> None:
+    """A language model that falls to 2.485 does not guess among 12 classes; a loss thrown there at once does."""
+    noise = np.random.default_rng(1).normal(0, 0.01, 300)
+    falling = np.log(12) + 4 * np.exp(-np.arange(300) / 40) + noise
+    thrown = np.log(12) + 30 * np.exp(-np.arange(300) / 5) + noise
+
+    assert features_of({"loss": falling.tolist()}).values["train_loss_chance_classes"] == 0
+    assert features_of({"loss": thrown.tolist()}).values["train_loss_chance_classes"] == 12
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert chance.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"config_classes": None}

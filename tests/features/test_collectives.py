@@ -1,4 +1,4 @@
-"""Which collective hangs, and every rank that keeps the others waiting; torch's own analyser is the oracle."""
+"""Which collective hangs, and every rank that keeps the others waiting, compared with torch's own analyser."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ def features(path: Path) -> dict[str, Any]:
     return {k.removeprefix("collective_"): v for k, v in values.items() if k.startswith("collective_")}
 
 
-def told(path: Path) -> tuple[Any, ...]:
+def faults(path: Path) -> tuple[Any, ...]:
     """Ranks missing, ranks that differ, causes."""
     found = loganalyst.diagnose(path)
     values = found.features.values
@@ -47,17 +47,17 @@ class TestRealJobs:
             ("two-ranks-elsewhere", "1, 3", None, ["collective-rank-missing"]),
             ("other-operation", None, "3", ["collective-mismatch"]),
             ("operation-left-out", None, "1", ["collective-mismatch"]),
-            ("two-groups-in-other-order", None, None, []),  # gloo does not tell who is in these groups
+            ("two-groups-in-other-order", None, None, []),  # gloo does not record the members of these groups
             ("all-well", None, None, []),
         ],
     )
     def test_every_faulty_rank_is_named(self, case, missing, differ, cause):
         """From the pickles, and from the JSON of the same moment."""
-        assert told(DUMPS / case) == (missing, differ, cause)
-        assert told(DUMPS / "json" / case) == (missing, differ, cause)
+        assert faults(DUMPS / case) == (missing, differ, cause)
+        assert faults(DUMPS / "json" / case) == (missing, differ, cause)
 
-    def test_the_operation_that_hangs(self):
-        """What, where in the order, how large, and the user's own line; and what the missing rank did last."""
+    def test_the_hanging_operation(self):
+        """Its kind, number, size and user frame, and the last operation of the missing rank."""
         found = {k: v for k, v in features(DUMPS / "rank-asleep").items() if v is not None}
 
         assert found.pop("waited_s") > 0  # by the time of the file, which a copy may change
@@ -70,14 +70,14 @@ class TestRealJobs:
             "circle_count": 0, "mismatch_count": 0,
         }  # fmt: skip
 
-    def test_where_it_was_seen(self):
+    def test_the_witness_of_the_cause(self):
         """The cause carries the first faulty rank and its dump."""
         cause = loganalyst.diagnose(DUMPS / "two-ranks-elsewhere").causes[0]
 
         assert (cause.rank, cause.file, cause.label) == (1, "trace_rank_1", "nccl_timeout")
 
-    def test_what_differs(self):
-        """Both sides, with their lines."""
+    def test_both_sides_of_a_mismatch(self):
+        """Both operations, with their lines."""
         found = features(DUMPS / "other-operation")
 
         assert (found["mismatch_what"], found["mismatch_sequence"], found["mismatch_group"]) == (
@@ -110,7 +110,7 @@ class TestRules:
     )
     def test_faults(self, tmp_path, case, missing, differ, causes):
         """Ranks and causes."""
-        assert told(write(tmp_path / "x", FAULTS[case], WORLD)) == (missing, differ, causes)
+        assert faults(write(tmp_path / "x", FAULTS[case], WORLD)) == (missing, differ, causes)
 
     @pytest.mark.parametrize("case", FAULTS)
     def test_torch_names_the_same_ranks(self, tmp_path, case):
@@ -120,8 +120,8 @@ class TestRules:
 
         assert (found["missing_ranks"] or "", found["mismatch_ranks"] or "") == oracle(folder)
 
-    def test_one_is_missing_and_one_differs(self, tmp_path):
-        """Both are named: in the symptoms, and as evidence of the cause."""
+    def test_one_rank_is_missing_and_one_differs(self, tmp_path):
+        """Both are named in the symptoms and as evidence of the cause."""
         ranks = {0: [DONE, OPEN], 1: [DONE], 2: [DONE, op("broadcast", state="started")], 3: [DONE, OPEN]}
         found = loganalyst.diagnose(write(tmp_path / "x", ranks, WORLD))
         besides = next(e.text for e in found.causes[0].evidence if e.id == "others-never-came")
@@ -144,43 +144,43 @@ class TestRules:
             waits = {5: [], 4: [{**pair, "state": "started"}]}.get(rank, [pair, {**row, "state": "started"}])
             ranks[rank] = [pair, row, *waits]
 
-        assert told(write(tmp_path / "x", ranks, {"0": range(8), **pairs, **rows})) == (
+        assert faults(write(tmp_path / "x", ranks, {"0": range(8), **pairs, **rows})) == (
             "5",
             None,
             ["collective-rank-missing"],
         )
 
-    def test_a_missing_dump_leaves_open_who_is_missing(self, tmp_path):
-        """It is not said that nobody is, and the cause is only possible."""
+    def test_a_missing_dump_leaves_the_missing_ranks_open(self, tmp_path):
+        """No report says that none is missing, and the cause is only possible."""
         path = write(tmp_path / "x", FAULTS["no dump of one"], WORLD)
         found, answer = features(path), loganalyst.diagnose(path)
 
         assert (found["no_dump_count"], found["no_dump_ranks"], found["missing_count"]) == (1, "2", None)
         assert answer.status == "cause_unknown"
 
-    def test_a_world_that_only_the_config_tells(self, tmp_path):
-        """Ranks beyond all groups that the dumps know left none."""
+    def test_a_world_size_that_only_the_config_has(self, tmp_path):
+        """Ranks beyond all groups in the dumps left no dump."""
         path = write(tmp_path / "x", {0: [DONE], 1: [DONE]}, {"0": [0, 1]})
         (path / "config.yaml").write_text("world_size: 4\n")
 
         assert (features(path)["world_size"], features(path)["no_dump_ranks"]) == (4, "2-3")
 
-    def test_all_are_inside(self, tmp_path):
+    def test_all_ranks_are_inside(self, tmp_path):
         """Then no rank is to blame."""
         path = write(tmp_path / "x", {rank: [DONE, OPEN] for rank in range(4)}, WORLD)
 
         assert (features(path)["missing_count"], features(path)["waiting_ranks"]) == (0, "0-3")
-        assert told(path) == (None, None, ["collective-transport"])
+        assert faults(path) == (None, None, ["collective-transport"])
 
-    def test_who_waits_for_one_who_waits_is_not_to_blame(self, tmp_path):
+    def test_a_rank_that_itself_waits_is_not_to_blame(self, tmp_path):
         """Ranks 2 and 3 wait in the world, rank 1 in a group of 0 and 1, rank 0 computes."""
         ranks = {0: [DONE], 1: [DONE, op("all_gather", group="1", state="started")], 2: [DONE, OPEN], 3: [DONE, OPEN]}
         found = features(write(tmp_path / "x", ranks, {**WORLD, "1": [0, 1]}))
 
         assert (found["missing_ranks"], found["circle_count"]) == ("0", 0)
 
-    def test_a_circle(self, tmp_path):
-        """Rank 0 in one group, rank 1 in the other, each waiting for the other; 2 and 3 wait for both."""
+    def test_ranks_that_wait_in_a_circle(self, tmp_path):
+        """Rank 0 in one group and rank 1 in the other wait for each other; 2 and 3 wait for both."""
         ranks = {
             0: [DONE, op("all_reduce", group="1", state="started")],
             1: [DONE, op("all_reduce", group="2", state="started")],
@@ -190,32 +190,32 @@ class TestRules:
         path = write(tmp_path / "x", ranks, {**WORLD, "1": [0, 1], "2": [0, 1]})
 
         assert (features(path)["missing_ranks"], features(path)["circle_ranks"]) == ("0-1", "0-1")
-        assert told(path)[2] == ["collective-order"]
+        assert faults(path)[2] == ["collective-order"]
 
     def test_a_receive_whose_sender_never_sent(self, tmp_path):
         """Numbers in the operation count within the group; rank 5 is the second of it."""
         groups = {"0": [4, 5], "1": [4, 5, 6]}
         ranks = {4: [DONE, op("recv 0<-1", state="started")], 5: [DONE], 6: []}
 
-        assert told(write(tmp_path / "x", ranks, groups)) == ("5", None, ["collective-rank-missing"])
+        assert faults(write(tmp_path / "x", ranks, groups)) == ("5", None, ["collective-rank-missing"])
 
-    def test_a_receive_whose_sender_is_inside_waits_for_nobody(self, tmp_path):
+    def test_a_receive_whose_sender_is_inside_misses_no_rank(self, tmp_path):
         """Both ends are open: neither rank is missing."""
         ranks = {0: [op("recv 0<-1", state="started")], 1: [op("send 1->0", state="started")]}
         found = features(write(tmp_path / "x", ranks, {"0": [0, 1]}))
 
         assert (found["missing_count"], found["stuck_count"], found["waiting_ranks"]) == (0, 2, "0-1")
 
-    def test_groups_of_one_name_are_told_apart_by_their_ranks(self, tmp_path):
-        """Each pair calls its group "1": the second pair is further, and nobody waits."""
+    def test_groups_of_one_name_differ_by_their_ranks(self, tmp_path):
+        """Each pair calls its group "1"; the second pair is further, and no rank waits."""
         one, two = op("all_reduce", group="1"), op("all_reduce", 5, group="1")
         folder = write(tmp_path / "x", {0: [one], 1: [one]}, {"1": [0, 1]})
         write(folder, {2: [two, two], 3: [two, two]}, {"1": [2, 3]})
 
-        assert told(folder) == (None, None, [])
+        assert faults(folder) == (None, None, [])
 
     def test_uneven_operations_may_differ_in_size(self, tmp_path):
-        """All-to-all with other splits on each rank."""
+        """All-to-all with different splits on each rank."""
         ranks = {rank: [op("all_to_all", 4 + rank)] for rank in range(4)}
 
         assert features(write(tmp_path / "x", ranks, WORLD))["mismatch_count"] == 0
@@ -227,7 +227,7 @@ class TestRules:
         assert features(write(tmp_path / "x", ranks, WORLD))["mismatch_ranks"] == "0-3"
 
     def test_the_watchdogs_line_is_the_consequence(self, tmp_path):
-        """With the log of the job beside the dumps, the missing rank comes first."""
+        """With the job's log and the dumps, the missing rank comes first."""
         write(tmp_path / "nccl", FAULTS["two missing"], WORLD)
         (tmp_path / "slurm-7.out").write_text(
             "step 1 loss 2.0\n[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught "
@@ -240,7 +240,7 @@ class TestRules:
 
 
 class TestOtherMoments:
-    """Dumps of different moments: only what both can tell is compared."""
+    """Dumps of different moments: only operations that both can show are compared."""
 
     def write(self, folder: Path, ranks: dict[int, Any], at: dict[int, float], **more: Any) -> Path:
         """The dumps of `ranks`, written `at` seconds after the first operation was created (else now)."""
@@ -250,43 +250,43 @@ class TestOtherMoments:
             os.utime(file, (BEGIN / 1e9 + seconds,) * 2)
         return folder
 
-    def test_who_was_dumped_before_is_not_missing(self, tmp_path):
-        """The others are done with operations that need all ranks: rank 1 had come, after its dump."""
+    def test_a_rank_dumped_earlier_is_not_missing(self, tmp_path):
+        """The others finished operations that need all ranks, so rank 1 arrived after its dump."""
         far = [DONE] * 6 + [OPEN]
         found = features(write(tmp_path / "x", {0: far, 1: [DONE, DONE], 2: far, 3: [DONE] * 6}, WORLD))
 
         assert (found["missing_ranks"], found["earlier_ranks"], found["earlier_count"]) == ("3", "1", 1)
 
-    def test_an_operation_that_others_are_done_with_does_not_hang(self, tmp_path):
-        """Rank 1 was inside the second operation when it was dumped; the others have done two more since."""
+    def test_an_operation_that_others_finished_does_not_hang(self, tmp_path):
+        """Rank 1 was inside the second operation when it was dumped; the others have finished two more since."""
         ranks = {0: [DONE] * 4, 1: [DONE, OPEN], 2: [DONE] * 4, 3: [DONE] * 4}
 
         assert features(write(tmp_path / "x", ranks, WORLD))["stuck_count"] == 0
 
-    def test_a_broadcast_that_is_over_proves_nothing_of_the_others(self, tmp_path):
-        """Its root need not wait: rank 3 may never have come."""
+    def test_a_finished_broadcast_proves_nothing_about_the_others(self, tmp_path):
+        """Its root need not wait, so rank 3 may never have arrived."""
         sent = [DONE, op("broadcast"), op("broadcast"), OPEN]
         found = features(write(tmp_path / "x", {0: sent, 1: sent, 2: sent, 3: [DONE]}, WORLD))
 
         assert (found["missing_ranks"], found["earlier_count"]) == ("3", 0)
 
-    def test_a_dump_from_before_the_operation_began(self, tmp_path):
-        """By the time of its file rank 1 was dumped a minute before rank 0 entered: whether it came is not known."""
+    def test_a_dump_from_before_the_operation(self, tmp_path):
+        """By file time rank 1 was dumped a minute before rank 0 entered, so whether it arrived is not known."""
         late = {**OPEN, "time_created_ns": BEGIN + 100_000_000_000}
         ranks = {0: [DONE, late], 1: [DONE], 2: [DONE, late], 3: [DONE, late]}
         found = features(self.write(tmp_path / "x", ranks, {1: 40}))
 
         assert (found["missing_ranks"], found["missing_count"], found["earlier_ranks"]) == (None, None, "1")
 
-    def test_a_dump_from_after_the_operation_began(self, tmp_path):
-        """It is missing."""
+    def test_a_dump_from_after_the_start_of_the_operation(self, tmp_path):
+        """The rank is missing."""
         ranks = {0: [DONE, OPEN], 1: [DONE], 2: [DONE, OPEN], 3: [DONE, OPEN]}
         found = features(self.write(tmp_path / "x", ranks, {1: 40}))
 
         assert (found["missing_ranks"], found["earlier_count"]) == ("1", 0)
 
     def test_a_receiver_dumped_before_the_send(self, tmp_path):
-        """Whether it came to receive is not known."""
+        """Whether it arrived to receive is not known."""
         send = {**op("send 0->1", state="started"), "time_created_ns": BEGIN + 100_000_000_000}
         found = features(self.write(tmp_path / "x", {0: [DONE, send], 1: [DONE]}, {1: 40}, groups={"0": [0, 1]}))
 
@@ -302,16 +302,16 @@ class TestOtherMoments:
         assert found.features.values["collective_waited_s"] == pytest.approx(seconds - 1)
 
 
-def test_dumps_named_one_by_one_are_one_run(tmp_path):
-    """As a shell writes `traces/*`."""
+def test_dumps_named_individually_are_one_run(tmp_path):
+    """As a shell expands `traces/*`."""
     path = write(tmp_path / "x", FAULTS["two missing"], WORLD)
     (found,) = diagnose_paths(sorted(path.iterdir()))
 
     assert found.features.values["collective_missing_ranks"] == "1, 3"
 
 
-def test_a_store_keeps_them(tmp_path):
-    """Both tables can be asked."""
+def test_a_store_keeps_the_dumps(tmp_path):
+    """Both tables can be queried."""
     store = Store(tmp_path / "store")
     store.ingest([DUMPS / "rank-asleep"])
     last = "SELECT rank, max(sequence) AS last FROM collectives GROUP BY rank ORDER BY rank"

@@ -1,10 +1,12 @@
-"""What the fall of the training loss promises."""
+"""Features of the law of the training loss."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from loganalyst.features import convergence
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -12,8 +14,8 @@ T = np.arange(1, 2001) / 2000
 NOISE = np.random.default_rng(0).normal(0, 0.01, 2000)
 
 
-def test_a_power_law_promises_more(features_of: FeaturesOf) -> None:
-    """Exponent, limit and the gain of as many steps again are those it was made of."""
+def test_a_power_law_has_more_to_gain(features_of: FeaturesOf) -> None:
+    """Exponent, limit and gain are those of the curve's definition."""
     row = features_of({"loss": (1 + 0.5 * (T / 0.1) ** -0.5 + NOISE).tolist()}).values
     gain = 0.5 * 10**-0.5 * (1 - 2**-0.5)
 
@@ -25,8 +27,8 @@ def test_a_power_law_promises_more(features_of: FeaturesOf) -> None:
     assert row["train_loss_gain_z"] > 3  # type: ignore[operator]
 
 
-def test_an_exponential_that_is_over_promises_nothing(features_of: FeaturesOf) -> None:
-    """Ten time constants into it, the limit is reached."""
+def test_a_finished_exponential_has_nothing_to_gain(features_of: FeaturesOf) -> None:
+    """After ten time constants, the limit is reached."""
     row = features_of({"loss": (0.3 + 2 * np.exp(-10 * T) + NOISE).tolist()}).values
 
     assert row["train_loss_fit"] == "exponential"
@@ -35,7 +37,7 @@ def test_an_exponential_that_is_over_promises_nothing(features_of: FeaturesOf) -
 
 
 def test_a_straight_fall_has_no_limit(features_of: FeaturesOf) -> None:
-    """Where no bend is seen the limit is not known, but the gain is."""
+    """Without a bend the limit is not known, but the gain is."""
     row = features_of({"loss": (3 - T + NOISE).tolist()}).values
 
     assert row["train_loss_limit"] is None
@@ -43,5 +45,10 @@ def test_a_straight_fall_has_no_limit(features_of: FeaturesOf) -> None:
 
 
 def test_a_rising_loss_has_no_law(features_of: FeaturesOf) -> None:
-    """Nothing is known of it."""
+    """All features are unknown."""
     assert features_of({"loss": (1 + T).tolist()}).values["train_loss_fit"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert convergence.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,17 +1,21 @@
-"""A gradient norm that rises in a straight line, or is largest at its start."""
+"""Features of the global gradient norm."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from loganalyst.features import gradients
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
 
 
-def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) -> None:
-    """The correlation is 1 of a line upwards, -1 of one downwards, and far below 1 of what levels off or shoots up."""
+def test_the_correlation_of_the_norm_with_the_step(features_of: FeaturesOf) -> None:
+    """1 for a rising line, -1 for a falling one, far below 1 for curves."""
     steps = np.arange(200.0)
     level, shot = 1 - np.exp(-steps / 20), np.exp(steps / 20)
     curves = {"up": 1 + steps, "down": 300 - steps, "levels off": level, "shoots up": shot}
@@ -23,14 +27,64 @@ def test_a_sum_of_gradients_rises_in_a_straight_line(features_of: FeaturesOf) ->
 
 
 @pytest.mark.parametrize("values", [[2.0] * 200, np.arange(19.0).tolist(), [float("nan")] * 200])
-def test_a_constant_or_a_few_values_are_no_line(features_of: FeaturesOf, values: list[float]) -> None:
-    """Nothing is told of a norm that never changes, of fewer than twenty values, or of none that is finite."""
+def test_a_constant_or_few_values_have_no_correlation(features_of: FeaturesOf, values: list[float]) -> None:
+    """Nor has a norm without finite values."""
     assert features_of({"grad_norm": values}).values["grad_norm_straight"] is None
 
 
 @pytest.mark.parametrize(
     ("norms", "share"), [([50.0, 100.0, 20.0, 2.0], 1.0), ([5.0, 4.0, 2.0, 20.0], 0.25), ([0.0, 0.0], None)]
 )
-def test_the_first_norms_against_the_largest(features_of: FeaturesOf, norms: list[float], share: float | None) -> None:
-    """Of norms that are all 0 no share is known."""
+def test_the_first_norms_relative_to_the_largest(
+    features_of: FeaturesOf, norms: list[float], share: float | None
+) -> None:
+    """Norms that are all 0 have no share."""
     assert features_of({"grad_norm": norms}).values["grad_norm_start_share"] == share
+
+
+def test_masked_nan(features_of: FeaturesOf) -> None:
+    """The gradient norm may be NaN while the loss is clean."""
+    row = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 150, *[NAN] * 50]})
+
+    assert row.values["train_loss_nonfinite_count"] == 0
+    assert row.values["grad_norm_nonfinite_step"] == 150
+
+
+def test_squared_norms_are_converted(features_of: FeaturesOf) -> None:
+    """A squared gradient norm is judged by its root."""
+    assert features_of({"grad_norm_square": [4.0] * 20}).values["grad_norm_median"] == 2.0
+
+
+def test_single_nonfinite_gradients_of_mixed_precision(features_of: FeaturesOf) -> None:
+    """Skipped steps are few and do not last; a lasting NaN is an event."""
+    skipped = features_of({"loss": DECAY, "grad_norm": [float("inf"), *[1.0] * 99, NAN, *[1.0] * 99]}).values
+    lost = features_of({"loss": DECAY, "grad_norm": [*[1.0] * 100, *[NAN] * 100]}).values
+
+    assert (skipped["grad_norm_nonfinite_share"], skipped["grad_norm_ends_nonfinite"]) == (0.01, False)
+    assert (lost["grad_norm_nonfinite_share"], lost["grad_norm_ends_nonfinite"]) == (0.5, True)
+
+
+def test_clipped_share(features_of: FeaturesOf) -> None:
+    """Norms at or above the configured threshold, otherwise norms at the largest value."""
+    norms = [0.5] * 60 + [1.0] * 20 + [7.0] * 20
+    after = [0.5] * 60 + [1.0] * 20 + [0.9999] * 20
+
+    assert features_of({"grad_norm": norms}, config={"max_grad_norm": 1.0}).values["grad_clipped_share"] == 0.4
+    assert features_of({"grad_norm": norms}).values["grad_clipped_share"] == 0.2
+    assert features_of({"grad_norm": after}).values["grad_clipped_late_share"] == 0.8
+    assert features_of({"grad_norm": after[:10]}).values["grad_clipped_share"] is None
+
+
+def test_single_high_norms_differ_from_an_explosion(features_of: Callable[..., Features]) -> None:
+    """Three single points of 100 medians are three stretches of one; 20 in a row are one of 20."""
+    single, stretch = np.ones(200), np.ones(200)
+    single[[50, 100, 150]], stretch[100:120] = 100.0, 100.0
+    rows = [features_of({"grad_norm": x.tolist()}).values for x in (single, stretch, np.ones(200))]
+
+    assert [r["grad_norm_high_runs"] for r in rows] == [3, 1, 0]
+    assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert gradients.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,4 +1,4 @@
-"""Features of the accounted job: exact values, and what a log leaves open."""
+"""Features of the accounted job."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def values(tmp_path: Path, *rows: str, log: str | None = None) -> dict[str, obje
 
 
 def test_exact_values(tmp_path):
-    """Shares are of the limits; memory is the largest of any step; what a step says does not replace the job's."""
+    """Shares of the limits; memory is the largest of any step; step values do not replace those of the job."""
     found = values(
         tmp_path,
         "46|other|COMPLETED|0:0|00:00:10|01:00:00|1G||n9",
@@ -53,7 +53,7 @@ def test_exact_values(tmp_path):
 
 
 def test_declared_and_witnessed(tmp_path):
-    """Each value names the accounting file, and is declared; without accounting nothing is known."""
+    """Each value names the accounting file and is declared; without accounting nothing is known."""
     (tmp_path / "sacct.psv").write_text(f"{HEADER}\n47|train|CANCELLED by 1000|0:0|00:01:00||||\n")
     run = ingest(tmp_path)
     computed = job.compute(Context(run, (), table("findings")))
@@ -77,8 +77,8 @@ def test_declared_and_witnessed(tmp_path):
         (STEPS, "RUNNING", None),
     ],
 )
-def test_end_is_open_unless_the_log_blames_a_fault(tmp_path, log, state, end):
-    """A state explains the end where the log is silent, agrees, or names a mere cancel."""
+def test_the_state_explains_the_end_unless_the_log_shows_a_fault(tmp_path, log, state, end):
+    """If the log is silent, agrees, or names only a cancellation."""
     found = values(tmp_path, f"47|train|{state}|0:0|||||", log=log)
 
     assert found.get("job_end") == end
@@ -97,8 +97,8 @@ def test_end_is_open_unless_the_log_blames_a_fault(tmp_path, log, state, end):
         ("COMPLETED|0:0", None, "completed", 0, 0),
     ],
 )
-def test_steps_of_a_job_that_completed(tmp_path, step, log, end, code, signal):
-    """A step's failure hidden by the script is told, unless a log shows that training did not mind."""
+def test_failed_steps_of_a_completed_job(tmp_path, step, log, end, code, signal):
+    """A step's failure that the script hid is reported, unless a log shows that it did not matter."""
     found = values(tmp_path, "47|train|COMPLETED|0:0|||||", f"47.0|python|{step}|||||", log=log)
 
     assert (found["job_end"], found["job_exit_code"], found["job_signal"]) == (end, code, signal)
@@ -114,7 +114,7 @@ def test_the_last_start_of_a_requeued_job_counts(tmp_path):
 
 
 def test_two_accounts_of_one_job(tmp_path):
-    """The account that saw the end goes before one written while the job ran; each fills what the other lacks."""
+    """The account that saw the end comes first; each fills the gaps of the other."""
     (tmp_path / "scontrol.txt").write_text("JobId=47 JobName=t\n JobState=RUNNING TimeLimit=00:02:00 NodeList=n5\n")
     found = values(tmp_path, "47|train|COMPLETED|0:0|00:01:00||||")
 
@@ -144,8 +144,8 @@ def test_the_state_alone_leads_to_the_label(tmp_path, row, label):
     assert found.causes[0].file == "sacct.psv"
 
 
-def test_a_job_that_completed_is_healthy(tmp_path):
-    """So says the scheduler; and of several jobs without a log nothing is said."""
+def test_a_completed_job_is_healthy(tmp_path):
+    """By its state; several jobs without a log have no verdict."""
     path = tmp_path / "sacct.psv"
     path.write_text(f"{HEADER}\n47|train|COMPLETED|0:0|01:00:00|01:00:00|8G||n1\n")
     assert (diagnose(path).status, diagnose(path).causes) == ("healthy", ())

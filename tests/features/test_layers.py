@@ -1,4 +1,4 @@
-"""Layers: from norms and from histograms, the first one to vanish or explode, dead units, weights that stand still."""
+"""Features of gradients by layer, from norms and from histograms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features import layers
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -29,7 +31,7 @@ def tensor(norm: float, *, count: float = 100.0, zeros: float = 0.0, **more: flo
 
 
 def test_gradients_by_depth(features_of: FeaturesOf) -> None:
-    """Ten times smaller with every layer towards the input; the layers stand in order of their numbers."""
+    """Ten times smaller with every layer towards the input; the layers are in order of their numbers."""
     row = features_of({f"grad_norm/layer{i}": [10.0 ** (i - 11)] * STEPS for i in (10, 9, 11, 8)}).values
 
     assert row["layer_grad_count"] == 4
@@ -40,7 +42,7 @@ def test_gradients_by_depth(features_of: FeaturesOf) -> None:
 
 
 def test_histograms_of_gradients_are_layers(features_of: FeaturesOf) -> None:
-    """Their norm is that of all values; biases are left out where weights are logged."""
+    """Their norm is that of all values; biases are left out if there are weights."""
     logged = {f"gradients/{n}": [tensor(v)] * 3 for n, v in (("a.weight", 1e-3), ("b.weight", 2.0), ("a.bias", 1e-12))}
     row = features_of({}, distributions=histograms(logged)).values
 
@@ -51,7 +53,7 @@ def test_histograms_of_gradients_are_layers(features_of: FeaturesOf) -> None:
 
 
 def test_the_first_layer_to_vanish(features_of: FeaturesOf) -> None:
-    """Two layers fall a millionfold beside two that stay; the one that fell first is named, and where."""
+    """Two of four layers fall a millionfold; the one that fell first is named, with its step."""
     early, late = [1.0] * 3 + [1e-6] * 17, [1.0] * 8 + [1e-6] * 12
     row = features_of(
         {
@@ -69,8 +71,8 @@ def test_the_first_layer_to_vanish(features_of: FeaturesOf) -> None:
     assert row.witnesses["layer_grad_fall_step"].metric == "grad_norm/layer2"
 
 
-def test_all_layers_fall_together_when_the_run_converges(features_of: FeaturesOf) -> None:
-    """Then none has fallen against the others."""
+def test_layers_that_fall_together_are_converging(features_of: FeaturesOf) -> None:
+    """No layer has fallen relative to the others."""
     fall = np.geomspace(1, 1e-6, 20).tolist()
     row = features_of({f"grad_norm/layer{i}": fall for i in range(3)}).values
 
@@ -78,7 +80,7 @@ def test_all_layers_fall_together_when_the_run_converges(features_of: FeaturesOf
 
 
 def test_the_first_layer_to_explode(features_of: FeaturesOf) -> None:
-    """The last layer explodes at step 12, the others follow at 14; one that stays calm is not named."""
+    """The last layer explodes at step 12, others at 14; a calm layer is not named."""
     first, then = [1.0] * 12 + [1e3, 1e4, 1e5, 1e6], [1.0] * 14 + [1e5, 1e6]
     row = features_of({"grad_norm/layer0": then, "grad_norm/layer1": [1.0] * 16, "grad_norm/layer2": first}).values
 
@@ -98,87 +100,8 @@ def test_the_first_layer_with_nan(features_of: FeaturesOf) -> None:
     assert (calm["layer_grad_nonfinite_count"], calm["layer_grad_nonfinite_step"]) == (0, None)
 
 
-def test_dead_units(features_of: FeaturesOf) -> None:
-    """The share of zeros of the worst layer at the end and at first; embeddings are sparse by nature."""
-    dying = [tensor(1.0, zeros=z) for z in (10.0, 40.0, 90.0)]
-    logged = {
-        "grad/fc1.weight": dying,
-        "grad/fc2.weight": [tensor(1.0)] * 3,
-        "grad/embed.weight": [tensor(1.0, zeros=99.0)] * 3,
-    }
-    row = features_of({}, distributions=histograms(logged)).values
-
-    assert (row["dead_share"], row["dead_share_first"], row["dead_metric"]) == (0.9, 0.1, "grad/fc1.weight")
-    assert row["dead_layers_share"] == pytest.approx(0.45)
-
-
-def test_a_vanished_gradient_is_not_dead(features_of: FeaturesOf) -> None:
-    """Below 1e-12 TensorBoard counts small values as zeros; only exact zeros are dead."""
-    tiny = {"grad/fc1.weight": [tensor(1e-13, zeros=100.0)] * 3, "grad/fc2.weight": [tensor(1.0)] * 3}
-    none = {"grad/fc1.weight": [tensor(0.0, zeros=100.0)] * 3, "grad/fc2.weight": [tensor(1.0)] * 3}
-
-    assert features_of({}, distributions=histograms(tiny)).values["dead_share"] == 0.0
-    assert features_of({}, distributions=histograms(none)).values["dead_share"] == 1.0
-
-
-def test_weights_that_never_change(features_of: FeaturesOf) -> None:
-    """One that has a gradient was left out of the optimiser; a frozen one without a gradient was not."""
-    logged = {
-        "parameters/a.weight": [tensor(2.0)] * 4,
-        "parameters/b.weight": [tensor(2.0)] * 4,
-        "parameters/c.weight": [tensor(2.0 + 0.01 * i) for i in range(4)],
-        "gradients/a.weight": [tensor(1.0)] * 4,
-        "gradients/b.weight": [tensor(0.0)] * 4,
-        "gradients/c.weight": [tensor(1.0)] * 4,
-    }
-    row = features_of({}, distributions=histograms(logged)).values
-
-    assert (row["weight_layers"], row["weight_still_share"]) == (3, pytest.approx(2 / 3))
-    assert (row["weight_left_out_count"], row["weight_left_out_metric"]) == (1, "parameters/a.weight")
-
-
-def test_weights_without_gradients_leave_the_optimiser_unknown(features_of: FeaturesOf) -> None:
-    """That a weight stands still is known; whether it had a gradient is not."""
-    row = features_of({}, distributions=histograms({"fc/kernel_0/histogram": [tensor(2.0)] * 4})).values
-
-    assert (row["weight_still_share"], row["weight_left_out_count"]) == (1.0, None)
-
-
-def test_growing_weights(features_of: FeaturesOf) -> None:
-    """The tensor that grew most."""
-    logged = {"w/a.weight": [tensor(1.0 * 2**i) for i in range(4)], "w/b.weight": [tensor(1.0)] * 4}
-    row = features_of({}, distributions=histograms(logged)).values
-
-    assert (row["weight_growth_ratio"], row["weight_growth_metric"]) == (pytest.approx(4.0), "w/a.weight")
-
-
-def test_updates_against_weights(features_of: FeaturesOf) -> None:
-    """Ratios as logged, as log10 of them, and norms of updates beside norms of weights."""
-    logged = {
-        "update_ratio/a": [1e-3] * 5,
-        "update_ratio/b": [-5.0] * 5,
-        "updates_norm": [0.1] * 5,
-        "param_norm": [10.0] * 5,
-    }
-    row = features_of(logged).values
-
-    assert row["update_ratio_median"] == pytest.approx(1e-3)
-    assert (row["update_ratio_high"], row["update_ratio_high_metric"]) == (pytest.approx(1e-2), "updates_norm")
-
-
-def test_clipping(features_of: FeaturesOf) -> None:
-    """The share at or above the threshold of the config; else of norms that stand at the largest one."""
-    norms = [0.5] * 60 + [1.0] * 20 + [7.0] * 20
-    after = [0.5] * 60 + [1.0] * 20 + [0.9999] * 20
-
-    assert features_of({"grad_norm": norms}, config={"max_grad_norm": 1.0}).values["grad_clipped_share"] == 0.4
-    assert features_of({"grad_norm": norms}).values["grad_clipped_share"] == 0.2
-    assert features_of({"grad_norm": after}).values["grad_clipped_late_share"] == 0.8
-    assert features_of({"grad_norm": after[:10]}).values["grad_clipped_share"] is None
-
-
-def test_nothing_of_layers_is_unknown(features_of: FeaturesOf) -> None:
-    """Without layers, and with histograms of something else, no feature of layers is known."""
+def test_without_layers_nothing_is_known(features_of: FeaturesOf) -> None:
+    """Neither without histograms nor with histograms of something else."""
     row = features_of({"loss": [1.0] * 9}, distributions=histograms({"latent": [tensor(1.0)] * 3})).values
 
     assert {
@@ -186,20 +109,23 @@ def test_nothing_of_layers_is_unknown(features_of: FeaturesOf) -> None:
     } == set()
 
 
-def test_single_high_norms_are_told_from_an_explosion(features_of: Callable[..., Features]) -> None:
-    """Three single points of 100 times the median are three stretches of one; a stretch of 20 is one of 20."""
-    single, stretch = np.ones(200), np.ones(200)
-    single[[50, 100, 150]], stretch[100:120] = 100.0, 100.0
-    rows = [features_of({"grad_norm": x.tolist()}).values for x in (single, stretch, np.ones(200))]
-
-    assert [r["grad_norm_high_runs"] for r in rows] == [3, 1, 0]
-    assert [r["grad_norm_high_run"] for r in rows] == [1, 20, 0]
-
-
-def test_a_gradient_norm_is_no_layer_of_normalisation(features_of: FeaturesOf) -> None:
-    """Of `grad_norm/0.weight` and its bias the bias is left out, although both names speak of a norm."""
+def test_a_gradient_norm_is_no_normalisation_layer(features_of: FeaturesOf) -> None:
+    """Of `grad_norm/0.weight` and its bias, the bias is left out, although both names contain "norm"."""
     sizes = {"0.weight": 1.0, "0.bias": 1e-9, "1.weight": 0.5, "1.bias": 1e-9}
     row = features_of({f"grad_norm/{name}": [size] * 10 for name, size in sizes.items()}).values
 
     assert row["layer_grad_count"] == 2
     assert row["layer_grad_min_metric"] == "grad_norm/1.weight"
+
+
+def test_largest_and_smallest_layer(features_of: FeaturesOf) -> None:
+    """Their ratio and names."""
+    row = features_of({"grad_norm/layer0.weight": [1e-9] * 20, "grad_norm/layer1.weight": [1e-1] * 20})
+
+    assert row.values["layer_grad_ratio"] == pytest.approx(1e8)
+    assert row.values["layer_grad_min_metric"] == "grad_norm/layer0.weight"
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert layers.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,10 +1,12 @@
-"""A loss beside the accuracy of the same data."""
+"""Features of a loss and the accuracy of the same data."""
 
 import math
 from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import objective
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
@@ -16,8 +18,8 @@ def inside(classes: int, right: list[float], unsure: float = 0.005) -> list[floa
     return [math.log(math.e + classes - 1) - r + unsure for r in right]
 
 
-def test_a_softmax_inside_of_a_softmax_is_told_with_its_classes(features_of: FeaturesOf) -> None:
-    """By what it leaves at the accuracy there is, a share or per cent."""
+def test_a_doubled_softmax_and_its_classes(features_of: FeaturesOf) -> None:
+    """By the loss that remains at the accuracy, as a share or in per cent."""
     for right in (RIGHT, [100 * r for r in RIGHT]):
         found = features_of({"val_loss": inside(10, RIGHT), "val_acc": right}).values
         assert (found["objective_softmax_classes"], found["objective_softmax_basis"]) == (10, "fit")
@@ -26,28 +28,28 @@ def test_a_softmax_inside_of_a_softmax_is_told_with_its_classes(features_of: Fea
         assert found["objective_loss_metric"] == "val_loss"
 
 
-def test_classes_are_those_of_the_config_or_of_the_first_loss(features_of: FeaturesOf) -> None:
-    """The first loss counts where it is that of guessing and the last fits to it, too."""
+def test_classes_from_the_config_or_the_first_loss(features_of: FeaturesOf) -> None:
+    """The first loss counts if it is that of guessing and the last loss fits too."""
     logged = {"loss": [math.log(12) + 0.001, *inside(12, RIGHT[1:])], "acc": RIGHT}
-    told = features_of(logged, {"num_classes": 11}).values
+    configured = features_of(logged, {"num_classes": 11}).values
     begun = features_of(logged).values
     chance = features_of({"loss": [math.log(4), *inside(12, RIGHT[1:])], "acc": RIGHT}).values
 
-    assert (told["objective_softmax_classes"], told["objective_softmax_basis"]) == (11, "config")
+    assert (configured["objective_softmax_classes"], configured["objective_softmax_basis"]) == (11, "config")
     assert (begun["objective_softmax_classes"], begun["objective_softmax_basis"]) == (12, "first loss")
     assert (chance["objective_softmax_classes"], chance["objective_softmax_basis"]) == (12, "fit")
 
 
-def test_smoothed_labels_have_a_floor_of_their_own(features_of: FeaturesOf) -> None:
-    """Then what a softmax would leave is not known."""
+def test_smoothed_labels_hide_a_doubled_softmax(features_of: FeaturesOf) -> None:
+    """The excess is not known."""
     found = features_of({"loss": inside(10, RIGHT), "acc": RIGHT}, {"label_smoothing": 0.1}).values
 
     assert found["objective_softmax_classes"] is None
     assert found["objective_loss_last"] == pytest.approx(inside(10, [0.98])[0])
 
 
-def test_the_data_with_the_higher_accuracy_tell(features_of: FeaturesOf) -> None:
-    """A loss and an accuracy that share one step are no pair, two tell no floor."""
+def test_the_pair_with_the_higher_accuracy_counts(features_of: FeaturesOf) -> None:
+    """One common step is no pair, and two have no floor."""
     logged = {"loss": inside(10, RIGHT), "acc": RIGHT, "val_loss": [2.0, 1.0, 2.0], "val_acc": [0.3, 0.4, 0.4]}
 
     assert features_of(logged).values["objective_accuracy_metric"] == "acc"
@@ -59,3 +61,8 @@ def test_the_data_with_the_higher_accuracy_tell(features_of: FeaturesOf) -> None
     assert features_of({"val_loss": [2.0, 1.0, 1.7], "val_acc": [0.3, 0.4, 0.4]}).values[
         "objective_loss_rise"
     ] == pytest.approx(0.7)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert objective.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,4 +1,4 @@
-"""Who moved first, on runs where the order is known and the metrics are logged at different intervals."""
+"""Which metric moved first, on runs with a known order and different logging intervals."""
 
 from collections.abc import Callable, Mapping
 
@@ -77,7 +77,7 @@ def slow_data(seed: int) -> Logged:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rate_then_gradient_then_loss(seed: int) -> None:
-    """The order, each interval around the truth, and how sure it is."""
+    """The order, each interval around the truth, and the confidence."""
     found = onsets(context(rate_jump(10 * seed)))
 
     assert [o.metric for o in found] == ["lr", "grad_norm", "train/loss"]
@@ -102,7 +102,7 @@ def test_a_term_then_the_loss(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_data_then_throughput(seed: int) -> None:
-    """Also where the findings have them the other way round."""
+    """Also if the findings are in the other order."""
     found = context(slow_data(10 * seed))
     row = compute(found)
 
@@ -111,7 +111,7 @@ def test_data_then_throughput(seed: int) -> None:
     assert row["onset_first_role"] == "data_time"
 
 
-def test_intervals_that_overlap_leave_the_order_open() -> None:
+def test_overlapping_intervals_leave_the_order_open() -> None:
     """Two jumps at the same step, one logged every step, the other every 100: neither was surely first."""
     fine, coarse = every(4000, 1), every(4000, 100)
     logged = {
@@ -139,13 +139,13 @@ def onset(low: float, high: float) -> Onset:
     ],
 )
 def test_probability_of_an_order(a: tuple[float, float], b: tuple[float, float], p: float) -> None:
-    """Of two uniform intervals; never quite certain."""
+    """Of two uniform intervals; never fully certain."""
     assert onset(*a).before(onset(*b)) == pytest.approx(p)
     assert onset(*b).before(onset(*a)) == pytest.approx(1 - p)
 
 
 def test_another_step_axis_is_placed_by_the_clock() -> None:
-    """A metric that counts epochs jumps at epoch 60 of 100, 30 s each; the loss, one step a second, at 2,100."""
+    """A metric by epoch jumps at epoch 60 of 100, 30 s each; the loss, one step per second, at 2,100."""
     steps, epochs = every(3000, 1), np.arange(100)
     logged = {
         "train/loss": (steps, noisy(np.where(steps >= 2100, 4.0, 1.0), 0)),
@@ -158,8 +158,8 @@ def test_another_step_axis_is_placed_by_the_clock() -> None:
     assert [o.metric for o in onsets(context(logged))] == ["train/loss"]  # without a clock there is no order
 
 
-def test_a_loss_that_was_logged_twice_moved_once() -> None:
-    """By step and by epoch: the first onset counts; held-out losses are told apart."""
+def test_a_loss_logged_twice_moved_once() -> None:
+    """By step and by epoch: the first onset counts; held-out losses are separate."""
     steps, coarse = every(3000, 1), every(3000, 50)
     jump, late = np.where(steps >= 2000, 4.0, 1.0), np.where(coarse >= 2010, 4.0, 1.0)
     logged = {"train_loss_step": (steps, noisy(jump, 0)), "train_loss_epoch": (coarse, noisy(late, 1))}
@@ -171,8 +171,8 @@ def test_a_loss_that_was_logged_twice_moved_once() -> None:
     ]
 
 
-def test_epochs_are_not_steps_even_where_few() -> None:
-    """A busiest metric that counts epochs leaves out one that counts batches, where there is no clock."""
+def test_epochs_are_not_steps() -> None:
+    """If the longest metric counts epochs, a metric by batch is left out without a clock."""
     epochs, steps = np.arange(400), 1000 * np.arange(300)
     logged = {
         "val_loss": (epochs, noisy(np.where(epochs >= 200, 4.0, 1.0), 0)),
@@ -183,7 +183,7 @@ def test_epochs_are_not_steps_even_where_few() -> None:
 
 
 def test_nothing_moved(features_of: FeaturesOf) -> None:
-    """Looked and none is 0; with one metric alone there is nothing to order."""
+    """0 means searched and none found; a single metric has no order."""
     calm = (np.exp(-np.arange(300) / 60) + 0.5).tolist()
 
     assert features_of({"loss": calm, "grad_norm": calm}).values["onset_count"] == 0
@@ -191,7 +191,7 @@ def test_nothing_moved(features_of: FeaturesOf) -> None:
 
 
 def test_the_warm_up_of_the_rate_is_no_onset() -> None:
-    """A rate that rises in the first steps is meant to."""
+    """A rate that rises in the first steps is intended."""
     steps = every(2000, 1)
     rate = np.where(steps < 40, 1e-4, 1e-2)
     logged = {"lr": (steps, rate), "train/loss": (steps, noisy(np.where(steps >= 1200, 4.0, 1.0), 0))}
@@ -199,8 +199,8 @@ def test_the_warm_up_of_the_rate_is_no_onset() -> None:
     assert [o.metric for o in onsets(context(logged))] == ["train/loss"]
 
 
-def test_a_training_loss_alone_has_an_onset(features_of: Callable[..., Features]) -> None:
-    """It leaves its course at step 200; beside no other metric there is no order, but a place."""
+def test_a_single_training_loss_has_an_onset(features_of: Callable[..., Features]) -> None:
+    """It leaves its course at step 200; without another metric there is no order."""
     noise = np.random.default_rng(0).normal(0, 0.01, 300)
     loss = np.concatenate([np.linspace(2, 1, 200), np.full(100, 4.0)]) + noise
     row = features_of({"loss": loss.tolist()}).values
@@ -219,10 +219,10 @@ def test_a_training_loss_alone_has_an_onset(features_of: Callable[..., Features]
         ((0, 10), (8, 8), 0.8),
     ],
 )
-def test_onsets_at_a_single_step_have_an_order_too(
+def test_onsets_at_a_single_step_have_an_order(
     one: tuple[float, float], other: tuple[float, float], expected: float
 ) -> None:
-    """Steps may lie far behind the last of the busiest metric: both ends of an interval are then the same."""
+    """Steps may lie far after the last of the longest metric: both ends of an interval are then equal."""
     first, second = (Onset("m", "train_loss", "divergence", 0, 1, low, high, 1) for low, high in (one, other))
 
     assert first.before(second) == pytest.approx(expected)

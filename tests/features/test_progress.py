@@ -1,4 +1,4 @@
-"""The steps that a job log says there are to be."""
+"""Planned steps that a job log prints."""
 
 import pytest
 
@@ -35,10 +35,10 @@ def said(**numbers: int) -> str:
     ],
 )
 def test_planned_steps(last: int | None, numbers: dict[str, int], planned: float | None) -> None:
-    """A total of the run, or of an epoch, by where the counter stands."""
+    """A total of the run or of an epoch, by the position of the counter."""
     assert plan(last, said(**numbers)) == planned
 
 
-def test_a_log_that_says_nothing_has_no_plan() -> None:
-    """Nor has one without sessions."""
+def test_a_silent_log_has_no_plan() -> None:
+    """Nor has a log without sessions."""
     assert printed_plan(Run(), 5) is None

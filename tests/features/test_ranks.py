@@ -1,4 +1,4 @@
-"""Ranks and nodes beside each other, and faults that were survived."""
+"""Features of ranks and nodes compared with each other, and of survived faults."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ XID = "kernel: NVRM: Xid (PCI:0000:4e:00): 79, pid=4711, GPU has fallen off the 
 
 
 def values(folder: Path, **files: str) -> dict[str, FeatureValue]:
-    for name, told in files.items():
-        (folder / f"{name}.log").write_text(told)
+    for name, text in files.items():
+        (folder / f"{name}.log").write_text(text)
     run = ingest(folder / f"{next(iter(files))}.log" if len(files) == 1 else folder)
     computed = ranks.compute(Context(run=run, curves=(), findings=table("findings")))
     return {k: v[0] if isinstance(v, tuple) else v for k, v in computed.items()}
@@ -32,23 +32,23 @@ def test_every_feature_is_declared(tmp_path: Path) -> None:
     assert set(found) <= {f.name for f in ranks.FEATURES}
 
 
-def test_no_log_is_not_known() -> None:
-    """Without a job log nothing is said, not even zero."""
+def test_without_a_log_nothing_is_known() -> None:
+    """Not even zero."""
     run = Run(sources=(Source("metrics.csv", "csv", 1),))
 
     assert ranks.compute(Context(run=run, curves=(), findings=table("findings"))) == {}
 
 
 def test_a_survived_fault(tmp_path: Path) -> None:
-    """A fault that training went on after is counted, with its place and what followed."""
+    """A fault after which training continued is counted, with its place and what followed."""
     found = values(tmp_path, job=steps(1, 5) + trace(OOM) + steps(6, 405) + DONE)
 
     assert (found["log_survived_count"], found["log_survived_at"]) == (1, "job.log:11")
     assert (found["log_survived_progress"], found["log_survived_message"]) == (400, OOM[:160])
 
 
-def test_nothing_survived(tmp_path: Path) -> None:
-    """The fault that ended the run is none that was survived."""
+def test_a_final_fault_is_not_survived(tmp_path: Path) -> None:
+    """The fault that ended the run does not count."""
     assert values(tmp_path, job=steps(1, 5) + trace(OOM))["log_survived_count"] == 0
 
 
@@ -82,15 +82,15 @@ def test_silent_ranks(tmp_path: Path, log: str, waiting: str, silent: str | None
 
 
 def test_the_odd_node(tmp_path: Path) -> None:
-    """The one node of two that has faults of its machine is named, with the first of them."""
+    """Of two nodes, the one with machine faults is named, with its first fault."""
     log = steps(1, 9) + "gpu01: step 9 done\ngpu02: " + XID + "gpu02: " + XID + "gpu01: wandb: WARNING slow\n"
     found = values(tmp_path, job=log)
 
     assert (found["log_odd_node"], found["log_odd_count"], found["log_odd_at"]) == ("gpu02", 2, "job.log:11")
 
 
-def test_no_odd_node_among_several(tmp_path: Path) -> None:
-    """Where two nodes have such faults, or only one node is known, none is odd."""
+def test_no_odd_node(tmp_path: Path) -> None:
+    """If both nodes have such faults, or only one node is known, none is odd."""
     both = values(tmp_path, job=steps(1, 9) + "gpu01: " + XID + "gpu02: " + XID)
     alone = values(tmp_path, job=steps(1, 9) + "gpu01: " + XID)
 
@@ -108,11 +108,11 @@ def test_a_rank_that_stays_behind(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_stays_behind_in_one_log(tmp_path: Path) -> None:
-    """By the prefixes of one file; a step or two is usual, and two ranks are too few to tell."""
+    """By the prefixes of one file; a step or two is usual, and two ranks are too few."""
 
     def log(ranks: int, ends: dict[int, int]) -> str:
-        told = ((r, s) for s in range(1, 41) for r in range(ranks) if s <= ends.get(r, 40))
-        return "".join(f"[rank{r}]: step {s} loss {5 / s:.4f}\n" for r, s in told)
+        steps = ((r, s) for s in range(1, 41) for r in range(ranks) if s <= ends.get(r, 40))
+        return "".join(f"[rank{r}]: step {s} loss {5 / s:.4f}\n" for r, s in steps)
 
     behind, level, few = (values(tmp_path, job=log(*case)) for case in ((4, {2: 21}), (4, {2: 39}), (2, {1: 9})))
 

@@ -1,26 +1,28 @@
-"""A loss that goes back to where it began and falls once more as it did from there."""
+"""A loss that returns to its start and falls again as it did there."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from loganalyst.features import relearning
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
 FALL = 0.2 + 2.0 * np.exp(-np.arange(100) / 25)
 
 
-def of(found: Features) -> dict[str, object]:
+def values_of(found: Features) -> dict[str, object]:
     return {name.removeprefix("relearn_"): found.values[name] for name in found.values if name.startswith("relearn_")}
 
 
-def test_the_start_is_repeated(features_of: FeaturesOf) -> None:
-    """100 points and the first 60 of them again: the jump, all the way back, and no mismatch."""
+def test_a_repeated_start(features_of: FeaturesOf) -> None:
+    """100 points and then their first 60 again: the jump, all the way back, and no mismatch."""
     found = features_of({"loss": [*FALL, *FALL[:60]]})
     depth = FALL[1] - np.median(FALL[97:100])
 
-    assert of(found) == {
+    assert values_of(found) == {
         "count": 1,
         "step": 100,
         "start_share": pytest.approx(1.0),
@@ -31,30 +33,30 @@ def test_the_start_is_repeated(features_of: FeaturesOf) -> None:
     assert found.witnesses["relearn_step"].step == 100
 
 
-def test_other_data_falls_otherwise(features_of: FeaturesOf) -> None:
-    """Up to the start, and from there along another curve: the mismatch tells."""
+def test_another_fall_has_a_mismatch(features_of: FeaturesOf) -> None:
+    """Back to the start, and from there along another curve."""
     values = features_of({"loss": [*FALL, *(1.2 + np.exp(-np.arange(60) / 200))]}).values
 
     assert values["relearn_count"] == 1
     assert values["relearn_mismatch"] > 0.3
 
 
-def test_folds_are_several(features_of: FeaturesOf) -> None:
-    """Five folds one behind the other are four falls back."""
+def test_folds_are_several_jumps(features_of: FeaturesOf) -> None:
+    """Five folds in a row return four times."""
     assert features_of({"loss": np.tile(FALL, 5).tolist()}).values["relearn_count"] == 4
 
 
-def test_what_only_falls_or_only_rises_has_none(features_of: FeaturesOf) -> None:
-    """0 is looked and none; too few points, or steps that begin anew, are not looked at."""
-    assert of(features_of({"loss": FALL.tolist()}))["count"] == 0
-    assert of(features_of({"loss": np.linspace(0, 1, 50).tolist()}))["count"] == 0
-    assert set(of(features_of({"loss": FALL[:15].tolist()})).values()) == {None}
-    assert set(of(features_of({"accuracy": FALL.tolist()})).values()) == {None}
+def test_a_steady_fall_or_rise_has_no_jump(features_of: FeaturesOf) -> None:
+    """0 means searched and none found; few points, or steps that restart, are not searched."""
+    assert values_of(features_of({"loss": FALL.tolist()}))["count"] == 0
+    assert values_of(features_of({"loss": np.linspace(0, 1, 50).tolist()}))["count"] == 0
+    assert set(values_of(features_of({"loss": FALL[:15].tolist()})).values()) == {None}
+    assert set(values_of(features_of({"accuracy": FALL.tolist()})).values()) == {None}
 
 
 @pytest.mark.parametrize(("epochs", "count"), [([1, 1, 2], None), ([1, 1, 1.6], 1), ([1, 2, 3], 1)])
-def test_each_pass_may_fall_so(features_of: FeaturesOf, epochs: list[float], count: int | None) -> None:
-    """Where the second pass over the data begins at the jump, the first alone tells nothing; later it does."""
+def test_each_pass_may_fall_alike(features_of: FeaturesOf, epochs: list[float], count: int | None) -> None:
+    """If the second pass begins at the jump, the first alone shows nothing; later passes do."""
     epoch = np.repeat(epochs, [50, 50, 60]).tolist()
     loss = [*FALL, *FALL[:60]]
     points = table("points", {"session": 0, "metric": "loss", "step": range(160), "epoch": epoch, "value": loss})
@@ -62,11 +64,16 @@ def test_each_pass_may_fall_so(features_of: FeaturesOf, epochs: list[float], cou
     assert features_of({}, points=points).values["relearn_count"] == count
 
 
-def test_values_that_are_no_numbers_are_stepped_over(features_of: FeaturesOf) -> None:
-    """A NaN in the midst changes neither the jump nor what is laid over what."""
+def test_nonfinite_values_are_skipped(features_of: FeaturesOf) -> None:
+    """A NaN in between changes neither the jump nor the comparison."""
     loss = np.append(FALL, FALL[:60])
     loss[[40, 110]] = np.nan
     values = features_of({"loss": loss.tolist()}).values
 
     assert (values["relearn_step"], values["relearn_points"]) == (100, 59)
     assert values["relearn_mismatch"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert relearning.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,4 +1,4 @@
-"""What a restart does to training."""
+"""Features of restarts."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from loganalyst.features import resume
+from loganalyst.features.context import Context
 from loganalyst.model import Features, table
 
 FeaturesOf = Callable[..., Features]
@@ -18,7 +20,7 @@ def logged(values: np.ndarray, metric: str = "loss", restart: int = 600) -> pl.D
     return table("points", {"session": session, "metric": metric, "step": STEPS, "value": values, "source": "m.csv"})
 
 
-def test_a_loss_that_goes_on(features_of: FeaturesOf) -> None:
+def test_a_loss_that_continues(features_of: FeaturesOf) -> None:
     """No rise at the restart."""
     row = features_of({}, points=logged(FALL)).values
 
@@ -27,8 +29,8 @@ def test_a_loss_that_goes_on(features_of: FeaturesOf) -> None:
     assert abs(row["resume_start_share"]) < 0.02  # type: ignore[arg-type]
 
 
-def test_a_loss_that_begins_anew(features_of: FeaturesOf) -> None:
-    """The second session stands where the first began."""
+def test_a_loss_that_starts_over(features_of: FeaturesOf) -> None:
+    """The second session begins where the first began."""
     row = features_of({}, points=logged(np.where(STEPS < 600, FALL, FALL[STEPS - 600]))).values
 
     assert row["resume_start_share"] == pytest.approx(1.0, abs=0.1)
@@ -44,8 +46,13 @@ def test_a_rate_that_jumps_at_the_restart(features_of: FeaturesOf) -> None:
 
 
 @pytest.mark.parametrize("restart", [2, 998, 1000])
-def test_too_few_points_on_one_side_tell_nothing(features_of: FeaturesOf, restart: int) -> None:
-    """A restart at the very ends, or none, is not counted."""
+def test_too_few_points_on_one_side(features_of: FeaturesOf, restart: int) -> None:
+    """A restart at the very ends does not count."""
     row = features_of({}, points=logged(FALL, restart=restart)).values
 
     assert (row["resume_count"], row["resume_step"]) == (0, None)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert resume.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

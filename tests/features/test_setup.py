@@ -1,16 +1,18 @@
-"""What the config says of the optimiser, the batches, the model and its data."""
+"""Features of the config: optimiser, batches, model and data."""
 
 from collections.abc import Callable
 
 import pytest
 
+from loganalyst.features import setup
+from loganalyst.features.context import Context
 from loganalyst.model import Features
 
 FeaturesOf = Callable[..., Features]
 
 
-def test_a_batch_is_what_an_update_is_made_from(features_of: FeaturesOf) -> None:
-    """The global batch counts; else the batch of a step times the accumulation."""
+def test_the_samples_of_an_update(features_of: FeaturesOf) -> None:
+    """The global batch counts, otherwise the batch times the accumulation."""
     parts = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 4}
 
     assert features_of({"loss": [1.0]}, parts).values["config_batch"] == 32
@@ -26,25 +28,25 @@ def test_adapters_are_scaled_by_alpha_over_rank(features_of: FeaturesOf) -> None
     assert features_of({"loss": [1.0]}, {"lora_alpha": 64}).values["config_lora_scale"] is None
 
 
-def test_the_part_of_a_model_that_is_trained(features_of: FeaturesOf) -> None:
-    """400 of 16,000 parameters; not known beside adapters, which are few on purpose, and where numbers do not fit."""
-    told = {"num_parameters": 16_000, "trainable_parameters": 400}
+def test_the_trainable_share(features_of: FeaturesOf) -> None:
+    """400 of 16,000 parameters; not known with adapters, or if the numbers contradict each other."""
+    settings = {"num_parameters": 16_000, "trainable_parameters": 400}
 
-    assert features_of({"loss": [1.0]}, told).values["config_trainable_share"] == pytest.approx(0.025)
+    assert features_of({"loss": [1.0]}, settings).values["config_trainable_share"] == pytest.approx(0.025)
     for more in ({"lora_r": 8}, {"num_parameters": 100}):
-        assert features_of({"loss": [1.0]}, told | more).values["config_trainable_share"] is None
+        assert features_of({"loss": [1.0]}, settings | more).values["config_trainable_share"] is None
 
 
-def test_the_embedding_may_be_most_of_a_model(features_of: FeaturesOf) -> None:
-    """50,000 words of width 256 are 12.8 of 16.2 million parameters; numbers that do not fit together say nothing."""
-    told = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
+def test_the_share_of_the_embedding(features_of: FeaturesOf) -> None:
+    """50,000 words of width 256 are 12.8 of 16.2 million parameters; contradicting numbers give none."""
+    settings = {"model.vocab_size": 50_000, "model.n_embd": 256, "n_params": 16_200_000}
 
-    assert features_of({"loss": [1.0]}, told).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
-    assert features_of({"loss": [1.0]}, told | {"n_params": 1000}).values["embedding_parameter_share"] is None
+    assert features_of({"loss": [1.0]}, settings).values["embedding_parameter_share"] == pytest.approx(12.8 / 16.2)
+    assert features_of({"loss": [1.0]}, settings | {"n_params": 1000}).values["embedding_parameter_share"] is None
 
 
-def test_the_same_path_for_training_and_held_out_data_is_seen(features_of: FeaturesOf) -> None:
-    """One path for both is the same data, two are not, one alone says nothing."""
+def test_the_same_path_for_training_and_held_out_data(features_of: FeaturesOf) -> None:
+    """One path for both is the same data, two are not, one alone is unknown."""
 
     def same(**config: str) -> object:
         return features_of({"loss": [1.0]}, config).values["config_same_data"]
@@ -55,9 +57,15 @@ def test_the_same_path_for_training_and_held_out_data_is_seen(features_of: Featu
 
 
 def test_settings_are_read_by_their_usual_names(features_of: FeaturesOf) -> None:
-    """Each under a name in use; a switch is yes or no, and nothing where it says something else."""
-    told = {"optim.betas.1": 0.999, "adam_epsilon": 1e-8, "label_smoothing": 0.1, "dpo.beta": 0.01, "shuffle": "False"}
-    row = features_of({"loss": [1.0]}, told).values
+    """A switch is yes or no, and unknown if it says something else."""
+    settings = {
+        "optim.betas.1": 0.999,
+        "adam_epsilon": 1e-8,
+        "label_smoothing": 0.1,
+        "dpo.beta": 0.01,
+        "shuffle": "False",
+    }
+    row = features_of({"loss": [1.0]}, settings).values
 
     assert (row["config_beta2"], row["config_epsilon"], row["config_smoothing"]) == (0.999, 1e-8, 0.1)
     assert (row["config_dpo_beta"], row["config_shuffle"]) == (0.01, False)
@@ -68,3 +76,10 @@ def test_the_usual_rate_of_sgd_grows_with_the_batch(features_of: FeaturesOf) -> 
     """0.1 for 256 samples, so 0.4 for 1,024."""
     assert features_of({"loss": [1.0]}, {"batch_size": 1024}).values["lr_for_batch"] == 0.4
     assert features_of({"loss": [1.0]}).values["lr_for_batch"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A setting that the config lacks is None."""
+    values = setup.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == dict.fromkeys(feature.name for feature in setup.FEATURES)

@@ -1,5 +1,6 @@
-"""Pauses, silence and slow-downs: what is unusual is found with its place, what recurs is not."""
+"""Features of pauses and of silence before the end."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import polars as pl
 import pytest
 
 import loganalyst
+from loganalyst.features import stalls
+from loganalyst.features.context import Context
 from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -39,7 +42,7 @@ def diagnosed(*points: pl.DataFrame, status: RunStatus = "unknown", **tables: An
     )
 
 
-def told(found: Diagnosis, prefix: str) -> dict[str, Any]:
+def values_with(found: Diagnosis, prefix: str) -> dict[str, Any]:
     return {k: v for k, v in found.features.values.items() if k.startswith(prefix) and v is not None}
 
 
@@ -57,42 +60,45 @@ def clock(pauses: dict[int, float], each: float = 10.0, n: int = STEPS) -> np.nd
 
 class TestStalls:
     def test_one_long_pause(self):
-        """Where, how long, against what was expected, and how much of the time."""
+        """Its place, its length, the expected length, and its share of the time."""
         found = diagnosed(logged(clock({250: 3600.0})))
 
-        assert told(found, "stall_") == {
+        assert values_with(found, "stall_") == {
             "stall_count": 1, "stall_step": 250, "stall_s": 3610.0, "stall_ratio": 361.0,
             "stall_share": pytest.approx(3610 / (399 * 10 + 3600)),
         }  # fmt: skip
         assert causes(found) == ["stalled"]
         assert (found.causes[0].onset_step, found.causes[0].file) == (250, "log.csv")
 
-    def test_every_one_is_counted(self):
-        """Three at odd places; the longest is told."""
+    def test_every_stall_is_counted(self):
+        """Three at irregular places; the longest is reported."""
         found = diagnosed(logged(clock({60: 900.0, 250: 2000.0, 281: 700.0})))
 
-        assert (told(found, "stall_count"), told(found, "stall_step")) == ({"stall_count": 3}, {"stall_step": 250})
+        assert (values_with(found, "stall_count"), values_with(found, "stall_step")) == (
+            {"stall_count": 3},
+            {"stall_step": 250},
+        )
 
     @pytest.mark.parametrize("steps", [range(100, 400, 100), range(50, 400, 50)])
     def test_pauses_at_equal_distances_are_usual(self, steps):
         """Checkpoints, the ends of epochs."""
         found = diagnosed(logged(clock(dict.fromkeys(steps, 600.0))))
 
-        assert told(found, "stall_") == {"stall_count": 0}
+        assert values_with(found, "stall_") == {"stall_count": 0}
         assert causes(found) == []
 
     def test_a_stall_among_pauses_at_equal_distances(self):
         """One of them takes ten times as long as the others."""
         pauses = {**dict.fromkeys(range(50, 400, 50), 590.0), 200: 5990.0}
 
-        assert told(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
+        assert values_with(diagnosed(logged(clock(pauses))), "stall_")["stall_step"] == 200
 
     def test_evaluations_are_usual(self):
-        """Two at odd places, each with its value at the end."""
+        """Two at irregular places, each with a value at its end."""
         times = clock({131: 900.0, 322: 900.0})
         held_out = logged(times[[130, 321]], "val/loss")
 
-        assert told(diagnosed(logged(times), held_out), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(times), held_out), "stall_") == {"stall_count": 0}
 
     def test_checkpoints_are_usual(self):
         """A file was written in each pause."""
@@ -100,26 +106,26 @@ class TestStalls:
         written = [BEGIN + timedelta(seconds=times[i] - 20) for i in (130, 321)]
         saved = table("checkpoints", {"path": ["a.pt", "b.pt"], "time": written, "size": 10, "readable": True})
 
-        assert told(diagnosed(logged(times), checkpoints=saved), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(times), checkpoints=saved), "stall_") == {"stall_count": 0}
 
     def test_a_pause_of_many_steps_is_as_long_as_they_take(self):
         """Rows every step at first, then every hundred steps."""
         steps = np.array([*range(1, 201), *range(300, 1300, 100)])
         points = logged(10.0 * steps).with_columns(step=pl.Series(steps))
 
-        assert told(diagnosed(points), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(points), "stall_") == {"stall_count": 0}
 
     def test_the_time_between_two_sessions_is_no_stall(self):
-        """Nobody was running then."""
+        """Nothing was running then."""
         again = logged(10.0 * np.arange(1, 201) + 90_000, session=1).with_columns(step=pl.col("step") + 200)
 
-        assert told(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
+        assert values_with(diagnosed(logged(10.0 * np.arange(1, 201)), again), "stall_") == {"stall_count": 0}
 
     def test_without_times_nothing_is_known(self):
         """NULL, not 0."""
         points = logged(clock({})).with_columns(time=None).cast({"time": pl.Datetime("us", "UTC")})
 
-        assert told(diagnosed(points), "stall_") | told(diagnosed(points), "log_pause") == {}
+        assert values_with(diagnosed(points), "stall_") | values_with(diagnosed(points), "log_pause") == {}
 
 
 class TestSilence:
@@ -132,7 +138,7 @@ class TestSilence:
         """4,000 s of rows in a job of ten hours: the limit is the consequence."""
         found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(10), job="7")
 
-        assert told(found, "end_silence") == {
+        assert values_with(found, "end_silence") == {
             "end_silence_s": 32_000.0,
             "end_silence_ratio": 3200.0,
             "end_silence_step": 400,
@@ -141,8 +147,8 @@ class TestSilence:
         assert found.causes[0].label == "hang"
 
     @pytest.mark.parametrize("status", ["finished", "running"])
-    def test_a_run_that_finished_or_goes_on_is_not_hung(self, status):
-        """A long evaluation at the end, a slow step."""
+    def test_a_finished_or_running_run_is_not_hung(self, status):
+        """A long evaluation at the end, or a slow step."""
         found = diagnosed(logged(clock({})), status=status, jobs=self.accounted(10, "COMPLETED"), job="7")
 
         assert "hung" not in causes(found)
@@ -151,81 +157,14 @@ class TestSilence:
         """Ten seconds are no silence."""
         found = diagnosed(logged(clock({})), status="timeout", jobs=self.accounted(4010 / 3600), job="7")
 
-        assert told(found, "end_silence_s")["end_silence_s"] == 10.0
+        assert values_with(found, "end_silence_s")["end_silence_s"] == 10.0
         assert "hung" not in causes(found)
 
-    def test_the_machine_went_on(self):
-        """Readings of the tracker's own clock, an hour longer than the loss."""
+    def test_machine_readings_after_the_last_row(self):
+        """The tracker's own readings last an hour longer than the loss."""
         machine = logged(10.0 * np.arange(1, 800), "system/cpu")
 
         assert causes(diagnosed(logged(clock({})), machine)) == ["hung"]
-
-
-class TestThroughput:
-    @pytest.mark.parametrize("metric", ["tokens_per_sec", "step_time"])
-    def test_a_sudden_drop(self, metric):
-        """Half the speed from step 600 of 1,000 on, by the run's own readings."""
-        steps = np.arange(1000)
-        speed = np.where(steps < 600, 1000.0, 500.0) * (1 + 0.02 * np.sin(steps))
-        values = speed if metric == "tokens_per_sec" else 1 / speed
-        found = diagnosed(logged(10.0 * steps), logged(10.0 * steps, metric, values))
-        seen = told(found, "throughput_")
-
-        assert seen["throughput_metric"] == metric
-        assert seen["throughput_last_share"] == pytest.approx(0.5, abs=0.01)
-        assert seen["throughput_drop_share"] == pytest.approx(0.5, abs=0.01)
-        assert abs(seen["throughput_drop_step"] - 600) <= 10
-        assert causes(found) == ["throughput-drop"]
-
-    def test_a_slow_drift_by_the_clock_alone(self):
-        """Steps take three times as long at the end; no single drop."""
-        found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
-        seen = told(found, "throughput_")
-
-        assert seen["throughput_metric"] == "steps per second"
-        assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
-        assert seen["throughput_drop_share"] > 0.8
-        assert causes(found) == ["throughput-drop"]
-
-    @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
-    def test_a_run_of_less_than_a_minute(self, seconds, known):
-        """Is all start: how fast it went on nobody can tell."""
-        rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
-        found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
-
-        assert ("throughput_last_share" in told(found, "throughput_")) is known
-
-    @pytest.mark.parametrize("noise", [0.02, 0.1])
-    def test_a_steady_run(self, noise):
-        """Noise of a few percent, and a slow start."""
-        seconds = 10 * np.random.default_rng(0).lognormal(0, noise, 1000)
-        seconds[:50] *= 4
-        found = diagnosed(logged(np.cumsum(seconds)))
-
-        assert told(found, "throughput_last_share")["throughput_last_share"] > 0.9
-        assert causes(found) == []
-
-    def test_pauses_for_evaluation_are_no_drop(self):
-        """Every fiftieth step waits for one."""
-        found = diagnosed(logged(clock(dict.fromkeys(range(50, 1001, 50), 300.0), n=1000)))
-
-        assert told(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
-
-    @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
-    def test_waiting_for_data(self, share, cause):
-        """The data time beside the step time."""
-        times = 10.0 * np.arange(200)
-        found = diagnosed(
-            logged(times),
-            logged(times, "step_time", np.full(200, 2.0)),
-            logged(times, "data_time", np.full(200, 2.0 * share)),
-        )
-
-        assert told(found, "data_time") == {
-            "data_time_share": pytest.approx(share),
-            "data_time_first_share": pytest.approx(share),
-        }
-        assert causes(found) == cause
 
 
 @pytest.mark.parametrize("run", sorted(path.name for path in RUNS.glob("healthy-*/")))
@@ -241,12 +180,12 @@ class TestEnding:
         (path / "slurm-9.out").write_text("#" * ((size or len(text) + 1) - len(text) - 1) + "\n" + text)
         return path
 
-    def test_a_log_that_ends_in_mid_line(self, tmp_path):
-        """Which line, and how it ends; by itself this is no fault, for many a log has no last line end."""
+    def test_a_log_that_ends_within_a_line(self, tmp_path):
+        """The line and its end; alone this is no fault, because many logs lack a final line end."""
         found = loganalyst.diagnose(self.write(tmp_path, "step 101 | lo"))
         witness = found.features.witnesses["log_ends_mid_line"]
 
-        assert told(found, "log_ends_mid_line") | told(found, "log_cut") == {
+        assert values_with(found, "log_ends_mid_line") | values_with(found, "log_cut") == {
             "log_ends_mid_line": True, "log_cut_text": "step 101 | lo", "log_cut_at_buffer": False,
         }  # fmt: skip
         assert (witness.file, witness.line) == ("slurm-9.out", 102)
@@ -255,7 +194,7 @@ class TestEnding:
     @pytest.mark.parametrize("last", ["step 101 | loss 1\n", " 50%|#####     | 5/10 [00:01<00:01]", "100%"])
     def test_whole_lines_and_progress_bars_are_not_cut(self, tmp_path, last):
         """A bar needs no line end."""
-        assert told(loganalyst.diagnose(self.write(tmp_path, last)), "log_ends_mid_line") == {
+        assert values_with(loganalyst.diagnose(self.write(tmp_path, last)), "log_ends_mid_line") == {
             "log_ends_mid_line": False
         }
 
@@ -265,7 +204,7 @@ class TestEnding:
         assert causes(loganalyst.diagnose(self.write(tmp_path, "step 101 | lo", size))) == cause
 
     def test_a_run_that_still_writes_is_not_called_dead(self, tmp_path):
-        """The same log, the last row a second old."""
+        """The same log with a last row one second old."""
         now = datetime.now(UTC) - timedelta(seconds=101)
         text = "".join(
             f"{now + timedelta(seconds=i):%Y-%m-%d %H:%M:%S} step {i} | loss {2 - i / 100:.3f}\n" for i in range(101)
@@ -274,7 +213,7 @@ class TestEnding:
         (tmp_path / "train.log").write_text(text)
         found = loganalyst.diagnose(tmp_path)
 
-        assert (found.run.status, told(found, "log_cut_at_buffer"), causes(found)) == (
+        assert (found.run.status, values_with(found, "log_cut_at_buffer"), causes(found)) == (
             "running",
             {"log_cut_at_buffer": True},
             [],
@@ -289,7 +228,7 @@ class TestRankLogs:
             (path / name).write_text(
                 "".join(f"{stamp} step {i} loss {2 - i / 1000:.3f}\n" for i, stamp in enumerate(stamps))
             )
-        return told(loganalyst.diagnose(path), "silent_log")
+        return values_with(loganalyst.diagnose(path), "silent_log")
 
     def test_the_rank_that_went_silent_first(self, tmp_path):
         """Rank 2 stops after 100 rows, the others go on to 400."""
@@ -298,5 +237,10 @@ class TestRankLogs:
         assert self.logs(tmp_path, lengths) == {"silent_log_s": 3000.0, "silent_log_file": "rank_2.log"}
 
     def test_logs_that_are_not_of_ranks_are_not_compared(self, tmp_path):
-        """Standard error may say nothing for hours."""
+        """Standard error may be silent for hours."""
         assert self.logs(tmp_path, {"slurm-5.out": 400, "slurm-5.err": 100}) == {}
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Rows without times have no pauses."""
+    assert stalls.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {"end_is_regular": False}

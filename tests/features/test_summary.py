@@ -1,4 +1,4 @@
-"""The run in a few facts: pace and checkpoints."""
+"""A few facts of the run: pace, steps and checkpoints."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -42,15 +42,15 @@ def summary(*points, checkpoints=()):
 
 
 def test_the_pace_is_that_of_the_longest_curve():
-    """Ten steps every two seconds are five a second; without times it is not known."""
+    """Ten steps every two seconds are five per second; without times the pace is not known."""
     assert summary(logged("loss", [1.0] * 50, every=10, seconds=2))["steps_per_second"] == pytest.approx(5)
     assert summary(logged("loss", [1.0] * 50))["steps_per_second"] is None
     assert summary(logged("loss", [1.0], seconds=2))["steps_per_second"] is None
     assert summary(logged("loss", [1.0] * 50, every=0, seconds=2))["steps_per_second"] is None
 
 
-def test_the_checkpoint_nearest_to_the_best_value_is_found():
-    """Of the held-out loss, not of the training loss; one that is empty is none."""
+def test_the_checkpoint_nearest_to_the_best_value():
+    """Of the held-out loss, not of the training loss; an empty checkpoint does not count."""
     saved = [("a.pt", 10, True), ("b.pt", 20, True), ("c.pt", 21, False), ("model-best.pt", None, True)]
     told = summary(
         logged("loss", [1 / (i + 1) for i in range(40)]),
@@ -78,12 +78,12 @@ def test_a_word_that_contains_best_is_not_the_best():
 
 
 def test_without_a_checkpoint_there_is_none_to_name():
-    """Not known is None."""
+    """The value is None."""
     assert summary(logged("loss", [1.0] * 9))["checkpoint"] is None
 
 
-def test_the_last_step_is_that_of_what_is_judged():
-    """Else that of what nobody knows the meaning of; a machine's counters are no training."""
+def test_the_last_step_is_that_of_judged_curves():
+    """Otherwise of unknown metrics; machine counters do not count."""
     unknown = logged("theta0", [1.0] * 30)
 
     assert summary(logged("loss", [1.0] * 10), unknown)["last_step"] == 9

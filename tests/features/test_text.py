@@ -48,13 +48,13 @@ def test_every_feature_is_declared_once(tmp_path: Path) -> None:
     assert set(values(tmp_path, STEPS + TRACE + OOM).values) <= set(names)
 
 
-def test_no_log_is_not_known() -> None:
-    """Without a job log nothing is said, not even zero."""
+def test_without_a_log_nothing_is_known() -> None:
+    """Not even zero."""
     assert features(Run(sources=(Source("metrics.csv", "csv", 1),))).values == {}
 
 
 def test_a_log_without_fault(tmp_path: Path) -> None:
-    """Where a log was read and holds no fault, features say none and zero."""
+    """A log without a fault gives none and zero."""
     found = values(tmp_path, STEPS + "Training completed.\n").values
 
     assert tuple(found[f"log_{k}"] for k in ("root_label", "root_pattern", "kill_signal")) == ("none", "none", "none")
@@ -80,7 +80,7 @@ def test_cuda_oom(tmp_path: Path) -> None:
 
 
 def test_the_block_of_the_root_cause(tmp_path: Path) -> None:
-    """Where a worker's own traceback is printed below, its exception and frame are told; and how many ranks did it."""
+    """Exception and frame of a worker's own traceback below the line, and the number of ranks that printed it."""
     outer = [
         "Traceback (most recent call last):",
         '  File "/home/me/train.py", line 7, in main',
@@ -108,7 +108,7 @@ def test_the_block_of_the_root_cause(tmp_path: Path) -> None:
 
 
 def test_host_memory_sizes(tmp_path: Path) -> None:
-    """What the scheduler measured is given in GiB."""
+    """The scheduler's measurements in GiB."""
     got = values(
         tmp_path, "slurmstepd: error: StepId=7.0 exceeded memory limit (2147483648 > 1073741824), being killed"
     ).values
@@ -158,8 +158,8 @@ def test_host_memory_sizes(tmp_path: Path) -> None:
         ("For debugging consider passing CUDA_LAUNCH_BLOCKING=1.\n", ("none", None)),
     ],
 )  # fmt: skip
-def test_order_of_blame(tmp_path: Path, log: str, expected: tuple[object, object]) -> None:
-    """Which line is the root cause when several could be."""
+def test_the_order_of_blame(tmp_path: Path, log: str, expected: tuple[object, object]) -> None:
+    """Which line is the root cause if several could be."""
     assert expected == blamed(tmp_path, log)
 
 
@@ -178,7 +178,7 @@ def test_the_last_session_counts(tmp_path: Path) -> None:
 
 
 def test_every_session_has_its_own_cause(tmp_path: Path) -> None:
-    """Of a file with several jobs each session is judged on its own: label, line, rank and node."""
+    """In a file with several jobs each session has its own label, line, rank and node."""
     path = tmp_path / "train.log"
     path.write_text(
         STEPS + f"[rank2]: {OOM}\n" + CANCEL.replace("JOB 7", "STEP 7.0") + "Namespace(lr=0.1)\n" + STEPS
@@ -192,8 +192,8 @@ def test_every_session_has_its_own_cause(tmp_path: Path) -> None:
     assert found == [("cuda_oom", 9, 2, None), ("slurm_timeout", 20, None, "n1"), None]
 
 
-def test_a_start_that_said_nothing_yet_is_not_judged(tmp_path: Path) -> None:
-    """After a requeue the cause is that of the start before, until the new one says something."""
+def test_a_silent_session_is_not_judged(tmp_path: Path) -> None:
+    """After a requeue the cause is that of the previous session until the new one prints something."""
     path = tmp_path / "train.log"
     preempted = LIMIT.replace("TIME LIMIT", "PREEMPTION")
     path.write_text(STEPS + preempted + "Namespace(lr=0.1)\nloading\n")
@@ -225,7 +225,7 @@ def test_counts(tmp_path: Path) -> None:
 
 
 def test_labelled_corpus() -> None:
-    """On the labelled logs at least nine in ten causes are right and no healthy log is called sick."""
+    """At least nine in ten causes are right and no healthy log is called failed."""
     corpus = Path(__file__).parents[2] / "../shared/corpus/text"
     if not corpus.is_dir():
         pytest.skip("the corpus of labelled logs is not here")

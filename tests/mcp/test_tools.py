@@ -199,7 +199,7 @@ def test_a_script_is_handed_out(talk: Talk) -> None:
         ("no metric", "no metric 'val_ac'; did you mean 'val_acc'?"),
         ("no rule", "lr-to-high: no such rule; did you mean 'lr-too-high'?"),
         ("no script", "gradient_norm: no such script; did you mean 'gradient_norms'?"),
-        ("no checkpoint", "is no checkpoint; a safetensors file"),
+        ("no checkpoint", "is not a checkpoint; a safetensors file"),
     ],
 )
 def test_faults_are_told(talk: Talk, asked: str, said: str) -> None:

@@ -40,7 +40,7 @@ def healthy() -> ReplaySpec:
 
 
 def rate_too_high() -> ReplaySpec:
-    """The rate is raised eightyfold at step 60: the loss climbs until it overflows."""
+    """The rate rises eightyfold at step 60: the loss climbs until it overflows."""
     return spec(0.05, data(), raised=(60, 80.0))
 
 
@@ -60,7 +60,7 @@ def log_of_zero() -> ReplaySpec:
 
 
 def hangs_in_the_loss() -> ReplaySpec:
-    """The third batch never comes to an end."""
+    """The third batch never ends."""
 
     def loss(model, batch):
         while float(batch[0][0, 0]) == float(batches(52)[0][0, 0]):

@@ -1,4 +1,4 @@
-"""Entries that hang, fork, eat memory, exit or print: without torch, so that they start at once."""
+"""Entries that hang, fork, eat memory, exit or print. They start fast because they do not import torch."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ def hangs():
 
 
 def forks():
-    """Children, one of them in a session of its own; it tells who they are, then waits for ever."""
+    """Starts children, one of them in its own session, writes down their ids, and waits for ever."""
     apart = "import time; time.sleep(600)"
     children = [subprocess.Popen([sys.executable, "-c", apart], start_new_session=own).pid for own in (False, True)]
     with open(os.environ["CHILDREN"], "w", encoding="utf-8") as file:
@@ -37,7 +37,7 @@ def exits_at_once():
 
 
 def prints_garbage():
-    """What it prints, on either stream or by its descriptor, is no answer."""
+    """Its output, on any stream or descriptor, is not an answer."""
     for _ in range(200):
         print("{" * 1000)
         os.write(1, b'{"kind": "measured"}\n')

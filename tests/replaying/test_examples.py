@@ -40,7 +40,7 @@ def example(tmp_path, monkeypatch):
 
 def at_checkpoint(module, run, onset, steps):
     """A bench at the last checkpoint before a step, as `replay` makes it."""
-    spec, picked = module.replay_spec(), checkpointchoice.chosen(la.diagnose(run), onset, None)
+    spec, picked = module.replay_spec(), checkpointchoice.choose(la.diagnose(run), onset, None)
     loaded = stateloading.load(picked.path, spec)
     assert loaded.notes == []
     return Bench(spec, torch.device("cpu"), loaded.step, onset, steps, random_state=loaded.random_state)

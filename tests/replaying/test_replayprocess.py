@@ -1,4 +1,4 @@
-"""User code that hangs, forks, eats memory, exits or prints: ended, clearly, with all it started."""
+"""User code that hangs, forks, eats memory, exits or prints is ended, with all that it started."""
 
 import os
 import time
@@ -23,27 +23,29 @@ def asked(function, *, budget=60.0, memory=2 * GB):
 
 
 def alive(process: int) -> bool:
-    """Whether it runs; one that has ended and nobody asked for does not."""
+    """Whether the process runs; a zombie does not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_what_hangs_is_ended_within_the_budget():
+def test_a_hanging_entry_is_ended_within_the_budget():
     with pytest.raises(EndedError, match=r"did not end within the budget of 3 s, while calling .*hangs; it was ended"):
         asked("hangs", budget=3)
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="who left the session is told by Linux only")
-def test_children_end_with_it_in_whatever_session_they_are(tmp_path, monkeypatch):
-    told = tmp_path / "children"
-    monkeypatch.setenv("CHILDREN", str(told))
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="only Linux reports processes that left the session"
+)
+def test_children_in_any_session_end_with_the_process(tmp_path, monkeypatch):
+    ids = tmp_path / "children"
+    monkeypatch.setenv("CHILDREN", str(ids))
 
     with pytest.raises(EndedError):
         asked("forks", budget=4)
 
-    children = [int(word) for word in told.read_text().split()]
+    children = [int(word) for word in ids.read_text().split()]
     until = time.monotonic() + 10
     while any(map(alive, children)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -51,32 +53,32 @@ def test_children_end_with_it_in_whatever_session_they_are(tmp_path, monkeypatch
     assert not any(map(alive, children))
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is told by Linux only")
-def test_what_eats_memory_is_ended():
-    with pytest.raises(EndedError, match=r"GB of memory, more than the 0\.4 GB it may, while calling"):
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux reports memory")
+def test_an_entry_that_eats_memory_is_ended():
+    with pytest.raises(EndedError, match=r"GB of memory; 0\.4 GB are allowed, while calling"):
         asked("eats_memory", memory=400_000_000)
 
 
-def test_what_exits_ends_with_its_word():
+def test_an_entry_that_exits_is_an_error_with_its_message():
     with pytest.raises(ReplayError, match="raised SystemExit: enough"):
         asked("exits")
 
 
-def test_what_ends_its_process_is_told_with_what_it_printed_last():
-    with pytest.raises(EndedError, match=r"ended by itself \(exit code 7\).*'the last words'"):
+def test_a_process_that_exits_is_reported_with_its_last_output():
+    with pytest.raises(EndedError, match=r"its process exited \(exit code 7\).*'the last words'"):
         asked("exits_at_once")
 
 
-def test_what_is_printed_is_no_answer():
+def test_output_is_not_taken_for_an_answer():
     with pytest.raises(ReplayError, match="raised ValueError: enough printed"):
         asked("prints_garbage")
 
 
 def test_an_error_names_the_line_of_the_users_code():
-    with pytest.raises(ReplayError) as told:
+    with pytest.raises(ReplayError) as error:
         asked("raises")
 
-    place, _, line = told.value.where.rpartition(":")
+    place, _, line = error.value.where.rpartition(":")
     assert place == misbehaving.__file__
     assert "no such key" in Path(place).read_text().splitlines()[int(line) - 1]
 
@@ -85,21 +87,19 @@ def test_an_error_names_the_line_of_the_users_code():
     ("function", "message"),
     [("returns_nothing", "returned a NoneType; it returns a loganalyst.ReplaySpec"), ("hang", "did you mean 'hangs'")],
 )
-def test_an_entry_that_is_none_is_told(function, message):
+def test_an_invalid_entry_is_refused(function, message):
     with pytest.raises(ReplayError, match=message):
         asked(function)
 
 
-def test_what_answers_with_nonsense_is_ended(monkeypatch):
-    monkeypatch.setattr(
-        "loganalyst.replaying.replayprocess._START", "print('{', flush=True); import time; time.sleep(60)"
-    )
+def test_a_process_with_invalid_answers_is_ended():
+    code = "print('{', flush=True); import time; time.sleep(60)"
 
-    with pytest.raises(EndedError, match="it said what is no answer"):
-        asked("hangs")
+    with Sandbox("x:y", 60, 2 * GB, code=code) as sandbox, pytest.raises(EndedError, match="it sent an invalid answer"):
+        list(sandbox.ask({}))
 
 
-def test_the_process_has_a_session_of_its_own(tmp_path):
+def test_the_process_has_its_own_session(tmp_path):
     with Sandbox("x:y", 60, GB) as sandbox:
         assert os.getsid(sandbox._child.pid) == sandbox._child.pid != os.getsid(0)
     assert sandbox._child.poll() is not None

@@ -1,4 +1,4 @@
-"""Checkpoints of torch, Lightning, HF and safetensors into a spec's objects; what does not fit is told, never run."""
+"""Checkpoints of torch, Lightning, HF and safetensors are loaded into a spec; misfits are named, no code runs."""
 
 import os
 
@@ -71,7 +71,7 @@ def write_hf(path, made):
 
 
 @pytest.mark.parametrize("write", [write_torch, write_lightning, write_hf])
-def test_all_of_a_training_is_restored(write, trained, tmp_path):
+def test_the_whole_state_of_a_training_is_restored(write, trained, tmp_path):
     made = fresh()
 
     found = stateloading.load(write(tmp_path, trained), made)
@@ -88,7 +88,7 @@ def test_all_of_a_training_is_restored(write, trained, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
-def test_weights_alone_are_restored_and_the_rest_begins_anew(dtype, trained, tmp_path):
+def test_weights_alone_are_restored_and_the_optimiser_starts_from_scratch(dtype, trained, tmp_path):
     weights = {name: value.to(dtype) for name, value in trained.model.state_dict().items()}
     safetensors.torch.save_file(weights, tmp_path / "x.safetensors")
     made = fresh()
@@ -102,7 +102,7 @@ def test_weights_alone_are_restored_and_the_rest_begins_anew(dtype, trained, tmp
     ]
 
 
-def test_what_does_not_fit_is_told_by_name(trained, tmp_path):
+def test_misfits_are_named(trained, tmp_path):
     weights = {**trained.model.state_dict(), "extra.weight": torch.ones(2)}
     weights["1.weight"] = torch.ones(1, 99)
     del weights["0.bias"]
@@ -124,13 +124,13 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
         stateloading.load(tmp_path / "x.pt", fresh())
 
 
-def test_state_of_an_optimiser_with_other_groups_is_told(trained, tmp_path):
+def test_a_state_of_other_groups_is_reported(trained, tmp_path):
     state = states(trained)
     state["optimizer"]["param_groups"][0]["params"] = [0]
     torch.save(state, tmp_path / "x.pt")
 
     assert (
-        "the optimiser's state does not fit groups of [4] parameters: it begins anew"
+        "the optimiser's state does not fit groups of [4] parameters: it starts from scratch"
         in stateloading.load(tmp_path / "x.pt", fresh()).notes
     )
 
@@ -151,7 +151,7 @@ def test_a_malicious_pickle_is_refused_and_not_run(trained, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_malicious_state_beside_the_model_is_left_out_and_not_run(trained, tmp_path):
+def test_a_malicious_state_next_to_the_model_is_left_out_and_not_run(trained, tmp_path):
     folder = write_hf(tmp_path, trained)
     torch.save({"x": Evil(tmp_path / "ran")}, folder / "optimizer.pt")
 
@@ -165,13 +165,13 @@ def test_memory_is_estimated_before_loading(trained, tmp_path):
     """Weights three times (with gradients and the copy), Adam's two moments twice: 7 times the weights."""
     made = fresh()
 
-    assert stateloading.needed(write_torch(tmp_path, trained), made) == 7 * 4 * sum(
+    assert stateloading.needed_memory(write_torch(tmp_path, trained), made) == 7 * 4 * sum(
         p.numel() for p in made.model.parameters()
     )
 
 
 @pytest.mark.parametrize("cuda", [lambda state: state, lambda state: [state, state + 1]], ids=["one", "of-each-gpu"])
-def test_random_states_of_cpu_and_gpu_are_told_apart(cuda, trained, tmp_path):
+def test_random_states_of_cpu_and_gpu_are_distinguished(cuda, trained, tmp_path):
     """As HF's Trainer and Accelerate write them, for one GPU or for each."""
     state = torch.arange(16, dtype=torch.uint8)
     cpu = torch.get_rng_state()

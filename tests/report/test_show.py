@@ -24,7 +24,7 @@ def test_show_tells_what_was_read(failed):
         "  train/loss  train_loss     2,465   2.32 → NaN (1 not finite)  rules/roles.yaml: train_loss",
         "  optim.lr  0.003  config.yaml",
         "  events.out.tfevents.1 from byte 80,000  record checksum is wrong (1.2 kB)",
-        "  curves  2 looked at in full, 1 not judged by their shape",
+        "  curves  2 examined in full, 1 shape not judged",
         "  - validation loss is not logged: not judged: Overfitting, Data leakage",
     ):
         assert line in lines
@@ -47,7 +47,7 @@ def test_show_names_a_few_causes_that_one_thing_costs(failed):
     many = tuple(replace(one, id=str(i), title=f"Cause {i}") for i in range(30))
     text = show.render(replace(failed, unknown=many), width=100)
 
-    assert f"- {one.why}: not judged: Cause 0, Cause 1, Cause 2, Cause 3, 26 more" in text
+    assert f"- {one.why}: not judged: Cause 0, Cause 1, Cause 2, Cause 3 and 26 more" in text
 
 
 def test_show_metric_tells_its_values(failed):

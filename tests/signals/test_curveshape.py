@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import shape
+from loganalyst.signals.curveshape import shape
 
 T = np.arange(2000)
 RNG = np.random.default_rng(11)
@@ -29,14 +29,14 @@ def test_decay_in_numbers():
 
 
 def test_the_last_level_has_no_lag():
-    """Of a straight fall it is the value at the end, not that of the middle of the last tenth; noise has no trend."""
+    """For a straight fall it is the value at the end, not in the middle of the last tenth; noise has no trend."""
     assert shape(2 - T / 2000 + 0.5 * NOISE).last == pytest.approx(1.0, abs=0.01)
     assert shape(2 - T[:12] / 12).last == pytest.approx(2 - 11 / 12)
     assert shape(1 + NOISE).last == pytest.approx(float(np.median((1 + NOISE)[-200:])))
 
 
 def test_tail_slope_has_sign_size_and_significance():
-    """A line that falls by 3 % of its level over the last 30 % says so, far beyond its error."""
+    """A line that falls by 3 % of its level over the last 30 %, far beyond its error."""
     s = shape(1 - 0.1 * T / 2000 + 0.01 * NOISE)
 
     assert s.tail_slope == pytest.approx(-0.03 / 0.915, rel=0.02)
@@ -87,8 +87,8 @@ def test_constant_share_counts_exact_equals():
     assert shape(np.zeros(100)).constant_share == 1.0
 
 
-def test_swings_are_counted_beside_noise_and_trend():
-    """Eight waves after the first fifth rise nine times, half-way at both ends; a falling curve and noise do not."""
+def test_swings_are_counted_despite_noise_and_trend():
+    """Eight waves after the first fifth rise nine times; a falling curve and noise do not."""
     waves = shape(1 + 0.2 * np.sin(2 * np.pi * T / 200) + 0.5 * NOISE)
 
     assert waves.swing_count == 9
@@ -116,8 +116,8 @@ def test_negative_and_zero_values_have_no_ratios():
 
 
 @pytest.mark.parametrize("values", [[], [np.nan], [1.0], [1.0, 2.0], [1.0, 2.0, 3.0]])
-def test_few_points_leave_the_rest_unknown(values):
-    """What cannot be told is None, never 0."""
+def test_few_points_leave_features_unknown(values):
+    """Unknown is None, never 0."""
     s = shape(values)
 
     assert s.n == len(values)

@@ -1,4 +1,4 @@
-"""Fits of a falling curve, beside scipy's least squares."""
+"""Fits of a falling curve, compared with scipy's least squares."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 
-from loganalyst.signals import convergence
+from loganalyst.signals.fallinglaw import convergence
 from loganalyst.signals.robuststatistics import lag1
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ def noisy(kind: str, rate: float, seed: int = 0, noise: float = 0.02) -> Array:
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
 def test_fits_are_those_of_curve_fit(kind: str, rate: float) -> None:
-    """Rate, limit and their errors agree with scipy's on the part after the first tenth, but for autocorrelation."""
+    """Rate, limit and their errors agree with scipy's after the first tenth, apart from autocorrelation."""
     y, kept = noisy(kind, rate), T >= 0.1
     known, covariance = curve_fit(LAWS[kind], T[kept], y[kept], p0=(0.9, 1.5, rate), maxfev=20_000)
     rho = lag1(y[kept] - LAWS[kind](T[kept], *known))
@@ -43,7 +43,7 @@ def test_fits_are_those_of_curve_fit(kind: str, rate: float) -> None:
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_the_true_values_lie_within_the_errors(kind: str) -> None:
-    """Of 200 noisy curves two standard errors hold the limit, and the gain of as many steps again, in nine of ten."""
+    """In nine of ten of 200 noisy curves, two standard errors contain the limit and the gain."""
     truth = LAWS[kind](np.array([1.0, 2.0]), 1.0, 2.0, 1.0)
     found = [convergence(T, noisy(kind, 1.0, seed)) for seed in range(200)]
     limits = sum(f is not None and abs(f.limit - 1.0) < 2 * f.limit_error for f in found)
@@ -54,7 +54,7 @@ def test_the_true_values_lie_within_the_errors(kind: str) -> None:
 
 
 def test_autocorrelated_noise_widens_the_errors() -> None:
-    """The error of the limit holds under AR(1) noise, too."""
+    """The error of the limit is right under AR(1) noise too."""
     inside = 0
     for seed in range(100):
         noise = np.random.default_rng(seed).normal(0, 0.02, N)
@@ -104,6 +104,5 @@ def test_single_outliers_do_not_count() -> None:
     [[], [1.0] * 50, list(range(50)), [float("nan")] * 50, [3.0, 2.0, 1.0], [-1e308] * 20 + [1e308], [0.0] * 40],
     ids=["empty", "constant", "rising", "nan", "short", "huge", "zero"],
 )
-def test_what_does_not_fall_has_no_law(values: list[float]) -> None:
-    """None, and no error."""
+def test_curves_that_do_not_fall_have_no_law(values: list[float]) -> None:
     assert convergence(np.arange(len(values)), values) is None

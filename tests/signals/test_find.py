@@ -74,8 +74,8 @@ def test_unjudged_and_empty_curves_are_skipped():
     assert coverage == {"full": 0, "screened": 0, "skipped": 2}
 
 
-def test_beyond_forty_only_what_the_screen_marks():
-    """Quiet curves beyond the fortieth are screened only; one with a spike among them is still found."""
+def test_beyond_forty_curves_only_marked_ones_are_read():
+    """Quiet curves after the fortieth are only screened; one with a spike is still found."""
     curves = [curve(f"loss/{i}", noisy(i)) for i in range(60)]
     curves[55].values[500] *= 5
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import Gap, gap
+from loganalyst.signals.gap import Gap, gap
 
 STEPS = np.arange(2000)
 TRAIN = 2 * np.exp(-STEPS / 700) + 0.02 * np.random.default_rng(0).standard_normal(2000)
@@ -20,7 +20,7 @@ def validation(rise):
 
 
 def test_overfitting_in_numbers():
-    """Validation is best where it was made to be, then doubles while training goes on falling."""
+    """Validation is best at the constructed step, then doubles while training continues to fall."""
     g = gap(STEPS, TRAIN, VAL_STEPS, validation(0.7))
 
     assert abs(g.best_step - 1000) <= 100
@@ -34,8 +34,8 @@ def test_overfitting_in_numbers():
     assert g.final_ratio > g.best_ratio > 0
 
 
-def test_of_neighbours_that_share_a_level_the_lowest_is_best():
-    """The median of three is the same at both; the checkpoint to keep is that of the lower value."""
+def test_the_best_of_neighbours_with_one_median_is_the_lowest():
+    """The median of three is equal; the checkpoint to keep is that of the lower value."""
     g = gap([], [], range(5), [0.9336, 0.8345, 0.8237, 0.8707, 0.9204])
 
     assert (g.best_step, g.best_value, g.points_after_best) == (2, 0.8237, 2)
@@ -50,8 +50,8 @@ def test_a_curve_that_only_falls_has_no_rise():
     assert g.train_fall == pytest.approx(0, abs=0.1)
 
 
-def test_the_gap_widens_from_where_it_was_made_to():
-    """Two losses that fall together until step 1,000 part there; two that stay together have no onset."""
+def test_the_onset_of_a_widening_gap():
+    """Two losses diverge at step 1,000; two that stay together have no onset."""
     together, noise = np.linspace(2, 1, 2000), 0.01 * np.random.default_rng(2).standard_normal(40)
     parted = together[::50] + np.maximum(VAL_STEPS - 1000, 0) / 1000
     g, same = gap(STEPS, together, VAL_STEPS, parted + noise), gap(STEPS, together, VAL_STEPS, together[::50] + noise)
@@ -74,7 +74,7 @@ def test_order_of_points_does_not_matter():
 
 
 def test_disjoint_steps_leave_training_unknown():
-    """Without training at or after the best validation nothing is said about training."""
+    """Without training at or after the best validation, nothing is known about training."""
     g = gap([0, 1, 2], [3.0, 2.0, 1.0], [10, 20, 30], [1.0, 0.5, 0.9])
 
     assert g.best_step == 20
@@ -83,7 +83,7 @@ def test_disjoint_steps_leave_training_unknown():
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [np.nan, 1.0]])
-def test_fewer_than_two_points_say_nothing(values):
+def test_fewer_than_two_points_have_no_gap(values):
     """One validation point has no best."""
     assert Gap() == gap(STEPS, TRAIN, range(len(values)), values)
 

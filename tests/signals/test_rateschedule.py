@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from loganalyst.signals import Schedule, schedule
+from loganalyst.signals.rateschedule import Schedule, schedule
 
 T = np.arange(1001)
 COSINE = (1 + np.cos(np.pi * T / 1000)) / 2
@@ -23,7 +23,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_named_schedules(kind):
-    """Every schedule is called by its name, at any scale."""
+    """Every schedule has its name, at any scale."""
     assert kind == schedule(T, SHAPES[kind]).kind
     assert kind == schedule(T, 3e-4 * SHAPES[kind]).kind
 
@@ -40,7 +40,7 @@ def test_warm_up_before_a_decay(kind):
     assert (s.first, s.peak) == (0, 1.0)
 
 
-def test_drops_stand_where_the_rate_falls():
+def test_drops_are_where_the_rate_falls():
     """Each sudden fall by 30 % or more gives its step."""
     s = schedule(T * 10, SHAPES["step"])
 
@@ -62,7 +62,7 @@ def test_a_later_cycle_may_reach_a_little_higher():
 
 
 def test_warm_restarts_are_counted():
-    """Three cosine cycles restart twice, at a jump each, and have the name of the first."""
+    """Three cosine cycles restart twice, each with a jump, and take the name of the first."""
     s = schedule(T, (1 + np.cos(np.pi * (T % 334) / 334)) / 2)
 
     assert (s.restarts, s.kind, s.jump_steps) == (2, "cosine", (334, 668))
@@ -70,7 +70,7 @@ def test_warm_restarts_are_counted():
 
 
 def test_thousands_of_restarts_are_counted():
-    """Short and long cycles in turn, as of a job that began anew over and over."""
+    """Short and long cycles alternate, as in a job that restarted over and over."""
     cycles = [np.linspace(1, 0, n) for n in (50, 3, 700)] * 1000
     s = schedule(np.arange(753_000), np.concatenate(cycles))
 
@@ -84,8 +84,8 @@ def test_a_warm_up_in_steps_is_no_jump():
     assert schedule(T, rate).jump_steps == (600,)
 
 
-def test_a_jump_above_all_before_is_a_jump():
-    """A rate that stood still for a tenth of the run has warmed up: what comes then at once is no warm-up."""
+def test_a_jump_above_all_earlier_rates_is_a_jump():
+    """A rate that stayed constant for a tenth of the run has warmed up."""
     s = schedule(T, np.select([T < 50, T < 500], [0.0001, 0.001], 0.03))
     waits = schedule(T, np.select([T < 300], [0.0], 0.03))  # a rate of 0 has not begun
 

@@ -1,16 +1,23 @@
-"""Medians of many narrow windows, which are sorted side by side, are those of numpy."""
+"""Robust statistics, compared with numpy."""
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from loganalyst.signals.robuststatistics import MANY, NARROW, median, medians, quantiles, running_median
+from loganalyst.signals.robuststatistics import (
+    MAX_NETWORK_WIDTH,
+    MIN_NETWORK_ROWS,
+    median,
+    medians,
+    quantiles,
+    running_median,
+)
 
 
-@pytest.mark.parametrize("width", [*range(1, NARROW + 2), 100])
-@pytest.mark.parametrize("count", [1, 50, MANY + 200])
+@pytest.mark.parametrize("width", [*range(1, MAX_NETWORK_WIDTH + 2), 100])
+@pytest.mark.parametrize("count", [1, 50, MIN_NETWORK_ROWS + 200])
 def test_medians_are_those_of_numpy(width: int, count: int) -> None:
-    """Of windows of any width and number, with many equal values."""
+    """For windows of any width and number, with many equal values."""
     values = np.random.default_rng(width).standard_normal(count + width).round(1)
     windows = sliding_window_view(values, width)
 

@@ -1,20 +1,21 @@
+"""Short series without a known role."""
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
+from loganalyst.model import ChangePoint
 from loganalyst.signals import change_points
-from loganalyst.signals.seasonalpart import season
-from loganalyst.signals.segments import learning, segments
+from loganalyst.signals.preparedcurve import prepare
+from loganalyst.signals.segments import segments
+from loganalyst.signals.shortseries import plain
 
 N = 240
 T = np.arange(N)
 NOISE = np.random.default_rng(11).standard_normal(N)
 
 
-def test_two_level_shifts_in_a_plain_series():
-    """Of a series of which nothing is told, both shifts are told with their direction."""
+def test_two_level_shifts_in_a_series_without_role():
+    """Both are reported with their direction."""
     found = change_points(NOISE + 6 * (T >= 80) - 9 * (T >= 170))
 
     assert [(c.index, c.kind) for c in found] == [(80, "level_up"), (170, "level_down")]
@@ -39,36 +40,18 @@ def test_the_season_is_no_change():
 
 
 def test_autocorrelated_noise_is_no_change():
-    """A random walk wanders; in twenty of them at most two changes are seen."""
+    """A random walk wanders; twenty of them show at most two changes."""
     walks = [np.cumsum(np.random.default_rng(seed).standard_normal(N)) for seed in range(20)]
 
     assert sum(bool(segments(walk)) for walk in walks) <= 2
 
 
-def test_a_learning_curve_is_told_from_a_line():
-    """What falls fast and slows down is taken for a learning curve; a line, a rise and a constant are not."""
-    curve = np.exp(-T / 30) + 0.02 * NOISE
+def test_spikes_stay_and_unconfirmed_shifts_go():
+    """The series has a level shift at 150; the detector that put it at 152 names it, one at 40 is dropped."""
+    series = np.where(np.arange(300) >= 150, 5.0, 0.0) + np.random.default_rng(4).normal(0, 0.5, 300)
+    spike = ChangePoint(20, 20, "spike", 9.0, 0.9)
+    near, far = (ChangePoint(at, None, "level_up", 10.0, 0.9) for at in (152, 40))
 
-    assert learning(curve)
-    assert not learning(-curve)
-    assert not learning(-0.01 * T + 0.1 * NOISE)
-    assert not learning(np.ones(N))
+    found = plain(prepare(series), [spike, near, far])
 
-
-def test_season_has_the_period_and_no_mean():
-    """The part that repeats is found exactly; a series without one has none."""
-    swing = np.tile([1.0, -3.0, 2.0, 0.0], 30)
-
-    assert np.allclose(season(swing + 7)[4:-4], swing[4:-4], atol=1e-9)
-    assert not season(NOISE).any()
-
-
-@given(arrays.arrays(np.float64, st.integers(20, 80), elements=st.integers(-50, 50).map(float)), st.integers(-200, 200))
-@settings(max_examples=40, deadline=None)
-def test_scale_does_not_matter(values, power):
-    """a·x has the same segmentation, whatever the series; cuts lie inside it in order."""
-    cuts = [c.index for c in segments(values)]
-
-    assert cuts == [c.index for c in segments(np.ldexp(values, power))]
-    assert cuts == sorted(set(cuts))
-    assert all(0 < c < values.size for c in cuts)
+    assert [(c.index, c.kind) for c in found] == [(20, "spike"), (150, "level_up")]

@@ -1,9 +1,9 @@
-"""Where two curves part: exact on made curves, rarely by chance, the same in any unit."""
+"""Where two curves split: exact on constructed curves, rarely by chance, the same in any unit."""
 
 import numpy as np
 import pytest
 
-from loganalyst.signals import parting
+from loganalyst.signals.splitpoint import parting
 
 STEPS = np.arange(1000)
 
@@ -29,14 +29,14 @@ def test_curves_of_two_seeds_stay_together():
     assert [k for k in range(100) if parting(STEPS, fall(2 * k), STEPS, fall(2 * k + 1))] == []
 
 
-def test_lower_is_told_by_its_sign():
+def test_the_sign_shows_the_lower_curve():
     ours = fall(1)
     ours[400:] *= 0.6
 
     assert parting(STEPS, ours, STEPS, fall(2)).sign == -1
 
 
-def test_what_is_apart_for_a_while_is_together_at_the_end():
+def test_curves_that_split_may_meet_again():
     ours = fall(1)
     ours[300:500] *= 2
 
@@ -56,15 +56,15 @@ def test_better_first_and_worse_for_good():
     assert abs(found.index - 200) <= 10
 
 
-def test_a_single_outlier_is_no_parting():
+def test_a_single_outlier_is_no_split():
     ours = fall(1)
     ours[500] *= 1e6
 
     assert parting(STEPS, ours, STEPS, fall(2)) is None
 
 
-def test_equal_values_are_told_to_their_last_step():
-    """The same seed: all equal until the change takes hold."""
+def test_the_last_step_with_equal_values():
+    """With the same seed all values are equal until the change takes effect."""
     ours, theirs = fall(1), fall(1)
     ours[250:] = fall(3)[250:] * 1.4
 
@@ -73,7 +73,7 @@ def test_equal_values_are_told_to_their_last_step():
     assert (found.index, found.equal) == (250, 249)
 
 
-def test_a_curve_that_becomes_nan_parts_there():
+def test_a_curve_that_becomes_nan_splits_there():
     ours = fall(1)
     ours[632:] = np.nan
 
@@ -84,7 +84,7 @@ def test_a_curve_that_becomes_nan_parts_there():
     assert found.theirs == pytest.approx(0.3, rel=0.1)
 
 
-def test_a_nan_that_goes_again_is_not_final():
+def test_a_nan_that_goes_away_is_not_final():
     ours = fall(1)
     ours[400:405] = np.nan
 
@@ -93,7 +93,7 @@ def test_a_nan_that_goes_again_is_not_final():
     assert (found.index, found.final) == (400, None)
 
 
-def test_curves_logged_at_different_steps_are_compared_where_the_sparser_one_was():
+def test_curves_are_compared_at_the_steps_of_the_sparser_one():
     ours = fall(1)
     ours[600:] *= 1.5
     sparse = np.arange(3, 1000, 7)
@@ -104,7 +104,7 @@ def test_curves_logged_at_different_steps_are_compared_where_the_sparser_one_was
 
 
 def test_only_common_steps_count():
-    """A run that was cut off is not apart from one that went on."""
+    """A run that was cut off does not differ from one that continued."""
     assert parting(STEPS[:400], fall(1)[:400], STEPS, fall(2)) is None
     assert parting([0, 1, 2], [1.0, 2.0, 3.0], [10, 11, 12], [9.0, 9.0, 9.0]) is None
 

@@ -16,8 +16,8 @@ from loganalyst.model import UNREAD, Diagnosis
 from loganalyst.pipeline import diagnose
 from loganalyst.sources.files import compressed, sparse
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines.loglines import LONGEST
-from loganalyst.sources.text.programstarts import MOST
+from loganalyst.sources.text.lines.loglines import MAX_ROW_BYTES
+from loganalyst.sources.text.programstarts import MAX_SESSIONS
 
 TB = 1 << 40
 STEPS = "".join(f"step {i} loss {3 / (i + 1):.4f} lr 0.001\n" for i in range(500))
@@ -94,13 +94,13 @@ def test_the_middle_of_a_long_line_is_left_out(tmp_path: Path) -> None:
     """Both ends are read, whatever stands in it, and the lines around it."""
     path = tmp_path / "a.log"
     end = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
-    path.write_text(f"{STEPS}{'ä €' * LONGEST} {end}\n{STEPS.replace('step ', 'step 9')}")
+    path.write_text(f"{STEPS}{'ä €' * MAX_ROW_BYTES} {end}\n{STEPS.replace('step ', 'step 9')}")
     batches = list(reader.read(path))
     points = sum(batch.points.height for batch in batches)
     told = [row for batch in batches for row in batch.gaps["why"]]
 
     assert points == 2000
-    assert told == [f"the middle of line 501: of a line above {LONGEST:,} bytes both ends are read"]
+    assert told == [f"the middle of line 501: of a line above {MAX_ROW_BYTES:,} bytes only both ends are read"]
     assert (501, "cuda_oom") in {row for batch in batches for row in batch.lines.select("line", "label").rows()}
 
 
@@ -120,16 +120,19 @@ def test_a_log_that_says_it_finished_is_healthy(tmp_path: Path) -> None:
 
 
 def test_starts_beyond_the_limit_are_counted_in_a_gap(tmp_path: Path) -> None:
-    """A log of very many starts: the first MOST are told apart, the others are one session with the last of these."""
+    """The first MAX_SESSIONS starts of a log become sessions; later starts count to the last of these."""
     more, first = 5, 10  # ranks may repeat the first line within 50 lines: these are one start
-    blocks = MOST + more + first - 1
+    blocks = MAX_SESSIONS + more + first - 1
     start = "[2024-01-01 00:00:00] Starting training run\nstep 1 loss 2.5\nstep 2 loss 2.4\nRuntimeError: CUDA error\n"
     log = tmp_path / "train.log"
     log.write_text(f"first line of the launcher\n{start}" * blocks)
     batches = list(reader.read(log))
     sessions = pl.concat([tables.sessions for tables in batches])
-    assert sessions.height == MOST
+    assert sessions.height == MAX_SESSIONS
     assert sessions["last_line"].max() == 5 * blocks
     why = pl.concat([tables.gaps for tables in batches])["why"]
-    assert f"{more} more starts of the program are not told apart: of a file the first {MOST:,} are" in why.to_list()
-    assert pl.concat([tables.points for tables in batches])["session"].max() == MOST - 1
+    assert (
+        f"{more} more starts of the program count to the last session: a file has at most {MAX_SESSIONS:,} sessions"
+        in why.to_list()
+    )
+    assert pl.concat([tables.points for tables in batches])["session"].max() == MAX_SESSIONS - 1

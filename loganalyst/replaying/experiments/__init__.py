@@ -1,1 +1,1 @@
-"""One experiment a file, found by scanning; see `loganalyst.replaying.experiment`."""
+"""One experiment per file, found by scanning; see `loganalyst.replaying.experiment`."""

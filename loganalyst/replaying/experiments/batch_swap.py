@@ -1,4 +1,4 @@
-"""The batches at the onset replaced by others: does the fault vanish? And which batch and sample brings it?"""
+"""Replaces the batches at the onset: does the fault vanish? Then finds the batch and the sample that cause it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,44 +6,44 @@ from dataclasses import replace
 from typing import Any
 
 from loganalyst.model import Measured
-from loganalyst.replaying.batchtensors import moved, parts, size
+from loganalyst.replaying.batchtensors import move, size, split
 from loganalyst.replaying.bench import Bench, Change
-from loganalyst.replaying.counterfactual import compared
+from loganalyst.replaying.counterfactual import compare
 
 
 def run(bench: Bench, seed: int) -> Measured:
-    """Outcomes `one_batch` (it brings the fault, and without it there is none), `many_batches`, `stayed`."""
+    """Outcomes `one_batch` (it alone causes the fault), `many_batches`, `stayed`."""
     suspects = _suspects(bench, seed)
-    every = _swapped(bench, suspects[0], lambda i: i >= suspects[0])
+    others = _swap(bench, suspects[0], lambda i: i >= suspects[0])
     name = f"other batches from step {suspects[0] // bench.spec.accumulate:,} on"
-    found = compared(bench, seed, {name: Change(batch=every)})
+    found = compare(bench, seed, {name: Change(batch=others)})
     if found.outcome != "vanished":
         return found
-    culprit = _bisected(bench, seed, suspects)
-    if culprit is None or _comes(bench, seed, suspects, lambda i: i == culprit):
-        return replace(found, outcome="many_batches", text=f"{found.text}; no single batch is behind it")
+    culprit = _bisect(bench, seed, suspects)
+    if culprit is None or _fault_occurs(bench, seed, suspects, lambda i: i == culprit):
+        return replace(found, outcome="many_batches", text=f"{found.text}; no single batch causes it")
     step = culprit // bench.spec.accumulate
     bench.train(seed, steps=step - bench.start)
-    samples = _samples(bench, moved(bench.spec.batch(culprit), bench.device))
+    samples = _samples(bench, move(bench.spec.batch(culprit), bench.device))
     text = f"{found.text}; replacing that of step {step:,} alone is enough"
-    told = f"{text}; the largest gradient in it has {samples}" if samples else text
+    text += f"; the largest gradient in it has {samples}" if samples else ""
     values = {**found.values, "step": step, "batch": culprit, "samples": samples}
-    return replace(found, outcome="one_batch", text=told, values=values)
+    return replace(found, outcome="one_batch", text=text, values=values)
 
 
 def _suspects(bench: Bench, seed: int) -> Sequence[int]:
-    """Numbers of the batches up to the first loss that shows the fault, and of a few before it rose: a batch with a
-    huge gradient throws the loss of the step after it.
+    """The indices of the batches up to the first loss that shows the fault, from a few before the rise: a batch with a
+    huge gradient raises the loss of the next step.
     """
     level, unchanged, accumulate = bench.level(), bench.unchanged(seed), bench.spec.accumulate
-    end = level.first(unchanged, bench.limits["reproduced"])
+    end = level.first_rise(unchanged, bench.limits["reproduced"])
     end = bench.start if end is None else end
-    begin = level.first(unchanged, bench.limits["vanished"]) or end
+    begin = level.first_rise(unchanged, bench.limits["vanished"]) or end
     return range(max(begin - int(bench.limits["before"]), bench.start) * accumulate, (end + 1) * accumulate)
 
 
-def _swapped(bench: Bench, begin: int, replaced: Callable[[int], bool]) -> Callable[[int], Any]:
-    """Batches, some replaced by those read before number `begin`, or after the replay where there are none."""
+def _swap(bench: Bench, begin: int, replaced: Callable[[int], bool]) -> Callable[[int], Any]:
+    """Batches of which some are replaced by those before index `begin`, or after the replay if there are none."""
     beyond = (bench.start + bench.steps) * bench.spec.accumulate
 
     def batch(i: int) -> Any:
@@ -53,38 +53,38 @@ def _swapped(bench: Bench, begin: int, replaced: Callable[[int], bool]) -> Calla
     return batch
 
 
-def _comes(bench: Bench, seed: int, suspects: Sequence[int], replaced: Callable[[int], bool]) -> bool:
-    """Whether the fault comes with some batches replaced, up to some steps after the suspects."""
+def _fault_occurs(bench: Bench, seed: int, suspects: Sequence[int], replaced: Callable[[int], bool]) -> bool:
+    """Whether the fault occurs with some batches replaced, up to some steps after the suspects."""
     steps = suspects[-1] // bench.spec.accumulate + 1 + int(bench.limits["after"]) - bench.start
-    found = bench.train(seed, Change(batch=_swapped(bench, suspects[0], replaced)), steps)
+    found = bench.train(seed, Change(batch=_swap(bench, suspects[0], replaced)), steps)
     return bench.rise(found) >= bench.limits["reproduced"]
 
 
-def _bisected(bench: Bench, seed: int, suspects: Sequence[int]) -> int | None:
-    """The one batch that brings the fault where all the others are replaced; None where none does."""
+def _bisect(bench: Bench, seed: int, suspects: Sequence[int]) -> int | None:
+    """The batch that causes the fault when all others are replaced, if there is one."""
     left = suspects
     while len(left) > 1:
         halves = left[: len(left) // 2], left[len(left) // 2 :]
-        half = next((h for h in halves if _alone(bench, seed, suspects, h)), None)
+        half = next((h for h in halves if _occurs_with_only(bench, seed, suspects, h)), None)
         if half is None:
             return None
         left = half
     return left[0]
 
 
-def _alone(bench: Bench, seed: int, suspects: Sequence[int], kept: Sequence[int]) -> bool:
-    return _comes(bench, seed, suspects, lambda i: i >= suspects[0] and i not in kept)
+def _occurs_with_only(bench: Bench, seed: int, suspects: Sequence[int], kept: Sequence[int]) -> bool:
+    return _fault_occurs(bench, seed, suspects, lambda i: i >= suspects[0] and i not in kept)
 
 
 def _samples(bench: Bench, batch: Any) -> str | None:
-    """Which samples of a batch have by far the largest gradient, with the model as it is; None where none stand out."""
+    """The samples with by far the largest gradient in a batch, with the current model; None if none stands out."""
     import torch
 
-    bench.model.eval()  # samples apart, where statistics of a batch would mix them
+    bench.model.eval()  # keeps samples independent, which statistics of a batch would mix
     begin, end = 0, (count := size(batch) or 0)
-    with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have gradients in training only
-        while halves := parts(batch, 2):
-            norms = [_norm(bench, half) for half in halves]
+    with torch.backends.cudnn.flags(enabled=False):  # cuDNN's recurrent layers have gradients only in training mode
+        while halves := split(batch, 2):
+            norms = [_gradient_norm(bench, half) for half in halves]
             high = norms[1] > norms[0]
             if not norms[high] > bench.limits["apart"] * norms[not high]:
                 break
@@ -96,8 +96,8 @@ def _samples(bench: Bench, batch: Any) -> str | None:
     return f"sample {begin}" if end - begin == 1 else f"samples {begin} to {end - 1}"
 
 
-def _norm(bench: Bench, batch: Any) -> float:
-    """Of the gradient of a batch; one that is not finite is the largest."""
+def _gradient_norm(bench: Bench, batch: Any) -> float:
+    """The gradient norm of a batch; inf if it is not finite."""
     import torch
 
     bench.gradients(batch)

@@ -1,4 +1,4 @@
-"""The same steps from the same state with the same seed, twice: does the same come?"""
+"""Repeats the steps from the same state with the same seed: is the result the same?"""
 
 from loganalyst.model import Measured
 from loganalyst.replaying.batchtensors import leaves
@@ -7,10 +7,10 @@ from loganalyst.replaying.experiment import INCONCLUSIVE
 
 
 def run(bench: Bench, seed: int) -> Measured:
-    """Outcomes `batches`, `operations`, `identical`. What differs is noted: it bears on all that is compared."""
-    other = _other_batch(bench)
+    """Outcomes `batches`, `operations`, `identical`. Differences become notes, because they affect every comparison."""
+    other = _unstable_batch(bench)
     if other is not None:
-        note = "batches(i) gives other numbers each time: what is replayed is not what the training read"
+        note = "batches(i) gives other values each time: the replay does not read what the training read"
         bench.notes.extend([note] if note not in bench.notes else [])
         return Measured("batches", f"{note} (batch {other:,})", True, {"batch": other}, start=bench.start)
     steps = min(bench.steps, int(bench.limits["steps"]))
@@ -21,15 +21,15 @@ def run(bench: Bench, seed: int) -> Measured:
     if step is None and len(first.losses) != len(second.losses):
         return Measured(INCONCLUSIVE, "one of two runs ended earlier", series=series, start=bench.start)
     if step is None:
-        text = f"{steps} steps made twice give the same losses and gradient norms to the last bit"
+        text = f"{steps} repeated steps give bitwise equal losses and gradient norms"
         return Measured("identical", text, False, {"steps": steps}, series, bench.start)
-    note = f"the same steps made twice differ from step {step:,} on: small differences say nothing"
+    note = f"repeated steps differ from step {step:,} on: small differences mean nothing"
     bench.notes.extend([note] if note not in bench.notes else [])
     return Measured("operations", note, True, {"step": step}, series, bench.start)
 
 
-def _other_batch(bench: Bench) -> int | None:
-    """The first of the batches that is not the same when it is asked for again."""
+def _unstable_batch(bench: Bench) -> int | None:
+    """The first batch that differs when it is requested again."""
     import torch
 
     first = bench.start * bench.spec.accumulate

@@ -1,4 +1,6 @@
-"""The gradient norm of each layer, at the checkpoint and after the replayed steps, and what never moves."""
+"""Measures the gradient norm of each layer, at the checkpoint and after the replayed steps, and finds frozen
+parameters.
+"""
 
 import math
 from collections import defaultdict
@@ -13,19 +15,19 @@ from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
 from loganalyst.replaying.stages import Stage, stages
 
-Found = tuple[str, str]  # an outcome, and what shows it
+Found = tuple[str, str]  # an outcome, and the text that explains it
 
 
 @dataclass(frozen=True)
-class _Look:
-    """At one stage: the median gradient norm over some steps of each parameter that is trained (0 where none reaches
-    it), and the parameters themselves, on the CPU.
+class _StageResult:
+    """One stage: the median gradient norm of each trained parameter over some steps (0 if no gradient reaches it), and
+    the parameters, on the CPU.
     """
 
     stage: Stage
     norms: dict[str, float]
     weights: dict[str, Any]
-    reached: frozenset[str]  # parameters that get a gradient at all
+    reached: frozenset[str]  # parameters that get a gradient
 
     @property
     def layers(self) -> dict[str, float]:
@@ -38,20 +40,20 @@ class _Look:
 
 def run(bench: Bench, seed: int) -> Measured:
     """Outcomes `no_rate`, `still`, `underflow`, `zero`, `vanishing`, `starved`, `exploding`, `calm`, `ordinary`."""
-    looks = [_look(bench, stage) for stage in stages(bench, seed)]
+    looks = [_measure_stage(bench, stage) for stage in stages(bench, seed)]
     unchanged, limits = bench.unchanged(seed), bench.limits
     finite = [norm for norm in unchanged.norms if math.isfinite(norm)]
     grown = max(finite, default=math.nan) / max(bench.level().norm, 1e-30)
-    shown = bench.rise(unchanged) >= limits["reproduced"]
-    # what is so at the checkpoint came first; what is so at the end may be what an explosion left
+    has_fault = bench.rise(unchanged) >= limits["reproduced"]
+    # a fault at the checkpoint came first; one at the end may be the result of an explosion
     found = _still(bench, looks) or _small(bench, looks[0]) or _grown(bench, grown) or _small(bench, looks[-1])
-    reproduced = shown if found is None else True
-    outcome, text = found or _ordinary(looks, grown, calm=shown)
-    series = {"unchanged": unchanged.losses} if shown else {}
+    reproduced = has_fault if found is None else True
+    outcome, text = found or _ordinary(looks, grown, calm=has_fault)
+    series = {"unchanged": unchanged.losses} if has_fault else {}
     return Measured(outcome, text, reproduced, _values(looks[-1], grown), series, bench.start)
 
 
-def _look(bench: Bench, stage: Stage) -> _Look:
+def _measure_stage(bench: Bench, stage: Stage) -> _StageResult:
     trained = {n: p for n, p in bench.model.named_parameters() if p.requires_grad}
     weights = {n: p.detach().cpu().clone() for n, p in trained.items()}
     norms: dict[str, list[float]] = {name: [] for name in trained}
@@ -62,11 +64,11 @@ def _look(bench: Bench, stage: Stage) -> _Look:
         reached |= {n for n, p in trained.items() if p.grad is not None}
         for name, p in trained.items():
             norms[name].append(0.0 if p.grad is None else float(p.grad.to_dense().float().norm()))
-    return _Look(stage, {n: median(v) for n, v in norms.items()}, weights, frozenset(reached))
+    return _StageResult(stage, {n: median(v) for n, v in norms.items()}, weights, frozenset(reached))
 
 
-def _still(bench: Bench, looks: list[_Look]) -> Found | None:
-    """What is, to the last bit, what it was before the steps, and why."""
+def _still(bench: Bench, looks: list[_StageResult]) -> Found | None:
+    """The parameters that are bitwise unchanged after the steps, and why."""
     import torch
 
     why: dict[str, list[str]] = defaultdict(list)
@@ -87,8 +89,8 @@ def _still(bench: Bench, looks: list[_Look]) -> Found | None:
     share = _share(looks[-1], names)
     if share < bench.limits["still"]:
         return None
-    told = "; ".join(f"{reason}: {_some(group)}" for reason, group in why.items())
-    text = f"{share:.0%} of what is to be trained does not change {looks[-1].stage.name} ({told})"
+    reasons = "; ".join(f"{reason}: {_listed(group)}" for reason, group in why.items())
+    text = f"{share:.0%} of the trained parameters are unchanged {looks[-1].stage.name} ({reasons})"
     return ("no_rate" if list(why) == ["their rate is 0"] and share == 1 else "still"), text
 
 
@@ -98,18 +100,18 @@ def _grown(bench: Bench, grown: float) -> Found | None:
     return "exploding", f"the gradient norm reaches {grown:.3g} times its level of {bench.level().norm:.3g}"
 
 
-def _small(bench: Bench, look: _Look) -> Found | None:
+def _small(bench: Bench, look: _StageResult) -> Found | None:
     """Gradients that are 0, or far smaller than others."""
     return _zero(bench, look) or _apart(look, bench.limits)
 
 
-def _zero(bench: Bench, look: _Look) -> Found | None:
-    """Gradients that are exactly 0, and whether in float32 they are, too."""
+def _zero(bench: Bench, look: _StageResult) -> Found | None:
+    """Gradients that are exactly 0, and whether they are in float32 too."""
     names = [name for name in look.reached if look.norms[name] == 0]
     share = _share(look, names)
     if share < bench.limits["still"]:
         return None
-    text = f"{look.stage.name} the gradient of {share:.0%} of the parameters is exactly 0 ({_some(sorted(names))})"
+    text = f"{look.stage.name} the gradient of {share:.0%} of the parameters is exactly 0 ({_listed(sorted(names))})"
     if bench.spec.precision:
         bench.model.zero_grad(set_to_none=True)
         bench.gradient(look.stage.step, Change(precision="float32"))
@@ -119,8 +121,8 @@ def _zero(bench: Bench, look: _Look) -> Found | None:
     return "zero", text
 
 
-def _apart(look: _Look, limits: Any) -> Found | None:
-    """Layers whose gradients are orders of magnitude apart, evenly with depth or not, or next to none at all."""
+def _apart(look: _StageResult, limits: Any) -> Found | None:
+    """Layers whose gradients differ by orders of magnitude, evenly with depth or not, or are almost 0 everywhere."""
     layers = look.layers
     if not layers:
         return None
@@ -139,29 +141,29 @@ def _apart(look: _Look, limits: Any) -> Found | None:
 
 
 def _with_depth(layers: dict[str, float]) -> float:
-    """The correlation of the logarithm of the norm with the place of a layer, from the first on."""
+    """The correlation between the depth of a layer and the logarithm of its gradient norm."""
     norms = np.log10(list(layers.values()))
     return float(np.corrcoef(np.arange(len(norms)), norms)[0, 1]) if len(norms) > 1 and np.ptp(norms) > 0 else 0.0
 
 
-def _ordinary(looks: list[_Look], grown: float, *, calm: bool) -> Found:
+def _ordinary(looks: list[_StageResult], grown: float, *, calm: bool) -> Found:
     layers = looks[-1].layers.values()
     text = f"layers lie within a factor of {max(layers) / min(layers):.3g}" if layers else "no layer has a gradient"
-    text += f", the gradient norm within {grown:.3g} times its level, and what is trained moves"
+    text += f", the gradient norm within {grown:.3g} times its level, and all trained parameters move"
     return ("calm" if calm else "ordinary"), f"{text}, although the loss rises" if calm else text
 
 
-def _share(look: _Look, names: list[str]) -> float:
-    """Of the numbers that are trained."""
+def _share(look: _StageResult, names: list[str]) -> float:
+    """The share of these parameters in all trained values."""
     sizes = {name: int(weight.numel()) for name, weight in look.weights.items()}
     return sum(sizes[n] for n in names) / max(sum(sizes.values()), 1)
 
 
-def _some(names: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _values(look: _Look, grown: float) -> dict[str, float | str | None]:
+def _values(look: _StageResult, grown: float) -> dict[str, float | str | None]:
     layers = look.layers
     if not layers:
         return {"grown": grown}

@@ -1,4 +1,4 @@
-"""What the batches that are replayed hold: NaN, range, labels, the same rows again."""
+"""Examines the replayed batches: NaN, range, labels, repeated rows."""
 
 import math
 from collections import Counter
@@ -16,14 +16,14 @@ from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
 
 Limits = Mapping[str, float]
-Finding = tuple[str, int | None] | None  # in words, and the batch where it is
-FEW_ROWS = 4  # a batch of so many rows may well hold one class alone
+Finding = tuple[str, int | None] | None  # a description, and the batch that has it
+FEW_ROWS = 4  # a batch of at most this many rows may hold a single class by chance
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Figures of one batch: of each tensor how many values are not finite, and its least and largest finite value;
-    how often each class occurs; a key of each row.
+    """Statistics of one batch: for each tensor the number of non-finite values and the finite range; the frequency of
+    each class; a key of each row.
     """
 
     index: int
@@ -36,16 +36,16 @@ class _Batch:
 
 def run(bench: Bench, _seed: int) -> Measured:
     """Outcomes `nonfinite`, `extreme`, `constant`, `same_batch`, `sorted`, `one_class`, `repeated`, `unscaled`,
-    `balanced`, `sound`; the first that holds.
+    `balanced`, `sound`; the first that applies.
     """
     first = bench.start * bench.spec.accumulate
     count = min(bench.steps * bench.spec.accumulate, int(bench.limits["batches"]))
     if not callable(bench.spec.batches):
-        count = min(count, len(bench.spec.batches))  # further on they come again
+        count = min(count, len(bench.spec.batches))  # further batches are repeats
     seen = [_batch(first + i, bench.spec.batch(first + i)) for i in range(count)]
     values: dict[str, float | str | None] = {"batches": len(seen), "classes": len(_classes(seen))}
     if not any(b.rows or b.nonfinite for b in seen):
-        return Measured(INCONCLUSIVE, "the batches hold no tensors that can be looked through", values=values)
+        return Measured(INCONCLUSIVE, "the batches hold no tensors that can be examined", values=values)
     for outcome, check in CHECKS.items():
         found = check(seen, bench.limits)
         if found:
@@ -71,7 +71,7 @@ def _batch(index: int, batch: Any) -> _Batch:
 
 
 def _labels(tensors: Mapping[str, Any]) -> Counter[int]:
-    """One class a row: of the last tensor with one whole number (or 0 and 1) a row; empty where there is none."""
+    """The class of each row: from the last tensor with one integer (or 0 and 1) per row; empty if there is none."""
     for tensor in reversed([*tensors.values()][1:]):
         if tensor.dim() and tensor.numel() == len(tensor):
             flat = tensor.flatten()
@@ -81,11 +81,11 @@ def _labels(tensors: Mapping[str, Any]) -> Counter[int]:
 
 
 def _keys(tensors: Mapping[str, Any]) -> tuple[int, ...]:
-    """A number for each row over all tensors, the same for the same row: its words times fixed random ones, summed."""
+    """A hash of each row over all tensors: the sum of its words times fixed random odd numbers."""
     sizes = {len(t) if t.dim() else 0 for t in tensors.values()}
     if len(sizes) != 1 or not (count := sizes.pop()):
         return ()
-    total = np.zeros(count, np.uint64)
+    total = np.zeros(count, np.uint64)  # sums wrap around at 2^64
     for i, tensor in enumerate(tensors.values()):
         numbers = tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # numpy has no bfloat16
         raw = np.ascontiguousarray(numbers.numpy()).reshape(count, -1).view(np.uint8)
@@ -113,7 +113,7 @@ def _extreme(seen: list[_Batch], limits: Limits) -> Finding:
         usual = median(sizes.values())
         worst = max(sizes, key=sizes.__getitem__)
         if usual > 0 and sizes[worst] > limits["extreme"] * usual:
-            text = f"{name} reaches {sizes[worst]:.3g} in batch {worst:,}, and {usual:.3g} in the middle one"
+            text = f"{name} reaches {sizes[worst]:.3g} in batch {worst:,}, and {usual:.3g} in the median batch"
             return text, worst
     return None
 
@@ -153,7 +153,7 @@ def _one_class(seen: list[_Batch], limits: Limits) -> Finding:
 
 
 def _repeated(seen: list[_Batch], limits: Limits) -> Finding:
-    """Within a batch: across batches a row may come again because a new pass began."""
+    """Repeats within a batch; across batches a new epoch repeats rows."""
     rows, again = sum(len(b.rows) for b in seen), sum(len(b.rows) - len(set(b.rows)) for b in seen)
     if again <= limits["repeated"] * rows:
         return None

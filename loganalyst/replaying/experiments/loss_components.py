@@ -1,4 +1,4 @@
-"""The share of each component in the loss and in its gradient, at the checkpoint and after the replayed steps."""
+"""Measures the share of each component in the loss and in its gradient, at the checkpoint and after some steps."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -11,8 +11,8 @@ from loganalyst.replaying.bench import Bench
 from loganalyst.replaying.experiment import INCONCLUSIVE
 from loganalyst.replaying.stages import Stage, stages
 
-ADDS_UP = 0.01  # of the loss
-SHOWN = 8  # components in a sentence
+SUM_TOLERANCE = 0.01  # as a share of the loss
+MAX_SHOWN = 8  # components named in a sentence
 
 Terms = dict[str, dict[str, float]]
 
@@ -25,14 +25,16 @@ def run(bench: Bench, seed: int) -> Measured:
     found = [f for stage, terms in reversed(looks) if (f := _fault(stage, terms, bench.limits))]
     stage, terms = looks[-1]
     values = {
-        f"{name}, {key}": term[key] for name, term in [*terms.items()][:SHOWN] for key in ("share", "gradient_share")
+        f"{name}, {key}": term[key]
+        for name, term in [*terms.items()][:MAX_SHOWN]
+        for key in ("share", "gradient_share")
     }
-    outcome, text = found[0] if found else ("balanced", f"{stage.name} {_told(terms)}")
+    outcome, text = found[0] if found else ("balanced", f"{stage.name} {_describe_shares(terms)}")
     return Measured(outcome, text, bool(found), {**values}, start=bench.start)
 
 
 def _terms(bench: Bench, stage: Stage) -> Terms:
-    """The median of what each component shows over some batches."""
+    """The median result of each component over some batches."""
     seen: list[Terms] = []
     for i in range(int(bench.limits["batches"])):
         total, components = bench.forward(bench.batch(stage.step * bench.spec.accumulate + i))
@@ -41,15 +43,17 @@ def _terms(bench: Bench, stage: Stage) -> Terms:
 
 
 def _shares(model: Any, parts: Mapping[str, Any]) -> Terms:
-    """Of each component: value, share of the sum, norm and share of its gradient, cosine with that of the others."""
+    """For each component: value, share of the sum, norm and share of its gradient, cosine with the gradient of the
+    others.
+    """
     if not parts:
         return {}
     values = np.array([float(part.detach()) for part in parts.values()])
-    products = _products(model, [*parts.values()])  # of every two gradients
+    products = _products(model, [*parts.values()])  # of each pair of gradients
     norms = np.sqrt(products.diagonal())
-    with_all = products.sum(1)
-    rest = np.sqrt(np.maximum(products.sum() - 2 * with_all + norms**2, 0))
-    cosines = (with_all - norms**2) / np.maximum(norms * rest, 1e-30)
+    with_sum = products.sum(1)
+    other_norms = np.sqrt(np.maximum(products.sum() - 2 * with_sum + norms**2, 0))
+    cosines = (with_sum - norms**2) / np.maximum(norms * other_norms, 1e-30)
     columns = {
         "value": values,
         "share": np.abs(values) / max(np.abs(values).sum(), 1e-30),
@@ -61,7 +65,7 @@ def _shares(model: Any, parts: Mapping[str, Any]) -> Terms:
 
 
 def _products(model: Any, parts: list[Any]) -> Any:
-    """The scalar product of the gradients of each two components, over all parameters; 0 where one has none."""
+    """The scalar products of all pairs of gradients, over all parameters; a missing gradient counts as 0."""
     import torch
 
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -79,11 +83,12 @@ def _products(model: Any, parts: list[Any]) -> Any:
 
 
 def _parts(bench: Bench, total: Any, components: Mapping[str, Any]) -> dict[str, Any]:
-    """The components as they stand in the loss, without what is only told beside it, such as an accuracy."""
+    """The components as they enter the loss, without values that are only logged, such as an accuracy."""
     factors = bench.spec.weights or {}
     weighted = {name: factors.get(name, 1.0) * value.reshape(()) for name, value in components.items()}
+    tolerance = SUM_TOLERANCE * abs(float(total.detach()))
     for parts in (weighted, {name: value for name, value in weighted.items() if value.requires_grad}):
-        if parts and abs(float(sum(parts.values()).detach() - total.detach())) <= ADDS_UP * abs(float(total.detach())):
+        if parts and abs(float(sum(parts.values()).detach() - total.detach())) <= tolerance:
             return parts
     return {}
 
@@ -92,18 +97,19 @@ def _fault(stage: Stage, terms: Terms, limits: Mapping[str, float]) -> tuple[str
     top = max(terms, key=lambda name: terms[name]["gradient_share"])
     still = [name for name, term in terms.items() if term["gradient"] == 0 and term["value"] != 0]
     least = min(terms, key=lambda name: terms[name]["cosine"])
+    shares = _describe_shares(terms)
     if still:
-        return "cut_off", f"{stage.name} nothing gets a gradient from {', '.join(still[:SHOWN])}; {_told(terms)}"
+        return "cut_off", f"{stage.name} no gradient comes from {', '.join(still[:MAX_SHOWN])}; {shares}"
     if terms[top]["gradient_share"] > limits["drowned"]:
-        return "drowned", f"{stage.name} {_told(terms)}"
+        return "drowned", f"{stage.name} {shares}"
     if terms[least]["cosine"] < limits["opposed"]:
         cosine = terms[least]["cosine"]
-        return "opposed", f"{stage.name} {least} pulls against the rest (cosine {cosine:.2f}); {_told(terms)}"
+        return "opposed", f"{stage.name} {least} pulls against the rest (cosine {cosine:.2f}); {shares}"
     return None
 
 
-def _told(terms: Terms) -> str:
-    ordered = sorted(terms.items(), key=lambda pair: -pair[1]["gradient_share"])[:SHOWN]
+def _describe_shares(terms: Terms) -> str:
+    ordered = sorted(terms.items(), key=lambda pair: -pair[1]["gradient_share"])[:MAX_SHOWN]
     return ", ".join(
         f"{n} has {t['share']:.1%} of the loss and {t['gradient_share']:.1%} of the gradient" for n, t in ordered
     )

@@ -1,32 +1,32 @@
-"""The same steps with Adam's second moment made faster, or with a larger eps under it: does the fault vanish?"""
+"""Repeats the steps with a lower_beta2 second moment of Adam, or with a larger eps: does the fault vanish?"""
 
 from typing import Any
 
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
-from loganalyst.replaying.counterfactual import compared
+from loganalyst.replaying.counterfactual import compare
 from loganalyst.replaying.experiment import INCONCLUSIVE
 
 
 def run(bench: Bench, seed: int) -> Measured:
-    """Outcomes `vanished` and `stayed`; `beta2` and `eps` are what Adam's are changed to where they are not there."""
+    """Outcomes `vanished` and `stayed`. Adam's beta2 and eps are changed to the limits `beta2` and `eps`."""
     groups = [g for g in bench.optimizer.param_groups if "eps" in g and len(g.get("betas", ())) == 2]
     if not groups:
-        return Measured(INCONCLUSIVE, f"{type(bench.optimizer).__name__} keeps no second moment that Adam's are like")
+        return Measured(INCONCLUSIVE, f"{type(bench.optimizer).__name__} keeps no second moment as Adam does")
     beta2, eps = bench.limits["beta2"], bench.limits["eps"]
     changes: dict[str, Change] = {}
     if any(g["betas"][1] > beta2 for g in groups):
-        changes[f"beta2 of {beta2:g}"] = Change(prepare=lambda b: faster(b.optimizer, beta2))
+        changes[f"beta2 of {beta2:g}"] = Change(prepare=lambda b: lower_beta2(b.optimizer, beta2))
     if any(g["eps"] < eps for g in groups):
-        changes[f"eps of {eps:g}"] = Change(prepare=lambda b: _floored(b.optimizer, eps))
+        changes[f"eps of {eps:g}"] = Change(prepare=lambda b: _raise_eps(b.optimizer, eps))
     if not changes:
-        return Measured(INCONCLUSIVE, f"beta2 is no more than {beta2:g}, and eps no less than {eps:g}, already")
-    return compared(bench, seed, changes)
+        return Measured(INCONCLUSIVE, f"beta2 is already at most {beta2:g} and eps at least {eps:g}")
+    return compare(bench, seed, changes)
 
 
-def faster(optimizer: Any, beta2: float) -> None:
-    """A lower beta2. The moments so far are scaled to what they stand for under the new correction of their bias:
-    else a young mean, corrected as if it were settled, would make the first steps several times too long.
+def lower_beta2(optimizer: Any, beta2: float) -> None:
+    """Lower beta2. The moments are rescaled so that their corrected values stay the same under the new bias correction.
+    Otherwise a young mean would count as settled, and the first steps would be several times too long.
     """
     states = optimizer.state
     for group in optimizer.param_groups:
@@ -40,7 +40,7 @@ def faster(optimizer: Any, beta2: float) -> None:
                 state["exp_avg_sq"].mul_((1 - beta2**steps) / (1 - before**steps))
 
 
-def _floored(optimizer: Any, eps: float) -> None:
+def _raise_eps(optimizer: Any, eps: float) -> None:
     for group in optimizer.param_groups:
         if "eps" in group:
             group["eps"] = max(group["eps"], eps)

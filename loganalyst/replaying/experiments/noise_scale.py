@@ -1,7 +1,7 @@
-"""How much of a step's gradient is noise: the gradient-noise scale against the batch.
+"""Measures how much of a step's gradient is noise: the gradient-noise scale relative to the batch.
 
-The simple noise scale of McCandlish et al. 2018, An empirical model of large-batch training (arXiv:1812.06162), by its
-estimator from two batch sizes (appendix A.1): single steps, and all of them together.
+The simple noise scale of McCandlish et al. 2018, An empirical model of large-batch training (arXiv:1812.06162), with
+its estimator from two batch sizes (appendix A.1): single steps, and all of them together.
 """
 
 import math
@@ -14,7 +14,7 @@ from loganalyst.replaying.experiment import INCONCLUSIVE
 
 
 def run(bench: Bench, seed: int) -> Measured:
-    """Outcomes `noise`, `balanced`, `signal`, by the noise scale in times of what one step is made from."""
+    """Outcomes `noise`, `balanced`, `signal`, by the noise scale in units of the data of one step."""
     steps = int(bench.limits["steps"])
     single, joined = _squares(bench, seed, steps)
     if not math.isfinite(single + joined) or single == 0:
@@ -32,8 +32,8 @@ def run(bench: Bench, seed: int) -> Measured:
 
 
 def _squares(bench: Bench, seed: int, steps: int) -> tuple[float, float]:
-    """The squared gradient norm of a step at the checkpoint, on average, and that of their mean."""
-    bench.fresh(seed)
+    """The mean squared gradient norm of a step at the checkpoint, and the squared norm of the mean gradient."""
+    bench.restore(seed)
     parameters = [p for p in bench.model.parameters() if p.requires_grad]
     total: list[Any] = [p.detach().float() * 0 for p in parameters]
     squares = 0.0

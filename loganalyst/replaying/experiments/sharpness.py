@@ -1,9 +1,9 @@
-"""The largest curvature of the loss, as the optimiser sees it, against the largest at which its steps are stable.
+"""Compares the largest curvature of the loss, as the optimiser sees it, with the largest at which its steps are stable.
 
 It is the largest eigenvalue of the Hessian, at the last step before the loss rises. Plain gradient descent is stable
 below 2 / rate (Cohen et al. 2021, Gradient descent on neural networks typically occurs at the edge of stability,
-arXiv:2103.00065, with momentum in its appendix B); Adam where the Hessian preconditioned by its second moments is below
-(2 + 2 beta1) / (1 - beta1) / rate (Cohen et al. 2022, Adaptive gradient methods at the edge of stability,
+arXiv:2103.00065, with momentum in its appendix B). Adam is stable if the Hessian preconditioned by its second moments
+is below (2 + 2 beta1) / (1 - beta1) / rate (Cohen et al. 2022, Adaptive gradient methods at the edge of stability,
 arXiv:2207.14484).
 """
 
@@ -12,26 +12,26 @@ from typing import Any
 
 from loganalyst.model import Measured
 from loganalyst.replaying.bench import Bench, Change
-from loganalyst.replaying.curvature import Vectors, largest, product
+from loganalyst.replaying.curvature import Vectors, hessian_product, largest_eigenvalue
 from loganalyst.replaying.experiment import INCONCLUSIVE
 
 FLOAT32 = Change(precision="float32")
 
 
 def run(bench: Bench, seed: int) -> Measured:
-    """Outcomes `beyond` and `within`; between them, at the edge of stability, healthy trainings are as well."""
+    """Outcomes `beyond` and `within`. Between them is the edge of stability, where healthy trainings are too."""
     unchanged = bench.unchanged(seed)
-    first = bench.level().first(unchanged, bench.limits["rise"])
+    first = bench.level().first_rise(unchanged, bench.limits["rise"])
     done = len(unchanged.losses) - 1 if first is None else max(first - 1 - bench.start, 0)
     bench.train(seed, steps=done)
     step, limit = bench.start + done, stable_limit(bench.optimizer)
     scales = _scales(bench.optimizer, bench.limits["settled"])
     if limit is None or scales is None:
-        why = "has no largest curvature that is known" if limit is None else "has seen too few gradients"
+        why = "has no known stable limit" if limit is None else "has seen too few gradients"
         return Measured(INCONCLUSIVE, f"{type(bench.optimizer).__name__} {why}", start=bench.start)
     ratio = _curvature(bench, step, seed, scales) / limit
     rate = float(bench.optimizer.param_groups[0]["lr"])
-    text = f"at step {step:,} and a rate of {rate:.3g} the largest curvature is {ratio:.3g} times what is stable"
+    text = f"at step {step:,} and a rate of {rate:.3g} the largest curvature is {ratio:.3g} times the stable limit"
     outcome = INCONCLUSIVE
     if ratio >= bench.limits["beyond"]:
         outcome = "beyond"
@@ -47,14 +47,14 @@ def _curvature(bench: Bench, step: int, seed: int, scales: Mapping[Any, Any]) ->
 
     def multiply(vectors: Vectors) -> Vectors:
         scaled = [v * f for v, f in zip(vectors, factors, strict=True)]
-        multiplied = product(_losses(bench, step, seed), parameters, scaled)
+        multiplied = hessian_product(_losses(bench, step, seed), parameters, scaled)
         return [v * f for v, f in zip(multiplied, factors, strict=True)]
 
-    return largest(multiply, parameters, int(bench.limits["iterations"]), bench.limits["exact"])
+    return largest_eigenvalue(multiply, parameters, int(bench.limits["iterations"]), bench.limits["exact"])
 
 
 def stable_limit(optimizer: Any) -> float | None:
-    """The largest product of rate and (preconditioned) curvature at which steps are stable; None where not known."""
+    """The largest stable product of rate and (preconditioned) curvature; None if not known."""
     from torch.optim import SGD
 
     group = optimizer.param_groups[0]
@@ -73,8 +73,8 @@ def _adams() -> tuple[type, ...]:
 
 
 def _scales(optimizer: Any, settled: float) -> dict[Any, Any] | None:
-    """By parameter, the root of the rate, divided by that of Adam's preconditioner. None where Adam has made fewer
-    steps than `settled`: its first are long in any training.
+    """For each parameter the root of the rate, divided by the root of Adam's preconditioner. None if Adam made fewer
+    steps than `settled`, because its first steps are long in any training.
     """
     scales: dict[Any, Any] = {}
     adam = isinstance(optimizer, _adams())
@@ -93,13 +93,14 @@ def _scales(optimizer: Any, settled: float) -> dict[Any, Any] | None:
 
 
 def _losses(bench: Bench, step: int, seed: int) -> Iterator[Any]:
-    """The mean loss over the batches of some steps up to `step`, in parts, each time with the same random numbers."""
+    """The mean loss over the batches of some steps up to `step`, in parts, with the same random numbers each time."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     torch.manual_seed(seed)
     numbers = range(max(step + 1 - int(bench.limits["steps"]), 0), step + 1)
-    with sdpa_kernel(SDPBackend.MATH), torch.backends.cudnn.flags(enabled=False):  # others have no second derivative
+    # other kernels have no second derivative
+    with sdpa_kernel(SDPBackend.MATH), torch.backends.cudnn.flags(enabled=False):
         for number in numbers:
             for piece, share in bench.pieces(number, FLOAT32):
                 yield bench.forward(piece, FLOAT32)[0] * (share / len(numbers))

@@ -1,7 +1,8 @@
-"""An audit as one HTML file: all runs in a table that sorts and filters, and reads without a script too.
+"""An audit as one HTML file: all runs in a table that sorts and filters, and that can be read without its script.
 
-The rows are data in the page; the script draws those in sight, so that 10,000 runs scroll as 10 do. What a run says is
-escaped by `html.element`, and the script sets texts, never markup. The policy is that of `html.shell`.
+The rows are data in the page. The script draws only the rows in sight, so that 10,000 runs scroll as fast as 10.
+`common.html.element` escapes the text of a run, and the script sets text, never markup. `common.html.shell` sets the
+policy.
 """
 
 from loganalyst.report.audit.page import render

@@ -1,4 +1,4 @@
-// Sorting, filtering and opening rows. Of the table only the rows in sight are drawn; texts are set as texts.
+// Sorting, filtering and opening rows. Only the rows in sight are drawn. Text is set as text, never as markup.
 "use strict";
 (() => {
   const data = JSON.parse(document.querySelector("script.data").textContent);
@@ -19,7 +19,7 @@
     return made;
   };
 
-  // What a column sorts by, a number a run; NaN (nothing there) stays last in either direction.
+  // The sort key of a column: a number for each run. NaN (nothing there) comes last in either direction.
   const ranks = key => {
     if (key === "status") return data.status;
     if (key === "sure") return all.map(i => text("sure", i) ? data.numbers.confidence[i] : NaN);
@@ -41,7 +41,7 @@
   let group = null, open = null, current = 0, high = 36, more = 0, drawn = [-1, -1];
   let rows = new Map();
 
-  // How much of the window the filters cover, and they with the heads.
+  // Height of the window that the filters cover, and that the filters and the table head cover.
   const under = () => getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0;
   const roof = () => under() + table.tHead.offsetHeight;
 
@@ -78,7 +78,7 @@
 
   const details = i => {
     const line = data.numbers.line[i], file = text("file", i), points = data.numbers.points[i];
-    const told = [
+    const facts = [
       ["Says", text("says", i), "code"], ["Why", text("why", i)],
       ["Where", [file && (line ? `${file}:${line}` : file), file && line ? "" : text("where", i)].filter(Boolean).join(" · "), "code"],
       ["Cause", [text("cause", i), text("severity", i), text("verdict", i), text("sure", i) && `${text("sure", i)} sure`].filter(Boolean).join(" · ")],
@@ -87,7 +87,7 @@
       ["Job", text("job", i)], ["Points", points ? whole(points) : ""],
     ];
     const list = make("dl");
-    for (const [label, words, name] of told) if (words) list.append(make("dt", {}, label), make("dd", {}, name ? make(name, {}, words) : words));
+    for (const [label, words, name] of facts) if (words) list.append(make("dt", {}, label), make("dd", {}, name ? make(name, {}, words) : words));
     const code = make("code", {}, `loganalyst diagnose ${text("argument", i)}`), copy = make("button", { type: "button", class: "copy" }, "Copy");
     copy.addEventListener("click", () => copied(code, copy));
     const report = text("report", i), link = report ? [make("a", { href: report }, "Open it"), "or"] : [];
@@ -97,7 +97,7 @@
 
   const copied = async (code, button) => {
     try { await navigator.clipboard.writeText(code.textContent); button.textContent = "Copied"; }
-    catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; } // the reader copies it
+    catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; } // the reader can copy it
   };
 
   const space = height => {
@@ -106,7 +106,7 @@
     return made;
   };
 
-  // Places are those in `order`. The open row's details push what follows down by `more`.
+  // A place is an index in `order`. The details of the open row push the rows below down by `more` pixels.
   const at = () => open === null ? Infinity : order.indexOf(open);
   const place = down => {
     const below = (at() + 1) * high;
@@ -123,11 +123,11 @@
     }
     return made;
   };
-  const draw = anew => {
+  const draw = redraw => {
     const down = -body.getBoundingClientRect().top;
     const from = Math.max(Math.min(place(down), order.length) - OVER, 0), to = Math.min(place(down + innerHeight) + OVER, order.length);
-    if (!anew && from === drawn[0] && to === drawn[1]) return;
-    if (anew) rows = new Map();
+    if (!redraw && from === drawn[0] && to === drawn[1]) return;
+    if (redraw) rows = new Map();
     const held = body.contains(document.activeElement) ? document.activeElement : null;
     const opened = at(), made = fill(from, to);
     if (current < from || current >= to) current = Math.min(Math.max(place(down + roof()), from), to - 1);
@@ -161,7 +161,7 @@
   };
 
   const turn = key => {
-    const first = key === "sure"; // the surest first
+    const first = key === "sure"; // the surest runs first
     if (sort.key !== key) sort = { key, down: first };
     else sort = sort.down === first ? { key, down: !first } : { key: null, down: false };
     for (const th of heads) {
@@ -179,7 +179,7 @@
     filter();
   };
 
-  // Paper gets the first rows of what is chosen, and is told how many there are.
+  // Paper shows the first of the chosen rows, and how many there are in all.
   const paper = () => {
     const most = Math.min(order.length, +cut.dataset.most);
     table.classList.remove("live");

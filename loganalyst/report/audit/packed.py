@@ -1,4 +1,4 @@
-"""The runs as columns a script reads: of texts each different one once, and for each run which it is."""
+"""The runs as columns for a script: each distinct text once, and for each run the position of its text."""
 
 import os
 import shlex
@@ -10,24 +10,25 @@ from urllib.parse import quote
 import polars as pl
 
 from loganalyst.report.audit import screen
+from loganalyst.report.common.runpaths import common_root, short
 from loganalyst.report.common.wording import clean, percent
 
-OTHER = {"healthy": "healthy"}  # what is told of a run of which nothing is said
-PLAIN = ("node", "file", "cause", "severity", "verdict", "ended_as", "host", "job", "framework")
-LONG = ("says", "why")
+WORDS_WITHOUT_CAUSE = {"healthy": "healthy"}
+SHORT_TEXTS = ("node", "file", "cause", "severity", "verdict", "ended_as", "host", "job", "framework")
+LONG_TEXTS = ("says", "why")
 NUMBERS = ("confidence", "line", "points")
 TIME = "%Y-%m-%d %H:%M"
 
 
 def table(runs: pl.DataFrame, groups: pl.DataFrame, home: Path) -> pl.DataFrame:
-    """`runs` with what is shown of each: run, what, sure, where, started, ended, argument, the address of its report
-    from a page in the folder `home`; and its group, if any.
+    """`runs` with the texts to show: run, what, sure, where, started, ended, argument and report (its address, as seen
+    from a page in the folder `home`). `group` is its group, if any.
     """
-    root = screen.common_root(runs["path"].to_list())
+    root = common_root(runs["path"].to_list())
     made: dict[str, list[Any]] = {"run": [], "what": [], "sure": [], "where": [], "argument": [], "report": []}
     for run in runs.iter_rows(named=True):
-        made["run"].append(screen.short(run["path"], root))
-        made["what"].append(screen.said(run) or OTHER.get(run["status"], ""))
+        made["run"].append(short(run["path"], root))
+        made["what"].append(screen.summary(run) or WORDS_WITHOUT_CAUSE.get(run["status"], ""))
         made["sure"].append(percent(run["confidence"]) if run["issue"] else None)
         made["where"].append(screen.place(run) or None)
         made["argument"].append(argument(run["path"]))
@@ -39,14 +40,13 @@ def table(runs: pl.DataFrame, groups: pl.DataFrame, home: Path) -> pl.DataFrame:
 
 
 def packed(shown: pl.DataFrame) -> dict[str, Any]:
-    """The data of the page: `texts` a name (the different ones, and the place of each run's, -1 for none), `numbers`.
+    """The data of the page. `texts` has for each name the distinct texts, and each run's position in them (-1: none).
 
-    `status` is the place in `statuses`, each its name, sign and words.
+    `status` is the position in `statuses`, which have name, sign and words.
     """
-    short: Callable[[str], str] = clean
-    names = ("run", "what", "sure", "where", "started", "ended", *PLAIN)
-    texts = {name: _texts(shown[name], short) for name in names}
-    texts |= {name: _texts(shown[name], lambda text: clean(text, 1000)) for name in LONG}
+    names = ("run", "what", "sure", "where", "started", "ended", *SHORT_TEXTS)
+    texts = {name: _texts(shown[name], clean) for name in names}
+    texts |= {name: _texts(shown[name], lambda text: clean(text, 1000)) for name in LONG_TEXTS}
     numbers = {name: shown[name].to_list() for name in (*NUMBERS, "group")}
     numbers["confidence"] = shown["confidence"].round(4).to_list()
     return {
@@ -58,7 +58,7 @@ def packed(shown: pl.DataFrame) -> dict[str, Any]:
 
 
 def argument(path: str) -> str:
-    """The path as a shell takes it; what cannot be seen is written as an escape, so that pasting it runs nothing."""
+    """The path quoted for a shell. Invisible characters become escapes, so that pasting the path runs nothing."""
     if path.isprintable():
         return shlex.quote(path)
     signs = (c if c.isprintable() and c not in "'\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in path)
@@ -66,7 +66,7 @@ def argument(path: str) -> str:
 
 
 def address(file: str, home: Path) -> str:
-    """The file as a link from the folder `home`: relative, so that both can be moved together."""
+    """The file as a relative link from the folder `home`, so that both can be moved together."""
     return quote(os.fsencode(os.path.relpath(file, home).replace(os.sep, "/")))
 
 

@@ -1,4 +1,4 @@
-"""The page as a whole: counts, groups that failed alike, contrasts, and the table of all runs."""
+"""The page of an audit: counts, groups that failed in the same way, contrasts, and the table of all runs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,14 +11,15 @@ from loganalyst.report.audit.packed import packed, table
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Child, Html, data, element
 from loganalyst.report.common.html.shell import STYLE, shell
+from loganalyst.report.common.runpaths import common_root, short
 from loganalyst.report.common.wording import clean, count, number, percent
 
-FIRST = 200  # rows that are there without a script
-GROUPS, MORE_GROUPS = 8, 200  # shown, and folded
-CONTRASTS = 20
-NODES = 200
-COPIES = 200
-PRINTED = 500  # rows; the script's PRINTED
+MAX_STATIC_ROWS = 200  # rows of the table without a script
+MAX_GROUPS, MAX_FOLDED_GROUPS = 8, 200
+MAX_CONTRASTS = 20
+MAX_NODES = 200
+MAX_COPIES = 200
+MAX_PRINTED_ROWS = 500  # the script reads it from data-most
 HEADS = {
     "status": "State", "run": "Run", "what": "What", "sure": "Sure", "where": "Where", "node": "Node",
     "started": "Started",
@@ -34,18 +35,16 @@ def render(
     *,
     copies: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The text of the file; the frames and `copies` are those of an `Audit`, `home` is the folder it is put into (None:
-    here).
-    """
-    alike = groups.filter(pl.col("runs") > 1).head(GROUPS + MORE_GROUPS)
+    """The text of the file. Frames and `copies` come from an `Audit`; `home` is the file's folder (None: this one)."""
+    alike = groups.filter(pl.col("runs") > 1).head(MAX_GROUPS + MAX_FOLDED_GROUPS)
     shown = table(runs, alike, home or Path())
-    root = screen.common_root(runs["path"].to_list())
+    root = common_root(runs["path"].to_list())
     parts = [
-        ("alike", "Failed alike", _groups(alike, root, dict(shown.select("path", "report").iter_rows()))),
+        ("alike", "Failed in the same way", _groups(alike, root, dict(shown.select("path", "report").iter_rows()))),
         ("apart", "What sets failed runs apart", _contrasts(contrasts)),
         ("nodes", "By node", _nodes(nodes)),
         ("runs", "All runs", [*_runs(shown), *_copies(copies, root)]),
-        ("whose", "Settings and rules beside ours", _whose(runs)),
+        ("whose", "Settings and rules other than ours", _settings_rows(runs)),
     ]
     sections = [
         element("section", element("h2", title, id=f"h-{name}"), body, id=name, aria_labelledby=f"h-{name}")
@@ -73,7 +72,7 @@ def _title(found: Mapping[str, int], n: int) -> str:
 
 
 def _verdict(found: Mapping[str, int], n: int, root: str) -> Html:
-    """How many there are of each kind, as numbers and as a bar."""
+    """The number of runs of each status, as numbers and as a bar."""
     there = [(name, sign, words, found[name]) for name, (sign, _, words) in screen.STATUS.items() if name in found]
     counts = [
         element("li", _sign(sign), " ", element("b", f"{k:,}"), f" {words}", class_=f"s-{name}")
@@ -98,18 +97,18 @@ def _sign(sign: str) -> Html:
 
 
 def _groups(groups: pl.DataFrame, root: str, reports: Mapping[str, str | None]) -> list[Html]:
-    """Runs with the same cause and message, the largest first; `reports` are those of all runs, by path."""
+    """Runs with the same cause and message, the largest group first. `reports` are the reports of all runs, by path."""
     rows = groups.iter_rows(named=True)
     items = [_group(group, i, root, reports.get(group["example"])) for i, group in enumerate(rows)]
     if not items:
         return []
-    more = element("ul", items[GROUPS:], class_="groups") if items[GROUPS:] else None
-    folded = blocks.folded(f"{count(len(items) - GROUPS, 'smaller group')}", more)
-    return blocks.present(element("ul", items[:GROUPS], class_="groups"), folded)
+    more = element("ul", items[MAX_GROUPS:], class_="groups") if items[MAX_GROUPS:] else None
+    folded = blocks.folded(f"{count(len(items) - MAX_GROUPS, 'smaller group')}", more)
+    return blocks.present(element("ul", items[:MAX_GROUPS], class_="groups"), folded)
 
 
 def _group(group: Mapping[str, Any], i: int, root: str, report: str | None) -> Html:
-    example = clean(screen.short(group["example"], root))
+    example = clean(short(group["example"], root))
     return element(
         "li",
         element("p", f"{group['runs']:,}", element("small", " runs"), class_="size"),
@@ -129,7 +128,7 @@ def _linked(words: Child, report: str | None) -> Child:
 
 
 def _contrasts(contrasts: pl.DataFrame) -> list[Html]:
-    """Settings and nodes that failed runs have and healthy ones have not."""
+    """Settings and nodes that failed runs have and healthy runs do not."""
     rows = [
         (
             element("b", screen.contrast(row)),
@@ -139,17 +138,17 @@ def _contrasts(contrasts: pl.DataFrame) -> list[Html]:
             number(row["q"]),
             ", ".join(clean(key, 60) for key in row["also"]),
         )
-        for row in contrasts.head(CONTRASTS).iter_rows(named=True)
+        for row in contrasts.head(MAX_CONTRASTS).iter_rows(named=True)
     ]
     head = ("Setting or node", "Failed with it", "Failed without", "Odds ratio", "Chance (q)", "Goes with")
     if not rows:
         return []
-    hint = "A hint where to look, no proof: settings that were changed together cannot be told apart."
+    hint = "A hint, not a proof: settings that were changed together cannot be distinguished."
     return blocks.present(element("p", hint, class_="help"), blocks.table(head, rows))
 
 
 def _nodes(nodes: pl.DataFrame) -> list[Html]:
-    """How many runs failed on each node: those that fail more than chance, and folded the others."""
+    """Failures by node: the nodes that fail more often than chance explains, and the others folded."""
     head = ("Node", "Failed there", "Failed elsewhere", "Chance (q)")
     named, others = (
         [
@@ -159,15 +158,15 @@ def _nodes(nodes: pl.DataFrame) -> list[Html]:
                 _failed(row["other_failed"], row["other_runs"]),
                 number(row["q"]),
             )
-            for row in nodes.filter(named=state).head(NODES).iter_rows(named=True)
+            for row in nodes.filter(named=state).head(MAX_NODES).iter_rows(named=True)
         ]
         for state in (True, False)
     )
     if not named and not others:
         return []
-    told = f"{count(len(named), 'node')} fail more than chance." if len(named) > 1 else "One fails more than chance."
+    nodes_failing = "One node fails" if len(named) == 1 else f"{len(named):,} nodes fail" if named else "No node fails"
     return blocks.present(
-        element("p", told if named else "None fails more than chance.", class_="help"),
+        element("p", f"{nodes_failing} more often than chance explains.", class_="help"),
         blocks.table(head, named),
         blocks.folded(count(len(others), "other node" if named else "node"), blocks.table(head, others)),
     )
@@ -178,30 +177,29 @@ def _failed(failed: int, runs: int) -> str:
 
 
 def _runs(shown: pl.DataFrame) -> list[Html]:
-    """The table: its first rows, which the script replaces by those in sight."""
+    """The table with its first rows, which the script replaces by the rows in sight."""
     heads = [element("th", title, scope="col", data_key=key, class_=f"c-{key}") for key, title in HEADS.items()]
-    rows = [_row(run) for run in shown.head(FIRST).iter_rows(named=True)]
+    rows = [_row(run) for run in shown.head(MAX_STATIC_ROWS).iter_rows(named=True)]
     table = element("table", element("thead", element("tr", heads)), element("tbody", rows), class_="runs")
-    cut = f"The first {FIRST} of {shown.height:,} runs, the worst first; a script shows the others."
+    cut = f"The first {MAX_STATIC_ROWS} of {shown.height:,} runs, the worst first; a script shows the others."
     return blocks.present(
         _tools(shown),
         table,
-        element("p", cut if shown.height > FIRST else "", class_="cut", data_most=str(PRINTED)),
+        element("p", cut if shown.height > MAX_STATIC_ROWS else "", class_="cut", data_most=str(MAX_PRINTED_ROWS)),
     )
 
 
-def _whose(runs: pl.DataFrame) -> list[Html]:
-    """Who had a say, what is accepted, what came with runs."""
-    said = screen.whose(runs)
-    return blocks.present(blocks.table(("Whose", "What"), said) if said else None)
+def _settings_rows(runs: pl.DataFrame) -> list[Html]:
+    """Settings files that were obeyed or ignored, and causes that they accept."""
+    return blocks.present(blocks.table(("Kind", "What"), screen.settings_rows(runs)))
 
 
 def _copies(copies: Sequence[tuple[str, str]], root: str) -> list[Html]:
-    """The runs that were left out, folded."""
+    """The copies that were left out, folded."""
     if not copies:
         return []
-    rows = [tuple(element("code", clean(screen.short(path, root))) for path in pair) for pair in copies[:COPIES]]
-    more = f"The first {COPIES:,} of {len(copies):,}." if len(copies) > COPIES else ""
+    rows = [tuple(element("code", clean(short(path, root))) for path in pair) for pair in copies[:MAX_COPIES]]
+    more = f"The first {MAX_COPIES:,} of {len(copies):,}." if len(copies) > MAX_COPIES else ""
     title = f"{count(len(copies), 'copy', 'copies')} of runs left out"
     return blocks.present(
         blocks.folded(title, element("div", blocks.table(("Left out", "A copy of"), rows), element("p", more)))
@@ -209,7 +207,7 @@ def _copies(copies: Sequence[tuple[str, str]], root: str) -> list[Html]:
 
 
 def _tools(shown: pl.DataFrame) -> Html:
-    """What filters; there is nothing to see of it without a script."""
+    """The filters, which are hidden without a script."""
     found = dict(shown["status"].value_counts().iter_rows())
     boxes = [
         element(

@@ -4,7 +4,8 @@ from typing import Literal
 
 from loganalyst.model import RunStatus, Status, Verdict
 from loganalyst.report.audit.screen import SCHEMA_ID
-from loganalyst.report.diagnosis.schema import (
+from loganalyst.report.common.schemaparts import (
+    BOOLEAN,
     INTEGER,
     LEFT_OUT,
     NUMBER,
@@ -15,117 +16,110 @@ from loganalyst.report.diagnosis.schema import (
     TEXT,
     TIME,
     Json,
+    document,
     listed,
     object_,
     one_of,
     or_null,
-    settings,
+    share,
 )
 
 __all__ = ["contrast", "group", "schema"]
 
-MAYBE = or_null(TEXT)
-
 
 def schema() -> Json:
     """The schema of the one object that `audit` prints."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA_ID,
-        "title": "What went wrong in many runs",
-        "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
-        **object_(
-            optional=("counts", "left_out", "accounts", "copies", *SETTINGS, "quoted"),  # younger than the schema
-            schema={"const": SCHEMA_ID},
-            counts={
-                "type": "object",
-                "description": "Runs by their status.",
-                "propertyNames": one_of(Status),
-                "additionalProperties": INTEGER,
-            },
-            left_out=LEFT_OUT,
-            quoted=QUOTED,
-            **settings(),
-            runs=listed(_run(), "One entry a run, the worst first."),
-            groups=listed(group(), "Runs with the same cause and message, the largest group first."),
-            contrasts=listed(contrast(), "What failed runs have and healthy ones have not, the surest first."),
-            accounts=listed(_account(), "The scheduler's jobs by node, user, partition and reason of failing."),
-            copies=listed(object_(path=TEXT, original=TEXT), "Runs left out: each is a copy of another file's run."),
-        ),
+    counts = {
+        "type": "object",
+        "description": "Number of runs by status.",
+        "propertyNames": one_of(Status),
+        "additionalProperties": INTEGER,
     }
+    copy = object_(path=TEXT, original=TEXT)
+    body = object_(
+        ("counts", "left_out", "accounts", "copies", *SETTINGS, "quoted"),  # younger than the schema
+        schema={"const": SCHEMA_ID},
+        counts=counts,
+        left_out=LEFT_OUT,
+        quoted=QUOTED,
+        **SETTINGS,
+        runs=listed(_run(), "One entry for each run, the worst first."),
+        groups=listed(group(), "Runs with the same cause and message, the largest group first."),
+        contrasts=listed(contrast(), "What failed runs have and healthy runs do not, the surest first."),
+        accounts=listed(_account(), "The scheduler's jobs by node, user, partition and reason of failure."),
+        copies=listed(copy, "Runs left out because they are copies: the file of the copy, and of its original."),
+    )
+    return document(SCHEMA_ID, "What went wrong in many runs", body)
 
 
 def _run() -> Json:
+    maybe = or_null(TEXT)
     return object_(
         ("report", "origin", "accepted", "settings_obeyed", "settings_ignored"),  # younger than the schema
-        run_id=MAYBE,
+        run_id=maybe,
         path=TEXT,
         name=TEXT,
         status=one_of(Status),
-        ended_as={**or_null(one_of(RunStatus)), "description": "How the run itself ended."},
-        **dict.fromkeys(("label", "cause", "issue", "severity"), MAYBE),
+        ended_as=or_null(one_of(RunStatus), "How the run itself ended."),
+        **dict.fromkeys(("label", "cause", "issue", "severity"), maybe),
         verdict=or_null(one_of(Verdict)),
         confidence=or_null(SHARE),
         step=or_null(INTEGER),
-        file=MAYBE,
+        file=maybe,
         line=or_null(INTEGER),
-        node=MAYBE,
-        says={**MAYBE, "description": "The strongest thing that says so."},
-        why={**MAYBE, "description": "Why nothing can be said of the run."},
-        **dict.fromkeys(("host", "job", "framework"), MAYBE),
+        node=maybe,
+        says=or_null(TEXT, "The strongest evidence for the cause."),
+        why=or_null(TEXT, "Why there is no diagnosis."),
+        **dict.fromkeys(("host", "job", "framework"), maybe),
         started=or_null(TIME),
         ended=or_null(TIME),
         points=or_null(INTEGER),
         origin=or_null(ORIGIN),
-        accepted=listed(TEXT, "Causes that settings accept: rule, reason, and the file that says so."),
-        settings_obeyed=listed(TEXT, "`FILE: what`, as of a diagnosis."),
-        settings_ignored=listed(TEXT, "Files that came with the run and are not obeyed."),
-        report={**MAYBE, "description": "The path of its HTML report (--reports); null: none was due."},
+        accepted=listed(TEXT, "Causes that the user's settings accept: rule, reason, and the settings file."),
+        settings_obeyed=listed(TEXT, "`FILE: what`, as in a diagnosis."),
+        settings_ignored=listed(TEXT, "Settings files that came with the run and are not obeyed."),
+        report=or_null(TEXT, "The path of its HTML report (--reports); null: it got none."),
     )
 
 
 def group() -> Json:
-    """A group of runs that failed alike."""
+    """A group of runs that failed in the same way."""
     return object_(
-        (),
         **dict.fromkeys(("label", "cause", "issue", "severity"), TEXT),
-        like={**MAYBE, "description": "The message they share, # and PATH for what differs; null: not from a text."},
+        like=or_null(TEXT, "The message they share, with # and PATH where it differs; null: no log line shows it."),
         runs=INTEGER,
-        confidence={**SHARE, "description": "The mean."},
-        node={**MAYBE, "description": "The node most of them name."},
+        confidence=share("The mean."),
+        node=or_null(TEXT, "The node that most of them name."),
         on_node=or_null(INTEGER),
-        settings=listed(TEXT, "`key = value` that they share and most other runs have not."),
-        example={**TEXT, "description": "The path of the surest one."},
-        members=listed(TEXT, "The ids of all."),
+        settings=listed(TEXT, "`key = value` of settings that they share and most other runs do not have."),
+        example={**TEXT, "description": "The path of the run with the highest confidence."},
+        members=listed(TEXT, "The ids of all its runs."),
     )
 
 
 def _account() -> Json:
     counts = dict.fromkeys(("jobs", "failed"), INTEGER)
     return object_(
-        (),
         by=one_of(Literal["node", "user", "partition", "reason"]),
         value=TEXT,
         **counts,
         **dict.fromkeys(("other_jobs", "other_failed"), INTEGER),
         odds_ratio=or_null(NUMBER),
-        q={**or_null(SHARE), "description": "As of a contrast; null for a reason, which only failed jobs have."},
-        named={"type": "boolean", "description": "Whether it fails more than chance."},
-        first={**or_null(TIME), "description": "When the first job that failed ended."},
+        q=or_null(SHARE, "As in `contrasts`; null for a reason, because only failed jobs have one."),
+        named={**BOOLEAN, "description": "Whether it fails more often than chance explains."},
+        first=or_null(TIME, "When the first failed job ended."),
         last=or_null(TIME),
-        weeks=or_null(listed(object_((), week=TIME, **counts), "Week by week, from Monday.")),
+        weeks=or_null(listed(object_(week=TIME, **counts), "Week by week, from Monday.")),
     )
 
 
 def contrast() -> Json:
-    """What sets failed runs apart."""
-    counts = dict.fromkeys(("runs", "failed", "other_runs", "other_failed"), INTEGER)
+    """A difference between failed and healthy runs."""
     return object_(
-        (),
         key={**TEXT, "description": "A setting's dotted key, node, host or framework."},
-        value={**TEXT, "description": "`> 0.01` for numbers."},
-        **counts,
+        value={**TEXT, "description": "For numbers a limit: `> 0.01`."},
+        **dict.fromkeys(("runs", "failed", "other_runs", "other_failed"), INTEGER),
         odds_ratio=NUMBER,
-        q={**SHARE, "description": "The chance that so strong a contrast is none, among all that were looked at."},
-        also=listed(TEXT, "Other keys that part the runs in the same way."),
+        q=share("The false discovery rate, over all contrasts that were tested."),
+        also=listed(TEXT, "Other keys that split the runs in the same way."),
     )

@@ -1,4 +1,4 @@
-"""Many runs on one screen: how they are, which failed alike, then the worst of them; and the same as data."""
+"""Many runs on one screen: counts by status, groups that failed in the same way, the worst runs. Also as data."""
 
 import os
 from collections import Counter
@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from loganalyst.report import trust
+from loganalyst.report.common.jsonvalues import plain
 from loganalyst.report.common.layout import field, printed, text
+from loganalyst.report.common.runpaths import common_root, short
 from loganalyst.report.common.wording import clean, count, number, percent
-from loganalyst.report.diagnosis.asjson import plain
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 SCHEMA_ID = "loganalyst/audit/1"
 MAX_WIDTH = 160
-GROUPS, CONTRASTS, REASONS, SAID = 10, 5, 5, 8  # on the screen
-WHOSE = ("settings_obeyed", "settings_ignored", "accepted")
-# status of the diagnosis -> sign, style, words for one run and for many
+MAX_GROUPS, MAX_CONTRASTS, MAX_REASONS, MAX_SETTINGS = 10, 5, 5, 8  # on the screen
+SETTINGS_COLUMNS = ("settings_obeyed", "settings_ignored", "accepted")
+# Status of the diagnosis -> sign, style, words after a number of runs
 STATUS = {
     "diagnosis_complete": ("✗", "bold red", "with a cause"),
     "cause_unknown": ("?", "bold yellow", "with a cause not known"),
@@ -41,15 +42,15 @@ def render(
     ascii_only: bool = False,
     top: int = 30,
 ) -> str:
-    """The screen: counts, groups of two runs and more, what sets failed runs apart, the `top` worst runs, and how many
-    were left out as `copies` (each with the file it is a copy of).
+    """The screen: counts, groups of at least two runs, differences between failed and healthy runs, and the `top` worst
+    runs. A last line counts the left-out `copies` (each with the file of its original).
     """
     width = max(min(width, MAX_WIDTH), 40)
     root = common_root(runs["path"].to_list())
     alike = groups.filter(pl.col("runs") > 1)
     lines = [_counts(runs), *_groups(alike, root, width), *_contrasts(contrasts, width)]
     lines += [*_accounts(accounts, width), *_runs(runs, root, width, top)]
-    lines += _whose(runs, width)
+    lines += _settings_rows(runs, width)
     lines += [*_copies(copies, root, width), *_reports(runs, width)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
@@ -66,8 +67,8 @@ def _counts(runs: pl.DataFrame) -> "Text":
 def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
     if not groups.height:
         return []
-    lines = [text(), text(("Failed alike", "bold"))]
-    for group in groups.head(GROUPS).iter_rows(named=True):
+    lines = [text(), text(("Failed in the same way", "bold"))]
+    for group in groups.head(MAX_GROUPS).iter_rows(named=True):
         more = " · ".join(facts(group))
         lines.append(
             _cut(text((f"{group['runs']:>5,} × ", "bold"), clean(group["issue"]), (f"   {more}", "dim")), width)
@@ -75,13 +76,13 @@ def _groups(groups: pl.DataFrame, root: str, width: int) -> "list[Text]":
         shown = [clean(group["like"])] if group["like"] else []
         shown.append(f"e.g. {clean(short(group['example'], root))}")
         lines += [_cut(text("        ", (words, "dim")), width) for words in shown]
-    if groups.height > GROUPS:
-        lines.append(text((f"        and {count(groups.height - GROUPS, 'more group')}", "dim")))
+    if groups.height > MAX_GROUPS:
+        lines.append(text((f"        and {count(groups.height - MAX_GROUPS, 'more group')}", "dim")))
     return lines
 
 
 def facts(group: Mapping[str, Any]) -> list[str]:
-    """How sure its cause is, the node most of its runs name (two at least), and the settings they share."""
+    """How sure the cause is, the node that at least two of the runs name, and the settings that they share."""
     where = [f"{group['on_node']:,} on {clean(group['node'], 40)}"] if (group["on_node"] or 0) > 1 else []
     return [f"{percent(group['confidence'])} sure", *where, *(clean(s, 60) for s in group["settings"])]
 
@@ -90,7 +91,7 @@ def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
     if not contrasts.height:
         return []
     lines = [text(), text(("Failed runs differ from healthy ones in", "bold"))]
-    for row in contrasts.head(CONTRASTS).iter_rows(named=True):
+    for row in contrasts.head(MAX_CONTRASTS).iter_rows(named=True):
         also = f"; also {', '.join(row['also'])}" if row["also"] else ""
         line = text(f"  {contrast(row)}   ", (f"{row['failed']:,} of {row['runs']:,} failed", "bold"))
         others = f", {row['other_failed']:,} of the {row['other_runs']:,} others (q {number(row['q'])}{clean(also)})"
@@ -99,13 +100,13 @@ def _contrasts(contrasts: pl.DataFrame, width: int) -> "list[Text]":
 
 
 def _accounts(accounts: pl.DataFrame | None, width: int) -> "list[Text]":
-    """What fails more than chance by the scheduler's accounts, and why jobs failed."""
+    """Why jobs failed, and what fails more often than chance explains, by the scheduler's accounting."""
     if accounts is None or not accounts.height:
         return []
-    reasons = accounts.filter(pl.col("by") == "reason").sort("failed", descending=True).head(REASONS)
+    reasons = accounts.filter(pl.col("by") == "reason").sort("failed", descending=True).head(MAX_REASONS)
     failed = [f"{clean(value, 40)} {n:,}" for value, n in reasons.select("value", "failed").iter_rows()]
     lines = [text(), _cut(text(("Jobs that failed   ", "bold"), " · ".join(failed) or "none"), width)]
-    for row in accounts.filter("named").head(CONTRASTS).iter_rows(named=True):
+    for row in accounts.filter("named").head(MAX_CONTRASTS).iter_rows(named=True):
         line = text(
             f"  {row['by']} {clean(row['value'], 40)}   ", (f"{row['failed']:,} of {row['jobs']:,} jobs", "bold")
         )
@@ -128,31 +129,34 @@ def _runs(runs: pl.DataFrame, root: str, width: int, top: int) -> "list[Text]":
     shown = notable.head(top)
     lines = [text(), _cut(text(("The worst runs", "bold"), (f"   below {clean(root)}" if root else "", "dim")), width)]
     lines += _table([_row(run, root) for run in shown.iter_rows(named=True)], width)
-    if rest := notable.height - shown.height:
-        lines.append(text((f"  and {count(rest, 'more run')} (--top N shows more, --format csv all)", "dim")))
+    if left_out := notable.height - shown.height:
+        lines.append(text((f"  and {count(left_out, 'more run')} (--top N shows more, --format csv all)", "dim")))
     return lines
 
 
-def whose(runs: pl.DataFrame) -> list[tuple[str, str]]:
-    """Whose settings and rules had a say beside ours, what they accept, and what came with runs: label and words."""
+def settings_rows(runs: pl.DataFrame) -> list[tuple[str, str]]:
+    """Label and text for settings and rules other than ours: obeyed, ignored, accepted causes, and foreign causes."""
     rows = runs.iter_rows(named=True) if "accepted" in runs.columns else ()
     named = [*rows]
-    obeyed, ignored, accepted = (trust.entries(named, name) for name in WHOSE)
-    said = [(trust.OBEYED, f"{entry} ({count(n, 'run')})") for entry, n in obeyed.items()]
+    obeyed, ignored, accepted = (trust.entries(named, name) for name in SETTINGS_COLUMNS)
+    labelled = [(trust.OBEYED, f"{entry} ({count(n, 'run')})") for entry, n in obeyed.items()]
     if ignored:
         more = f" and {len(ignored) - 1:,} more" if len(ignored) > 1 else ""
-        why = "for it came with a run; --trust-run-settings obeys such files"
-        said.append((trust.IGNORED, f"{next(iter(ignored))}{more}: {why}"))
-    said += [("Accepted", f"{entry} ({count(n, 'run')})") for entry, n in accepted.items()]
+        why = "because it came with a run; --trust-run-settings obeys such files"
+        labelled.append((trust.IGNORED, f"{next(iter(ignored))}{more}: {why}"))
+    labelled += [("Accepted", f"{entry} ({count(n, 'run')})") for entry, n in accepted.items()]
     foreign = [(run["cause"], trust.foreign(run["origin"])) for run in named if trust.foreign(run["origin"])]
-    said += [("Not ours", f"{cause}: says {file} ({count(n, 'run')})") for (cause, file), n in Counter(foreign).items()]
-    return [(label, clean(words, 1000)) for label, words in said]
+    labelled += [
+        ("Not ours", f"{cause}: from {file} ({count(n, 'run')})") for (cause, file), n in Counter(foreign).items()
+    ]
+    return [(label, clean(words, 1000)) for label, words in labelled]
 
 
-def _whose(runs: pl.DataFrame, width: int) -> "list[Text]":
-    said = whose(runs)
-    lines = [line for label, words in said[:SAID] for line in field(label, words, width)]
-    more = [text((f"and {count(len(said) - SAID, 'more')} (--format json)", "dim"))] if len(said) > SAID else []
+def _settings_rows(runs: pl.DataFrame, width: int) -> "list[Text]":
+    rows = settings_rows(runs)
+    lines = [line for label, words in rows[:MAX_SETTINGS] for line in field(label, words, width)]
+    left_out = len(rows) - MAX_SETTINGS
+    more = [text((f"and {left_out:,} more (--format json)", "dim"))] if left_out > 0 else []
     return [text(), *lines, *more] if lines else []
 
 
@@ -167,7 +171,7 @@ def left_out(copies: Sequence[tuple[str, str]], root: str) -> str:
 
 
 def _reports(runs: pl.DataFrame, width: int) -> "list[Text]":
-    """Where the reports lie that were asked for."""
+    """The number of reports that were written, and their folder."""
     files = runs["report"].drop_nulls() if "report" in runs.columns else pl.Series(dtype=pl.String)
     if not len(files):
         return []
@@ -175,21 +179,21 @@ def _reports(runs: pl.DataFrame, width: int) -> "list[Text]":
 
 
 def _row(run: Mapping[str, Any], root: str) -> tuple[str, str, str, str, str]:
-    """Status, name, what is said of it, how sure, where."""
+    """Status, name, cause, confidence and place."""
     where = " · ".join(filter(None, [place(run), clean(run["node"] or "", 24)]))
     sure = percent(run["confidence"]) if run["issue"] else ""
-    return run["status"], clean(short(run["path"], root)), clean(said(run)), sure, where
+    return run["status"], clean(short(run["path"], root)), clean(summary(run)), sure, where
 
 
 def place(run: Mapping[str, Any]) -> str:
-    """The line of a file, else the step; empty where neither is known."""
+    """`train.log:12`, or `step 1,500`; empty where neither is known."""
     if run["line"]:
         return f"{clean(os.path.basename(run['file']), 32)}:{run['line']}"
     return "" if run["step"] is None else f"step {run['step']:,}"
 
 
-def said(run: Mapping[str, Any]) -> str:
-    """The cause, else why there is none; empty for a healthy run."""
+def summary(run: Mapping[str, Any]) -> str:
+    """The cause, or why there is none; empty for a healthy run."""
     if run["issue"]:
         return str(run["issue"]) + (" (not ours)" if trust.foreign(run.get("origin")) else "")
     if run["why"]:
@@ -198,14 +202,14 @@ def said(run: Mapping[str, Any]) -> str:
 
 
 def _table(rows: list[tuple[str, str, str, str, str]], width: int) -> "list[Text]":
-    """The rows in columns: names lose their beginnings, what does not fit at the end is left out."""
-    names, said = (min(max(len(row[i]) for row in rows), width // 3) for i in (1, 2))
+    """The rows in columns. A long name loses its beginning, a long line its end."""
+    names, summaries = (min(max(len(row[i]) for row in rows), width // 3) for i in (1, 2))
     lines = []
     for status, name, words, sure, where in rows:
         mark, style, _ = STATUS[status]
         named = name if len(name) <= names else f"…{name[1 - names :]}"
         line = text((f"{mark} ", style), f"{named:{names}}  ")
-        line.append_text(_cut(text(f"{words:{said}}  "), said + 2) if sure else text(words))
+        line.append_text(_cut(text(f"{words:{summaries}}  "), summaries + 2) if sure else text(words))
         lines.append(_cut(line.append(f"{sure:>9}  ", "bold").append(where, "dim"), width))
     return lines
 
@@ -213,16 +217,6 @@ def _table(rows: list[tuple[str, str, str, str, str]], width: int) -> "list[Text
 def _cut(line: "Text", width: int) -> "Text":
     line.truncate(max(width, 1), overflow="ellipsis")
     return line
-
-
-def common_root(paths: list[str]) -> str:
-    """The folder all paths lie in; empty for fewer than two."""
-    return os.path.commonpath(paths) if len(paths) > 1 else ""
-
-
-def short(path: str, root: str) -> str:
-    """The path below the common folder."""
-    return os.path.relpath(path, root) if root else path
 
 
 def data(
@@ -247,16 +241,16 @@ def data(
 
 
 def _listed(run: dict[str, Any]) -> dict[str, Any]:
-    """A run with lists where its columns have an entry a line."""
-    return {key: (value or "").splitlines() if key in WHOSE else value for key, value in run.items()}
+    """A run whose multi-line columns are lists."""
+    return {key: (value or "").splitlines() if key in SETTINGS_COLUMNS else value for key, value in run.items()}
 
 
 def _settings(runs: pl.DataFrame) -> dict[str, Any]:
-    """Whose settings had a say, over all runs."""
+    """The settings files that were obeyed and ignored, over all runs."""
     named = [*runs.iter_rows(named=True)] if "accepted" in runs.columns else []
-    obeyed, ignored, _ = (trust.entries(named, name) for name in WHOSE)
-    told = [(trust.told(entry), n) for entry, n in obeyed.items()]
+    obeyed, ignored, _ = (trust.entries(named, name) for name in SETTINGS_COLUMNS)
+    files = [(trust.parsed(entry), n) for entry, n in obeyed.items()]
     return {
-        "settings_obeyed": [{"file": s.file, "what": s.what, "runs": n} for s, n in told],
+        "settings_obeyed": [{"file": s.file, "what": s.what, "runs": n} for s, n in files],
         "settings_ignored": [{"file": file, "why": "it came with a run", "runs": n} for file, n in ignored.items()],
     }

@@ -1,18 +1,18 @@
-"""Lines of styled text for a terminal: hanging indents, two-ended lines, sparklines, and an ASCII fallback."""
+"""Lines of styled text for a terminal: hanging indents, two-ended lines, sparklines and an ASCII fallback."""
 
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from loganalyst.report.diagnosis.sparkseries import EMPTY, NONFINITE, Series
+from loganalyst.report.common.sparkseries import EMPTY, NONFINITE, Series
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 BARS = "▁▂▃▄▅▆▇█"
 MAX_WIDTH = 108  # longer lines are hard to read
-HELD = "\ue000"  # in place of a blank at which no line is broken
+NO_BREAK = "\ue000"  # a private character that replaces a blank where no line may break
 LABEL = 11  # columns of a label such as "Evidence"
 
 _PLAIN = ["✓+", "✗x", "▲^", "–-", "—-", "×x", "≈~", "│|", '“"', '”"', "‘'", "’'"]
@@ -25,22 +25,22 @@ ASCII = str.maketrans(
 
 
 def text(*parts: str | tuple[str, str]) -> "Text":
-    """Text of plain and (words, style) parts; no markup is read from them."""
+    """Text of plain and (words, style) parts, in which markup has no effect."""
     from rich.text import Text
 
     return Text.assemble(*parts)
 
 
 def wrapped(content: "Text", width: int, first: "Text | None" = None, indent: int = 0) -> "list[Text]":
-    """`content` broken to `width`; the first line opens with `first` (of `indent` columns), the others are indented."""
+    """`content` in lines of `width` columns. `first` (`indent` columns) opens the first line, blanks the others."""
     from rich.console import Console
 
     console = Console(file=StringIO(), width=width)
     held = content.copy()
-    held.plain = held.plain.replace(" %", f"{HELD}%")
+    held.plain = held.plain.replace(" %", f"{NO_BREAK}%")
     lines = list(held.wrap(console, max(width - indent, 20), overflow="fold")) or [text()]
     for line in lines:
-        line.plain = line.plain.replace(HELD, " ")
+        line.plain = line.plain.replace(NO_BREAK, " ")
     lead = first if first is not None else text(" " * indent)
     lead.pad_right(max(indent - lead.cell_len, 0))
     return [(lead if i == 0 else text(" " * indent)).append_text(line) for i, line in enumerate(lines)]
@@ -53,7 +53,7 @@ def field(label: str, content: "str | Text", width: int, margin: int = 0) -> "li
 
 
 def two_ended(left: "Text", right: "Text", width: int, indent: int = 2) -> "list[Text]":
-    """`left`, and `right` flush with the end of the line where both fit, else on a line of its own."""
+    """`left`, and `right` at the end of the line if both fit, otherwise on a line of its own."""
     if left.cell_len + 2 + right.cell_len <= width:
         left.pad_right(width - left.cell_len - right.cell_len)
         return [left.append_text(right)]
@@ -62,7 +62,7 @@ def two_ended(left: "Text", right: "Text", width: int, indent: int = 2) -> "list
 
 
 def bars(series: Series) -> "Text":
-    """The curve as one line; from the onset on in another colour."""
+    """The curve as one line, with another colour from the onset on."""
     onset = len(series.cells) if series.onset is None else series.onset
     cells = ((i >= onset, *_cell(level)) for i, level in enumerate(series.cells))
     out = text()
@@ -72,27 +72,27 @@ def bars(series: Series) -> "Text":
 
 
 def _cell(level: int) -> tuple[str, str]:
-    """Sign and style of one cell; no style where the side of the onset decides."""
+    """Sign and style of one cell; the style is empty where the side of the onset decides it."""
     special = {NONFINITE: ("✗", "bold red"), EMPTY: ("·", "dim")}
     return special[level] if level in special else (BARS[level], "")
 
 
 def cells(words: str) -> int:
-    """How many columns of a terminal the words take: a Chinese sign takes two."""
+    """The width of the words in columns of a terminal; a Chinese character takes two."""
     from rich.cells import cell_len
 
     return len(words) if words.isascii() else cell_len(words)
 
 
 def cut(words: str, limit: int) -> str:
-    """The words in at most `limit` columns, with `…` where their end is left out."""
+    """The words in at most `limit` columns, with `…` for a cut end."""
     from rich.cells import set_cell_size
 
     return words if cells(words) <= limit else f"{set_cell_size(words, limit - 1).rstrip()}…"
 
 
 def shortened(name: str, limit: int) -> str:
-    """A long name with its middle left out: both ends tell metrics apart."""
+    """A long name without its middle, because both ends distinguish metrics."""
     if cells(name) <= limit:
         return name
     if cells(name) > len(name):
@@ -101,13 +101,13 @@ def shortened(name: str, limit: int) -> str:
 
 
 def padded(words: str, width: int) -> str:
-    """The words with blanks up to `width` columns, shortened where they take more."""
+    """The words in exactly `width` columns, padded or shortened."""
     shown = shortened(words, width)
     return shown + " " * (width - cells(shown))
 
 
 def curves(series: Sequence[Series], onset: str, width: int) -> "list[Text]":
-    """The curves under one another with their values, and the onset marked beneath."""
+    """The curves in rows with their values, and the onset marked below them."""
     if not series:
         return []
     limit = max(width // 4, 10)
@@ -127,14 +127,14 @@ def curves(series: Sequence[Series], onset: str, width: int) -> "list[Text]":
 
 
 def two_ended_left(row: "Text", values: str, width: int, indent: int) -> "list[Text]":
-    """A curve with its values behind it, or beneath where the line is too short."""
+    """A curve followed by its values, which go to the next line if they do not fit."""
     if row.cell_len + 3 + len(values) <= width:
         return [row.append("   " + values, "dim")]
     return [row, *wrapped(text((values, "dim")), width, indent=indent)]
 
 
 def printed(lines: "Iterable[Text]", *, width: int, colour: bool, ascii_only: bool) -> str:
-    """The lines as a string: with ANSI colours or plain, without trailing blanks."""
+    """The lines as a string, with ANSI colours or plain, without trailing blanks."""
     lines = list(lines)
     for line in lines:
         line.rstrip()

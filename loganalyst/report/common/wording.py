@@ -1,17 +1,20 @@
-"""Numbers, durations and untrusted text, put into words once for every renderer."""
+"""Numbers, durations, lists and untrusted text as words, the same in every renderer."""
 
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
-__all__ = ["clean", "count", "duration", "number", "percent", "size", "span", "step"]
+__all__ = ["clean", "count", "duration", "number", "percent", "shortlist", "size", "span", "step"]
 
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}  # controls, bidi and joiner marks, surrogates, private and unassigned
+# Unicode categories: controls, bidi and joiner marks, surrogates, private and unassigned characters
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
+# Escape sequences of a terminal: `ESC [ 31 m` (colour), `ESC ] 0 ; title BEL` (window title), `ESC M` (one letter)
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[@-_])")
 
 
 def clean(text: object, limit: int = 400) -> str:
-    """One line of visible characters: escapes, controls and line breaks removed, cut after `limit` characters."""
+    """One line of visible characters, without escapes, controls and line breaks, cut after `limit` characters."""
     raw = str(text)[: 4 * limit]  # escapes may make up most of it
     if not raw.isprintable():
         raw = "".join(c for c in _ESCAPE.sub("", raw) if c.isspace() or unicodedata.category(c) not in _HIDDEN)
@@ -20,7 +23,7 @@ def clean(text: object, limit: int = 400) -> str:
 
 
 def number(value: float | None) -> str:
-    """A value as people read it: three digits, thousands apart, small and huge ones with an exponent."""
+    """A value with three digits: `0.0258`, `1,500`, `2.0e-5`."""
     if value is None:
         return "not known"
     if not math.isfinite(value):
@@ -34,7 +37,7 @@ def number(value: float | None) -> str:
 
 
 def step(value: int | None) -> str:
-    """A step with thousands apart."""
+    """A step: `1,500`."""
     return "not known" if value is None else f"{value:,}"
 
 
@@ -44,7 +47,7 @@ def count(n: int, one: str, many: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """A probability in whole percent; never rounded to a certainty it is not."""
+    """A probability in whole percent, never rounded to 0 % or 100 %."""
     rounded = round(100 * share)
     if share < 1 and rounded == 100:
         return "over 99 %"
@@ -76,6 +79,19 @@ def size(bytes_: int) -> str:
 
 
 def span(first: int | None, last: int | None) -> str:
-    """`12` or `12 to 90`, whatever is known of it."""
+    """`12` or `12 to 90`, depending on which ends are known."""
     known = [f"{v:,}" for v in dict.fromkeys((first, last)) if v is not None]
     return " to ".join(known) or "not known"
+
+
+def shortlist(items: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first `most` items, and how many more there are.
+
+    >>> shortlist(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    left_out = len(items) - most
+    shown = between.join(items[:most])
+    if left_out <= 0:
+        return shown
+    return f"{shown}{' ' if between == ', ' else between}and {left_out:,} more"

@@ -1,6 +1,6 @@
-"""A comparison as one HTML file: the tables of the terminal, with the plots as SVG where they belong. It has no script.
+"""A comparison as one HTML file without a script: the tables of the terminal, with the plots as SVG next to them.
 
-Text of a run is escaped by `html.element`, that of the plots too; the policy is that of `html.shell`.
+`common.html.element` escapes the text of a run, in plots too. `common.html.shell` sets the policy.
 """
 
 from loganalyst.report.comparison.page import render

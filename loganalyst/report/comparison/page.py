@@ -1,12 +1,12 @@
-"""The page as a whole: what is compared, then a section a question, each with its table, sentences and plots."""
+"""The page of a comparison: an overview, then a section for each question, with its table, plots and sentences."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from loganalyst.report.audit.screen import common_root
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.html.shell import STYLE, shell
+from loganalyst.report.common.runpaths import common_root
 from loganalyst.report.common.wording import clean
 from loganalyst.report.comparison.picture import pictures
 from loganalyst.report.comparison.sections import Part, headline, parts
@@ -18,14 +18,14 @@ TONES = {"✗": "bad", "✓": "good"}  # of a row, by the sign it begins with
 
 
 def render(found: "Comparison", *, top: int = 5) -> str:
-    """The text of the file; `top` of the best runs."""
-    every = parts(found, top)
-    links = [element("a", clean(part.title.split(",")[0], 60), href=f"#p{i}") for i, part in enumerate(every)]
+    """The text of the file, with the `top` best runs."""
+    sections = parts(found, top)
+    links = [element("a", clean(part.title.split(",")[0], 60), href=f"#p{i}") for i, part in enumerate(sections)]
     article = element(
         "article",
         _verdict(found),
         element("nav", links, class_="parts", aria_label="Parts of the comparison"),
-        [_section(part, i) for i, part in enumerate(every)],
+        [_section(part, i) for i, part in enumerate(sections)],
         class_="tone-bad" if found.worse else "tone-plain",
     )
     style = (STYLE, ("comparison", "comparison.css"))
@@ -33,7 +33,7 @@ def render(found: "Comparison", *, top: int = 5) -> str:
 
 
 def _verdict(found: "Comparison") -> Html:
-    """How many runs, by what they are compared, what is left out."""
+    """How many runs there are, the objective, and how many are left out."""
     first, *rest = headline(found)
     root = common_root(found.runs["path"].to_list())
     worse = element("p", "A metric of the second set is worse beyond noise.", class_="state") if found.worse else None
@@ -48,7 +48,7 @@ def _verdict(found: "Comparison") -> Html:
 
 
 def _section(part: Part, i: int) -> Html:
-    """One question."""
+    """The section of one question."""
     return element(
         "section",
         element("h2", part.title, id=f"h{i}"),
@@ -60,7 +60,7 @@ def _section(part: Part, i: int) -> Html:
 
 
 def _table(part: Part) -> Html | None:
-    """Its columns that hold something."""
+    """The table without its empty columns."""
     rows = [[row[i] for i in part.filled] for row in part.rows]
     return blocks.table([part.head[i] for i in part.filled], rows, [TONES.get(row[0][:1], "") for row in part.rows])
 

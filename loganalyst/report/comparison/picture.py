@@ -1,4 +1,4 @@
-"""Panels of the figure as SVG of the page: its font and colours, light or dark, and nothing that the policy forbids."""
+"""Panels of a figure as SVG elements: with the page's font and colours, and nothing that its policy forbids."""
 
 import re
 from collections.abc import Iterable
@@ -6,17 +6,17 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from loganalyst.report.common.curvemarks import COLOURS
+from loganalyst.report.common.figure import SETTINGS
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.comparison.plot import HEIGHT, WIDTH, Panel
-from loganalyst.report.diagnosis.panels import COLOURS
-from loganalyst.report.diagnosis.plot import SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# colours of the figure -> class that gives it the page's; greys are its ink, thinner; others stay as they are
+# Colour of the figure -> class that gives it the page's colour. Greys become translucent ink, other colours stay
 NAMES = {COLOURS[name].lower(): name for name in ("curve", "nonfinite", "level_down")}
-GREY = re.compile(r"#(..)\1\1")
+GREY = re.compile(r"#(..)\1\1")  # `#595959`
 KEPT = {
     "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "width", "height", "viewBox", "transform", "id",
     "href", "fill", "stroke", "clip-path", "fill-opacity", "stroke-opacity", "opacity", "stroke-width", "font-size",
@@ -24,15 +24,15 @@ KEPT = {
     "preserveAspectRatio",
 }  # fmt: skip
 DROPPED = ("metadata", "style")
-MINE: Any = {"svg.fonttype": "none", "savefig.transparent": True, "svg.image_inline": True}
+PAGE_SETTINGS: Any = {"svg.fonttype": "none", "savefig.transparent": True, "svg.image_inline": True}
 
 
 def pictures(panels: Iterable[Panel]) -> list[Html]:
-    """One picture a panel, with its title as what it says of itself."""
+    """One picture for each panel, labelled with the panel's title."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**SETTINGS, **MINE}):
+    with mpl.rc_context({**SETTINGS, **PAGE_SETTINGS}):
         return [_picture(Figure(figsize=(WIDTH, HEIGHT), layout="constrained"), draw) for draw in panels]
 
 
@@ -49,40 +49,40 @@ def _picture(figure: "Figure", draw: Panel) -> Html:
 
 
 def _html(node: ET.Element) -> Html:
-    """An element with what the page allows of it; styles become attributes, known colours classes."""
+    """An element reduced to what the page allows. Styles become attributes, known colours become classes."""
     name = _local(node.tag)
     if name in DROPPED:
         return Html()
-    told = {_local(key): value for key, value in node.attrib.items()}
-    told |= _styles(told.pop("style", ""))
-    classes = [f"{way}-{colour}" for way in ("fill", "stroke") if (colour := _named(told, way))]
+    attributes = {_local(key): value for key, value in node.attrib.items()}
+    attributes |= _styles(attributes.pop("style", ""))
+    classes = [f"{way}-{colour}" for way in ("fill", "stroke") if (colour := _take_colour(attributes, way))]
     if name == "text" and not classes:
         classes = ["fill-ink"]
-    kept = {key: value for key, value in told.items() if key in KEPT and _own(key, value)}
+    kept = {key: value for key, value in attributes.items() if key in KEPT and _is_local(key, value)}
     return element(name, node.text or "", map(_html, node), **kept, class_=" ".join(classes) or None)
 
 
-def _named(told: dict[str, str], way: str) -> str | None:
-    """The class of a colour among the attributes, which it is taken from."""
-    if grey := GREY.fullmatch(told.get(way, "")):
-        alpha = float(told.get(f"{way}-opacity", 1)) * (1 - int(grey[1], 16) / 255)
-        told[f"{way}-opacity"] = f"{alpha:.3g}"
-    name = "ink" if grey else NAMES.get(told.get(way, ""))
+def _take_colour(attributes: dict[str, str], way: str) -> str | None:
+    """Remove the fill or stroke colour from the attributes if a class stands for it, and return that class."""
+    if grey := GREY.fullmatch(attributes.get(way, "")):
+        alpha = float(attributes.get(f"{way}-opacity", 1)) * (1 - int(grey[1], 16) / 255)
+        attributes[f"{way}-opacity"] = f"{alpha:.3g}"
+    name = "ink" if grey else NAMES.get(attributes.get(way, ""))
     if name:
-        del told[way]
+        del attributes[way]
     return name
 
 
-def _own(key: str, value: str) -> bool:
+def _is_local(key: str, value: str) -> bool:
     """Whether a reference stays within the page."""
     return key != "href" or value.startswith(("#", "data:image/png;base64,"))
 
 
 def _styles(text: str) -> dict[str, str]:
     """`fill: #000; font: 8px 'DejaVu Sans'` as attributes."""
-    told = dict(re.findall(r"([\w-]+):\s*([^;]+)", text))
-    size = re.search(r"([\d.]+)px", told.pop("font", ""))
-    return {**told, **({"font-size": size[1]} if size else {})}
+    styles = dict(re.findall(r"([\w-]+):\s*([^;]+)", text))
+    size = re.search(r"([\d.]+)px", styles.pop("font", ""))
+    return {**styles, **({"font-size": size[1]} if size else {})}
 
 
 def _local(name: str) -> str:

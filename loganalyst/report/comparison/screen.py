@@ -1,13 +1,13 @@
-"""Many runs compared: for a terminal, as Markdown, and as JSON."""
+"""A comparison of many runs for a terminal, as Markdown and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from loganalyst.report.common.jsonvalues import plain
 from loganalyst.report.common.layout import printed, text, wrapped
+from loganalyst.report.common.markdowntext import bullets, escape, table
 from loganalyst.report.comparison.sections import Part, headline, parts
-from loganalyst.report.diagnosis.asjson import plain
-from loganalyst.report.diagnosis.markdown import escape
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 SCHEMA_ID = "loganalyst/comparison/1"
 MAX_WIDTH = 140
-PLAIN = ("objective", "sensitivity", "corner", "seeds", "scaling")
+SINGLE = ("objective", "sensitivity", "corner", "seeds", "scaling")
 MANY = ("duplicates", "regressions", "suggestions")
 
 
 def render(
     found: "Comparison", *, width: int = 100, colour: bool = False, ascii_only: bool = False, top: int = 5
 ) -> str:
-    """The report for a terminal, at most `width` columns wide; `top` of the best runs."""
+    """The report for a terminal, at most `width` columns wide, with the `top` best runs."""
     width = max(min(width, MAX_WIDTH), 40)
     first, *rest = headline(found)
     lines = [text((first, "bold")), *(line for note in rest for line in wrapped(text(note), width))]
@@ -34,7 +34,7 @@ def render(
 
 
 def _table(part: Part, width: int) -> "list[Text]":
-    """Columns as wide as what stands in them; a line that is too long is cut."""
+    """Columns as wide as their widest cell. A line that is too long is cut."""
     if not part.rows:
         return []
     sizes = {i: max(len(row[i]) for row in (part.head, *part.rows)) for i in part.filled}
@@ -49,16 +49,14 @@ def _row(cells: Sequence[str], sizes: dict[int, int], style: str) -> "Text":
 
 
 def render_markdown(found: "Comparison", *, top: int = 5) -> str:
-    """The same as Markdown."""
+    """The report as Markdown."""
     first, *rest = headline(found)
     blocks = [f"# {escape(first)}", *map(escape, rest)]
     for part in parts(found, top):
         blocks.append(f"## {escape(part.title)}")
         if part.rows:
-            head, *rows = ([escape(cell) for cell in row] for row in (part.head, *part.rows))
-            table = (head, ["---"] * len(head), *rows)
-            blocks.append("\n".join(f"| {' | '.join(row)} |" for row in table))
-        blocks += ["\n".join(f"- {escape(note)}" for note in part.notes)] if part.notes else []
+            blocks.append(table([escape(name) for name in part.head], part.rows))
+        blocks += [bullets(part.notes)] if part.notes else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -70,16 +68,16 @@ def data(found: "Comparison") -> dict[str, Any]:
         "runs": [_run(run) for run in found.runs.iter_rows(named=True)],
         "groups": found.groups.to_dicts(),
         "contrasts": found.contrasts.to_dicts(),
-        **{name: _as_dict(getattr(found, name)) for name in PLAIN},
+        **{name: _as_dict(getattr(found, name)) for name in SINGLE},
         **{name: [asdict(entry) for entry in getattr(found, name)] for name in MANY},
         "changed": found.changed,
         "unrelated": [_unrelated(group) for group in found.unrelated],
     }
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]
 
 
 def _unrelated(group: "Unrelated") -> dict[str, Any]:
-    """Names as counts; the comparison as an object of its own."""
+    """A group of unrelated runs: the names both groups share as counts, and its own comparison."""
     sides = {name: dict(zip(("shared", "of"), getattr(group, name), strict=True)) for name in ("settings", "metrics")}
     alone = None if group.comparison is None else data(group.comparison)
     return {"folder": group.folder, "runs": group.runs, **sides, "scale": group.scale, "comparison": alone}
@@ -90,6 +88,6 @@ def _as_dict(value: Any) -> dict[str, Any] | None:
 
 
 def _run(row: dict[str, Any]) -> dict[str, Any]:
-    """Settings in an object of their own."""
-    own = {k: v for k, v in row.items() if not k.startswith("config.")}
-    return {**own, "config": {k.removeprefix("config."): v for k, v in row.items() if k.startswith("config.")}}
+    """A run, with its settings in an object `config`."""
+    fields = {k: v for k, v in row.items() if not k.startswith("config.")}
+    return {**fields, "config": {k.removeprefix("config."): v for k, v in row.items() if k.startswith("config.")}}

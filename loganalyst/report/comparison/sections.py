@@ -1,4 +1,4 @@
-"""A comparison put into words: one section a question, each a table and some sentences, the same for every renderer."""
+"""A comparison in words, for every renderer: one section for each question, with a table and some sentences."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from loganalyst.report.audit.screen import common_root, contrast, facts, short
+from loganalyst.report.audit.screen import contrast, facts
+from loganalyst.report.common.runpaths import common_root, short
 from loganalyst.report.common.wording import clean, count, number, percent
 from loganalyst.report.comparison.plot import Panel, effects, laws
 
@@ -23,23 +24,23 @@ if TYPE_CHECKING:
         Versus,
     )
 
-BAR = 12  # cells of a bar
-LEVELS = 4  # levels that are named one by one
-MOST = 8  # rows of a table
-FEWEST = 4  # sizes from which on runs are meant to tell a law
-SETTINGS = 4  # named of a run
+BAR_CELLS = 12
+MAX_LEVELS = 4  # levels that are named one by one
+MAX_ROWS = 8
+MIN_SIZES = 4  # distinct sizes from which on the runs look like a scaling study
+MAX_SETTINGS = 4  # named for a run
 KINDS = {
     "copies": "the same settings and the same curve: copies",
     "nondeterministic": "the same settings and seed, another curve: the training is not repeatable",
     "seedless": "the same settings, another curve: no seed is logged",
-    "without_effect": "the same curve to the last digit with other settings: what differs has no effect",
+    "without_effect": "the same curve to the last digit with other settings: these settings have no effect",
 }
 VERDICTS = {"worse": "✗ worse", "better": "✓ better", "same": "· within noise", "unknown": "? not known"}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A section: its title, a table with a head (may be empty), sentences under it, and panels of the figure."""
+    """A section: its title, a table with a head (may be empty), sentences below it, and panels of the figure."""
 
     title: str
     head: tuple[str, ...] = ()
@@ -49,25 +50,25 @@ class Part:
 
     @property
     def filled(self) -> list[int]:
-        """The columns that hold something."""
+        """The positions of the columns that are not empty."""
         return [i for i in range(len(self.head)) if any(row[i] for row in self.rows)]
 
 
 def parts(found: "Comparison", top: int = 5) -> list[Part]:
-    """All sections that have something to say, what to do next last; then those of runs that are compared alone."""
+    """All sections with content, the next run last; then the sections of unrelated groups of runs."""
     root = common_root(found.runs["path"].to_list())
-    every = [
+    sections = [
         *_unrelated(found, root), *_sets(found), *_sensitivity(found), *_corner(found), *_failed(found, root),
         *_best(found, root, top), *_seeds(found), *_scaling(found), *_duplicates(found, root),
         *_next(found.suggestions, root),
     ]  # fmt: skip
     for group in found.unrelated:
-        every += _alone(found, group, root, top)
-    return [p for p in every if p.rows or p.notes]
+        sections += _alone(found, group, root, top)
+    return [p for p in sections if p.rows or p.notes]
 
 
 def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
-    """What is left out because it has nothing to do with the rest, and what says so."""
+    """Runs that are left out because they are unrelated to the others, and why."""
     if not found.unrelated:
         return
     rows = [
@@ -75,23 +76,23 @@ def _unrelated(found: "Comparison", root: str) -> Iterator[Part]:
             f"{len(u.runs):,}", _where(found, u, root), _both(u.settings), _both(u.metrics),
             ", ".join(u.scale), "below" if u.comparison else "",
         )
-        for u in found.unrelated[:MOST]
+        for u in found.unrelated[:MAX_ROWS]
     ]  # fmt: skip
-    more = len(found.unrelated) - MOST
+    more = len(found.unrelated) - MAX_ROWS
     notes = [f"And {count(more, 'more group')} of such runs"] if more > 0 else []
-    notes += ["They share too little with the runs that are compared here to tell anything of both together"]
-    head = ("runs", "where", "settings shared", "metrics shared", "values apart", "compared alone")
-    yield Part("Runs that have nothing to do with the others", head, tuple(rows), tuple(notes))
+    notes += ["They share too little with the runs compared here for a joint comparison"]
+    head = ("runs", "where", "settings shared", "metrics shared", "values far apart", "compared alone")
+    yield Part("Runs that are unrelated to the others", head, tuple(rows), tuple(notes))
 
 
 def _where(found: "Comparison", group: "Unrelated", root: str) -> str:
-    """A name for runs that have nothing to do with the others: their folder; where only the folder of all runs holds
-    them, one of them and how many there are beside.
+    """A name for a group of unrelated runs: their folder, or one run and the number of others if they have none of
+    their own.
     """
     first = found.runs.filter(run_id=group.runs[0])["path"][0]
-    apart = short(group.folder, root) != os.curdir
-    named = clean(short(group.folder if apart else first, root), 60)
-    return named if apart else f"{named} and {count(len(group.runs) - 1, 'other')}"
+    has_folder = short(group.folder, root) != os.curdir
+    name = clean(short(group.folder if has_folder else first, root), 60)
+    return name if has_folder else f"{name} and {count(len(group.runs) - 1, 'other')}"
 
 
 def _both(names: tuple[int, int]) -> str:
@@ -100,7 +101,7 @@ def _both(names: tuple[int, int]) -> str:
 
 
 def _alone(found: "Comparison", group: "Unrelated", root: str, top: int) -> Iterator[Part]:
-    """The sections of runs that are compared by themselves, under their folder."""
+    """The sections of a group of unrelated runs, titled with their folder."""
     if group.comparison is not None:
         where = _where(found, group, root)
         first, *rest = headline(group.comparison)
@@ -110,33 +111,37 @@ def _alone(found: "Comparison", group: "Unrelated", root: str, top: int) -> Iter
 
 
 def headline(found: "Comparison") -> list[str]:
-    """How many runs, by what they are compared, which are left out."""
+    """How many runs there are, the objective, and how many are left out."""
     runs, o = found.runs.height, found.objective
     failed = int(found.runs["failed"].sum())
-    told = [f"{count(runs, 'run')}" + (f", {failed:,} of them failed" if failed else "")]
+    sentences = [f"{count(runs, 'run')}" + (f", {failed:,} of them failed" if failed else "")]
     if o is None:
-        return [*told, "Nothing to compare them by: no loss, score or reward is logged."]
+        return [*sentences, "Nothing to compare them by: no loss, score or reward is logged."]
     better = "lower" if o.worse == "up" else "higher"
-    told.append(
+    sentences.append(
         f"{o.known:,} compared by {clean(o.metric, 60)} ({o.how} value, {better} is better): {clean(o.why, 120)}"
     )
     if o.left_out:
-        told.append("Left out: " + ", ".join(f"{n:,} {why}" for why, n in o.left_out.items()))
-    return told
+        sentences.append("Left out: " + ", ".join(f"{n:,} {why}" for why, n in o.left_out.items()))
+    return sentences
 
 
 def _sensitivity(found: "Comparison") -> Iterator[Part]:
     s = found.sensitivity
     if s.why_not:
-        yield Part("What makes the differences", notes=(f"Not told: {s.why_not}.",))
+        yield Part("What makes the differences", notes=(f"No answer: {s.why_not}.",))
         return
     regions = {r.key: r for r in s.regions}
     rows = [_importance(i, regions.get(i.key)) for i in s.importances if i.important]
-    rest = [f"{clean(i.key, 40)} {percent(i.share)}" for i in s.importances if not i.important]
-    notes = [f"Not shown to matter (at a false discovery rate of 5 %): {', '.join(rest[:12])}"] if rest else []
+    unimportant = [f"{clean(i.key, 40)} {percent(i.share)}" for i in s.importances if not i.important]
+    notes = (
+        [f"Not shown to matter (at a false discovery rate of 5 %): {', '.join(unimportant[:12])}"]
+        if unimportant
+        else []
+    )
     notes += [f"No setting explains {percent(s.noise)} of the differences"] if s.noise is not None else []
     notes += [_interaction(i.keys, i.best) for i in s.interactions if i.important][:3]
-    notes += [f"{a} and {b} were changed together: which of them matters cannot be told" for a, b, _ in s.together[:3]]
+    notes += [f"{a} and {b} were changed together: which of them matters is not known" for a, b, _ in s.together[:3]]
     if s.predicted and rows:
         value, low, high = s.predicted
         notes.append(f"Expected at the best of all settings: {number(value)} ({number(low)} to {number(high)})")
@@ -152,7 +157,7 @@ def _sensitivity(found: "Comparison") -> Iterator[Part]:
 
 def _importance(i: "Importance", region: "Region | None") -> tuple[str, ...]:
     name = clean(i.key, 32) + (f" (= {', '.join(clean(k, 24) for k in i.also[:2])})" if i.also else "")
-    bar = "█" * max(round(BAR * i.share), 1)
+    bar = "█" * max(round(BAR_CELLS * i.share), 1)
     best, good = ("", "") if region is None else (level(region.best) + _edge(region), _levels(region))
     return name, bar, percent(i.share), f"{100 * i.low:.0f} to {100 * i.high:.0f} %", best, good, number(i.q)
 
@@ -162,16 +167,16 @@ def _edge(region: "Region") -> str:
 
 
 def _levels(region: "Region") -> str:
-    """The levels that are as good, as far as is known."""
+    """The levels that are not shown to be worse than the best."""
     if region.free:
         return "any"
     if region.scale == "choice" or len(region.levels) <= 2:
-        return ", ".join(level(v) for v in region.levels[:LEVELS])
+        return ", ".join(level(v) for v in region.levels[:MAX_LEVELS])
     return f"{level(region.levels[0])} to {level(region.levels[-1])}"
 
 
 def level(value: float | str) -> str:
-    """A level of a setting as one would write it."""
+    """A level of a setting: text, or a number with four digits."""
     return clean(value, 32) if isinstance(value, str) else f"{value:.4g}"
 
 
@@ -179,8 +184,8 @@ def _interaction(keys: tuple[str, str], best: Sequence[Mapping[str, float | str]
     one, other = (clean(k, 32) for k in keys)
     if len({b["best"] for b in best}) == 1:
         return f"{one} × {other}: how much {one} matters depends on {other}; its best level does not"
-    told = ", ".join(f"{level(b['best'])} at {other} {level(b['at'])}" for b in best)
-    return f"{one} × {other}: the best {one} is {told}"
+    levels = ", ".join(f"{level(b['best'])} at {other} {level(b['at'])}" for b in best)
+    return f"{one} × {other}: the best {one} is {levels}"
 
 
 def _corner(found: "Comparison") -> Iterator[Part]:
@@ -192,14 +197,16 @@ def _corner(found: "Comparison") -> Iterator[Part]:
 
 
 def _failed(found: "Comparison", root: str) -> Iterator[Part]:
-    alike = found.groups.filter(pl.col("runs") > 1).head(MOST)
+    alike = found.groups.filter(pl.col("runs") > 1).head(MAX_ROWS)
     rows = [
         (f"{g['runs']:,} ×", clean(g["issue"], 48), clean(short(g["example"], root), 32), " · ".join(facts(g)))
         for g in alike.iter_rows(named=True)
     ]
-    yield Part("Failed alike", ("runs", "cause", "such as", ""), tuple(rows))
-    apart = tuple(_contrast(c) for c in found.contrasts.head(MOST).iter_rows(named=True))
-    yield Part("Failed runs differ from healthy ones in", ("setting", "failed", "of the others", "q", "also"), apart)
+    yield Part("Failed in the same way", ("runs", "cause", "such as", ""), tuple(rows))
+    differences = tuple(_contrast(c) for c in found.contrasts.head(MAX_ROWS).iter_rows(named=True))
+    yield Part(
+        "Failed runs differ from healthy ones in", ("setting", "failed", "of the others", "q", "also"), differences
+    )
 
 
 def _contrast(c: Mapping[str, Any]) -> tuple[str, ...]:
@@ -212,11 +219,11 @@ def _best(found: "Comparison", root: str, top: int) -> Iterator[Part]:
     if found.objective is None or not best.height:
         return
     keys = [f"config.{i.key}" for i in found.sensitivity.importances] or [c for c in best.columns if "config." in c]
-    keys = [k for k in keys if k in best.columns][:SETTINGS]
+    keys = [k for k in keys if k in best.columns][:MAX_SETTINGS]
     rows = []
     for n, run in enumerate(best.iter_rows(named=True), 1):
-        told = (clean(run[k] or "", 16) for k in keys)
-        rows.append((str(n), f"{run['objective']:.5g}", *told, clean(short(run["path"], root), 60)))
+        settings = (clean(run[k] or "", 16) for k in keys)
+        rows.append((str(n), f"{run['objective']:.5g}", *settings, clean(short(run["path"], root), 60)))
     names = (clean(k.removeprefix("config."), 20) for k in keys)
     yield Part("Best runs", ("", clean(found.objective.metric, 24), *names, "run"), tuple(rows))
 
@@ -226,26 +233,26 @@ def _seeds(found: "Comparison") -> Iterator[Part]:
     if s.why_not or s.sd is None:
         return
     rows = []
-    for g in s.groups[:MOST]:
-        told = ", ".join(f"{clean(k, 24)} {clean(v, 16)}" for k, v in list(g.settings.items())[:SETTINGS])
-        rows.append((g.id, f"{g.mean:.5g} ± {g.sd:.2g}", f"{len(g.runs):,}", told))
+    for g in s.groups[:MAX_ROWS]:
+        settings = ", ".join(f"{clean(k, 24)} {clean(v, 16)}" for k, v in list(g.settings.items())[:MAX_SETTINGS])
+        rows.append((g.id, f"{g.mean:.5g} ± {g.sd:.2g}", f"{len(g.runs):,}", settings))
     notes = [f"Another seed changes the objective by {number(s.sd)} (standard deviation, {s.df} degrees of freedom)"]
     notes += [_versus(v) for v in s.versus[:3]]
     yield Part("Seeds", ("group", "mean", "runs", "settings"), tuple(rows), tuple(notes))
 
 
 def _versus(v: "Versus") -> str:
-    told = f"{v.better} against {v.other}: better by {v.difference:.3g} ({v.low:.3g} to {v.high:.3g}, p {number(v.p)})"
+    text = f"{v.better} against {v.other}: better by {v.difference:.3g} ({v.low:.3g} to {v.high:.3g}, p {number(v.p)})"
     if v.decided:
-        return f"{told}: decided"
-    return f"{told}: not decided" + (
+        return f"{text}: decided"
+    return f"{text}: not decided" + (
         f"; {v.seeds} seeds each would likely decide a difference of this size" if v.seeds else ""
     )
 
 
 def _scaling(found: "Comparison") -> Iterator[Part]:
     s = found.scaling
-    fits = [f for f in s.fits if f.verdict != "too_few" or len({point[0] for point in f.points}) >= FEWEST]
+    fits = [f for f in s.fits if f.verdict != "too_few" or len({point[0] for point in f.points}) >= MIN_SIZES]
     notes = [_fit(f) for f in fits]
     notes += [f"The largest run is {s.optimum.text}"] if s.optimum else []
     yield Part("Scaling", notes=tuple(notes), panels=laws(found))
@@ -259,7 +266,7 @@ def _fit(f: "ScalingFit") -> str:
 def _duplicates(found: "Comparison", root: str) -> Iterator[Part]:
     paths = dict(found.runs.select("run_id", "path").iter_rows())
     rows = []
-    for d in found.duplicates[:MOST]:
+    for d in found.duplicates[:MAX_ROWS]:
         named = ", ".join(clean(short(paths[r], root), 40) for r in d.runs[:3]) + (" …" if len(d.runs) > 3 else "")
         what = KINDS[d.kind] + (f" ({', '.join(clean(k, 32) for k in d.keys[:4])})" if d.keys else "")
         rows.append((f"{len(d.runs):,} ×", what, named))
@@ -270,8 +277,10 @@ def _sets(found: "Comparison") -> Iterator[Part]:
     if not found.sets:
         return
     rows = [_regression(r) for r in found.regressions]
-    told = [f"{clean(k, 40)} {clean(a, 30)} → {clean(b, 30)}" for k, (a, b) in list(found.changed.items())[:MOST]]
-    notes = [f"Changed in all new runs: {', '.join(told)}"] if told else []
+    changed = [
+        f"{clean(k, 40)} {clean(a, 30)} → {clean(b, 30)}" for k, (a, b) in list(found.changed.items())[:MAX_ROWS]
+    ]
+    notes = [f"Changed in all new runs: {', '.join(changed)}"] if changed else []
     title = f"{clean(found.sets[1], 60)} against {clean(found.sets[0], 60)}"
     yield Part(title, ("", "metric", "old", "new", "difference", "p", "runs"), tuple(rows), tuple(notes))
 
@@ -285,7 +294,7 @@ def _regression(r: "Regression") -> tuple[str, ...]:
 
 
 def _next(suggestions: "Sequence[Suggestion]", root: str) -> Iterator[Part]:
-    """The first in full, the others in a line."""
+    """The first suggestion in full, the others in a line each."""
     for s in suggestions[:1]:
         change = ", ".join(f"{clean(k, 40)} = {clean(v, 30)}" for k, v in s.change.items())
         notes = [f"{clean(s.title, 300)}.", f"Because {clean(s.why, 300)}."]
@@ -293,5 +302,5 @@ def _next(suggestions: "Sequence[Suggestion]", root: str) -> Iterator[Part]:
             [f"Start from {clean(short(s.base, root), 80)}" + (f" with {change}" if change else "")] if s.base else []
         )
         notes += [f"If {clean(outcome, 200)} → {clean(means, 240)}" for outcome, means in s.outcomes]
-        notes += [f"Else: {clean(other.title, 200)}" for other in suggestions[1:]]
+        notes += [f"Or: {clean(other.title, 200)}" for other in suggestions[1:]]
         yield Part("Next run", notes=tuple(notes))

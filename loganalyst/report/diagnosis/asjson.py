@@ -1,31 +1,29 @@
-"""A diagnosis as one JSON object; the contract that `report.schema` describes. Text is given as it was found."""
+"""A diagnosis as one JSON object, whose contract is `report.diagnosis.schema`. Text is given as it was found."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
-from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
 from loganalyst.model import OURS, Cause, Diagnosis
 from loganalyst.report import trust
+from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.diagnosis import baseline
 
 __all__ = ["SCHEMA_ID", "data", "render"]
 
 SCHEMA_ID = "loganalyst/diagnosis/1"
 BLOCK = ("kind", "exception", "message", "frame", "first_line", "last_line", "ranks", "repeated")
-MAX_FINDINGS = 500  # in analysis_artifacts; the strongest are kept and the number of all is told
+MAX_FINDINGS = 500  # in analysis_artifacts: the most significant; findings_total counts all
 
 
 def render(diagnosis: Diagnosis, *, indent: int | None = 2) -> str:
-    """The JSON text of one diagnosis (ASCII, so that any pipe can carry it)."""
-    return json.dumps(data(diagnosis), indent=indent, allow_nan=False)
+    """The JSON text of one diagnosis."""
+    return dumps(data(diagnosis), indent)
 
 
 def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
-    """The object of one diagnosis as plain dicts, lists, text and finite numbers; `files` are those written for it."""
+    """The object of one diagnosis as plain dicts, lists, text and finite numbers. `files` were written for it."""
     d = diagnosis
     whole = {
         "schema": SCHEMA_ID,
@@ -47,7 +45,7 @@ def data(diagnosis: Diagnosis, files: Sequence[Path] = ()) -> dict[str, Any]:
         **trust.data(d),
         "analysis_artifacts": {"files": files, **_artifacts(d)},
     }
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]
 
 
 def _run(d: Diagnosis) -> dict[str, Any]:
@@ -111,21 +109,3 @@ def _artifacts(d: Diagnosis) -> dict[str, Any]:
         "features": {name: value for name, value in d.features.values.items() if value is not None},
         "ignored_findings": d.ignored_findings,
     }
-
-
-def plain(value: Any) -> Any:
-    """`value` in JSON's own types: non-finite numbers as "NaN", "Infinity", "-Infinity", times in ISO 8601."""
-    if hasattr(value, "item"):  # a numpy scalar
-        value = value.item()
-    match value:
-        case float() if not isfinite(value):
-            return "NaN" if isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-        case None | bool() | int() | float():
-            return value
-        case str() | Path():
-            return str(value).encode("utf-8", "replace").decode()  # half a surrogate pair is no text elsewhere
-        case Mapping():
-            return {plain(str(k)): plain(v) for k, v in value.items()}
-        case datetime():
-            return value.isoformat()
-    return [plain(v) for v in value]

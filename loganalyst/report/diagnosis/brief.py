@@ -1,7 +1,7 @@
-"""The objects of `diagnose` and `audit` shortened for readers with little room, such as agents: the same contract.
+"""The objects of `diagnose` and `audit`, shortened for readers with little room, such as agents. The contract stays.
 
-What comes first counts most in every list, so lists lose their ends (sessions their beginnings); what was left out is
-counted in `left_out`, by its place in the object.
+The first entries of a list matter most, so a list loses its end (sessions lose their beginning). `left_out` counts the
+lost entries by their place in the object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ __all__ = ["audit", "diagnosis"]
 
 Json = dict[str, Any]
 
-LONGEST = 1000  # characters of a text
-RUNS_SHOWN = 20
-# place in the object -> entries kept; a negative number keeps the last ones
+MAX_TEXT = 1000  # characters
+MAX_RUNS = 20
+# Place in the object -> entries kept; a negative number keeps the last entries
 DIAGNOSIS = {
     "run.sources": 8,
     "run.coverage.not_judged": 6,
@@ -27,7 +27,7 @@ DIAGNOSIS = {
     "baseline.changes": 12,
     "baseline.parted": 8,
     "baseline.together": 8,
-    "analysis_artifacts.metrics": 0,  # `show` tells these three
+    "analysis_artifacts.metrics": 0,  # `show` prints these three
     "analysis_artifacts.findings": 0,
     "analysis_artifacts.features": 0,
 }
@@ -39,7 +39,7 @@ def diagnosis(whole: Mapping[str, Any], top: int = 5) -> Json:
     return _shortened(whole, {**DIAGNOSIS, "root_causes": top, "quick_fixes": top})
 
 
-def audit(whole: Mapping[str, Any], top: int = RUNS_SHOWN) -> Json:
+def audit(whole: Mapping[str, Any], top: int = MAX_RUNS) -> Json:
     """The object of an audit with the `top` worst runs."""
     return _shortened(whole, {**AUDIT, "runs": top})
 
@@ -51,9 +51,9 @@ def _shortened(whole: Mapping[str, Any], limits: Mapping[str, int]) -> Json:
 
 
 def _within(value: Any, at: str, limits: Mapping[str, int], left_out: dict[str, int]) -> Any:
-    """`value` with what stands at and below the place `at` cut; what was lost is added to `left_out`."""
+    """The `value` at the place `at`, shortened with everything below it. Adds the lost entries to `left_out`."""
     if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…"
+        return value if len(value) <= MAX_TEXT else f"{value[: MAX_TEXT - 1]}…"
     if isinstance(value, Mapping):
         inner = {key: (v, f"{at}.{key}" if at else key) for key, v in value.items()}
         return {
@@ -63,7 +63,7 @@ def _within(value: Any, at: str, limits: Mapping[str, int], left_out: dict[str, 
 
 
 def _cut(value: Any, at: str, limits: Mapping[str, int], left_out: dict[str, int]) -> Any:
-    """The list or object at the place `at` with as many entries as it may have."""
+    """The list or object at the place `at` with no more entries than its limit."""
     most = limits.get(at)
     if most is None or isinstance(value, str) or not isinstance(value, Sequence | Mapping) or len(value) <= abs(most):
         return value

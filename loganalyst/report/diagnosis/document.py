@@ -1,6 +1,6 @@
-"""One neutral document of a diagnosis. All wording, rounding and choosing is done here; renderers only lay out.
+"""A diagnosis as one neutral document. All wording, rounding and choosing happens here; renderers only lay it out.
 
-Every text of a document is one clean line: log text and metric names are untrusted and lose their control characters.
+Every text of a document is one clean line. Log text and metric names are untrusted and lose their control characters.
 """
 
 from collections import Counter
@@ -23,19 +23,20 @@ from loganalyst.model import (
     TimelineEvent,
 )
 from loganalyst.report import trust
+from loganalyst.report.common.rows import Row
+from loganalyst.report.common.sparkseries import Series, chart
 from loganalyst.report.common.wording import clean, count, duration, percent, span, step
-from loganalyst.report.diagnosis.baseline import rows as beside
-from loganalyst.report.diagnosis.overview import Row, advice, gaps
+from loganalyst.report.diagnosis.baseline import rows as baseline_rows
+from loganalyst.report.diagnosis.overview import advice, gaps
 from loganalyst.report.diagnosis.raisederror import raised
-from loganalyst.report.diagnosis.ruledout import JOB_LOG, Not, grouped, joined, not_logged, to_log, words
+from loganalyst.report.diagnosis.ruledout import JOB_LOG, Excluded, grouped, joined, not_logged, to_log, words
 from loganalyst.report.diagnosis.runnumbers import best, facts
 from loganalyst.report.diagnosis.setup import setup
-from loganalyst.report.diagnosis.sparkseries import Series, chart
 from loganalyst.report.diagnosis.watchlist import watch
 
-__all__ = ["CauseText", "Document", "EvidenceText", "Not", "Row", "document", "shown_curves", "written"]
+__all__ = ["CauseText", "Document", "EvidenceText", "Excluded", "Row", "document", "shown_curves", "written"]
 
-LEFT = 0.01  # from here on a rival is less likely rather than ruled out
+MIN_CONFIDENCE_LEFT = 0.01  # from here on a rival is less likely rather than ruled out
 STATES = {
     "finished": "FINISHED",
     "stopped_early": "STOPPED EARLY",
@@ -48,25 +49,26 @@ STATES = {
     "running": "STILL RUNNING",
     "unknown": "LAST SEEN",
 }
-TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # their files' names say nothing to people
+TRACKERS = {"tensorboard": "TensorBoard", "wandb": "W&B"}  # the names of their files mean nothing to people
 BASIS = {"high": "sure", "medium": "likely", "low": "a guess so far"}
-# What to draw beside the curves a cause names, in this order
-SHOWN_STARTS = 50
+MAX_STARTS = 50
+# What to draw after the curves that a cause names, in this order
 SHOWN_ROLES = ("train_loss", "rl_loss", "val_loss", "reward", "grad_norm", "learning_rate", "loss_scale")
 MAX_SERIES = 4
-SURE = 0.8  # from which on an order of two events is told
-HEAD = "Traceback (most recent call last):"  # which says nothing; what was raised is an event of its own
-MAX_PLACE = 48  # characters of a file's path; longer ones are told by their end
+MIN_ORDER_CONFIDENCE = 0.8  # from here on the order of two events is stated
+TRACEBACK_HEAD = "Traceback (most recent call last):"  # left out: the error it leads to is an event of its own
+MAX_PLACE = 48  # characters of a file's path; a longer path shows its end
 
 
 @dataclass(frozen=True)
 class EvidenceText:
-    """One item asked: whether its answer speaks for the cause (None = not known), its words, kind and place.
+    """One item of evidence: whether it supports the cause (None = not known), its text, kind and place.
 
-    An item that does not hold may speak for a cause, and one that holds against it. `place` is `file:line`, or empty.
+    An item that does not hold may support a cause, and an item that holds may contradict it. `place` is `file:line`, or
+    empty.
     """
 
-    speaks: bool | None
+    supports: bool | None
     text: str
     kind: str
     place: str
@@ -75,7 +77,8 @@ class EvidenceText:
 @dataclass(frozen=True)
 class CauseText:
     """A cause in words. `story` is the order of events (or the line) that shows it, `raised` the traceback or stack
-    there, `decide` what would settle it (most telling first), `origin` the file of a rule or pattern that is not ours.
+    there. `decide` lists what would settle the question, the most informative first. `origin` is the file of a rule or
+    pattern that is not ours.
     """
 
     id: str
@@ -102,9 +105,9 @@ class CauseText:
 
 @dataclass(frozen=True)
 class Document:
-    """What every renderer lays out: `headline` state and extent, `verdict` the answer in a line, `tone` its colour,
-    `less_likely` rivals that were not named as causes, with what is left for them, `perhaps` those of a healthy run
-    that is doubted, with what would decide.
+    """What every renderer lays out. `headline` is the run's state and extent, `verdict` the answer in one line, `tone`
+    its colour. `less_likely` are rivals that are not causes, with their remaining confidence. `perhaps` are rivals of a
+    doubted healthy run, with what would decide.
     """
 
     name: str
@@ -123,9 +126,9 @@ class Document:
     timeline: tuple[Row, ...]
     less_likely: tuple[Row, ...]
     perhaps: tuple[Row, ...]
-    ruled_out: tuple[Not, ...]
+    ruled_out: tuple[Excluded, ...]
     not_applicable: tuple[str, ...]
-    not_judged: tuple[Not, ...]
+    not_judged: tuple[Excluded, ...]
     not_logged: tuple[str, ...]
     to_log: tuple[str, ...]
     decide: tuple[str, ...]
@@ -136,12 +139,12 @@ class Document:
     setup: tuple[Row, ...]
     facts: tuple[Row, ...]
     sessions: tuple[Row, ...]
-    starts: str  # how many, and what they ended with; empty of one alone
+    starts: str  # how many, and how they ended; empty for a single start
     faulty_starts: bool
     gaps: tuple[Row, ...]
     ignored: tuple[str, ...]
     notes: tuple[Row, ...]
-    settings: tuple[Row, ...]  # whose had a say
+    settings: tuple[Row, ...]  # obeyed or not obeyed
 
 
 def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
@@ -150,7 +153,7 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
     causes = d.causes[: max(top, 1)]
     began = [c.onset_step for c in causes[:1]] + [s.step for s in d.symptoms]
     onset = next((at for at in began if at is not None), None)
-    if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves tells nothing
+    if onset in (0, d.summary.get("last_step")):  # a mark at either end of the curves shows nothing
         onset = None
     verdict, tone = _verdict(d)
     return Document(
@@ -163,21 +166,25 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         sure=percent(d.confidence) if d.status not in ("insufficient_data", "unreadable") else "",
         causes=tuple(_cause(c, d) for c in causes),
         symptoms=tuple(clean(s.text or s.title, 240) for s in d.symptoms),
-        told=tuple(_told(item) for item in d.summary.get("told_symptoms", ())),
-        baseline=tuple(Row(*row) for row in beside(d.baseline)) if d.baseline else (),
+        told=tuple(_reported(item) for item in d.summary.get("told_symptoms", ())),
+        baseline=tuple(Row(*row) for row in baseline_rows(d.baseline)) if d.baseline else (),
         series=chart(shown_curves(d), onset, cells),
         onset=step(onset) if onset is not None else "",
-        timeline=tuple(Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(HEAD)),
+        timeline=tuple(
+            Row(_when(e), clean(e.text) + _order(e)) for e in d.timeline if not e.text.endswith(TRACEBACK_HEAD)
+        ),
         less_likely=tuple(
-            Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200)) for r in d.ruled_out if _left(r)
+            Row(f"{clean(r.title, 120)} {percent(r.confidence)}", clean(r.why, 200))
+            for r in d.ruled_out
+            if _less_likely(r)
         ),
         perhaps=tuple(map(_perhaps, d.rivals)),
-        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _left(r)),
+        ruled_out=grouped(r for r in d.ruled_out if r.verdict != "not_applicable" and not _less_likely(r)),
         not_applicable=tuple(clean(r.title, 120) for r in d.ruled_out if r.verdict == "not_applicable"),
         not_judged=grouped(d.unknown),
         not_logged=not_logged(d),
         to_log=to_log(d),
-        decide=tuple(map(_decides, d.decide)),
+        decide=tuple(map(_decider, d.decide)),
         quick_fixes=tuple(Row(clean(q.change), _gain(q)) for q in d.quick_fixes[:top]),
         best=best(d),
         advice=advice(d),
@@ -189,13 +196,13 @@ def document(diagnosis: Diagnosis, top: int = 5, cells: int = 48) -> Document:
         faulty_starts=len(d.sessions) > 1 and any(s.label for s in d.sessions),
         gaps=tuple(gaps(d)),
         ignored=tuple(map(clean, d.ignored_findings)),
-        notes=tuple(Row(clean(n.text, 240) + _by(n.origin), clean(n.change, 240)) for n in d.notes),
+        notes=tuple(Row(clean(n.text, 240) + _not_ours(n.origin), clean(n.change, 240)) for n in d.notes),
         settings=trust.rows(d),
     )
 
 
 def _headline(d: Diagnosis) -> str:
-    """`FAILED at step 24,650 of 50,000 after 3 h 12 min`, as far as it is known."""
+    """`FAILED at step 24,650 of 50,000 after 3 h 12 min`, as far as these are known."""
     if d.status == "unreadable":
         return "UNREADABLE"
     last, planned = d.summary.get("last_step"), d.features.values.get("run_planned_steps")
@@ -219,7 +226,7 @@ def _verdict(d: Diagnosis) -> tuple[str, Literal["good", "bad", "unsure"]]:
     if d.causes and d.causes[0].verdict == "likely":
         return clean(d.causes[0].issue, 120), "bad"
     if d.status == "healthy" and d.ignored_findings:
-        return "Nothing but what loganalyst.yaml accepts", "good"
+        return "Nothing found but what loganalyst.yaml accepts", "good"
     if d.status == "healthy":
         judged = sum(r.verdict == "unlikely" for r in d.ruled_out)
         return "Healthy: " + (f"none of the {judged} causes looked for" if judged else "no symptom found"), "good"
@@ -252,26 +259,29 @@ def _cause(cause: Cause, d: Diagnosis) -> CauseText:
         prevention=clean(cause.prevention, 1000),
         references=tuple(clean(r) for r in cause.references),
         consequences=tuple(clean(c) for c in cause.consequences),
-        decide=tuple(_decides(decider, cause) for decider in cause.decide),
+        decide=tuple(_decider(decider, cause) for decider in cause.decide),
         origin=trust.foreign(cause.origin),
     )
 
 
-def _by(origin: str) -> str:
+def _not_ours(origin: str) -> str:
     """` (not ours: FILE)`."""
     file = trust.foreign(origin)
     return f" (not ours: {file})" if file else ""
 
 
-def _decides(decider: Decider, cause: Cause | None = None) -> str:
-    """What to do to settle it: log or give what is missing, or the change itself (of a cause it is told already)."""
+def _decider(decider: Decider, cause: Cause | None = None) -> str:
+    """What to do to settle the question: log or give what is missing, or make a change.
+
+    A cause already shows its change.
+    """
     if decider.kind == "experiment":
-        named = "make the change: where the check holds, this is the cause"
-        return named if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
+        change = "make the change: if the check holds, this is the cause"
+        return change if cause else f"try: {clean(decider.what)}; then {clean(decider.check)}"
     what = clean(decider.what)
     others = [clean(title, 120) for title in decider.separates if cause is None or title != cause.issue][:2]
-    told = f" (tells {'it from ' if cause else ''}{joined(others)}{'' if cause else ' apart'})" if others else ""
-    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {words(what)}") + told
+    distinguishes = f" (distinguishes {'it from ' if cause else ''}{joined(others)})" if others else ""
+    return (f"give {what}" if what.startswith(JOB_LOG) else f"log {words(what)}") + distinguishes
 
 
 def _gain(fix: QuickFix) -> str:
@@ -280,16 +290,16 @@ def _gain(fix: QuickFix) -> str:
 
 
 def _basis(cause: Cause, d: Diagnosis) -> str:
-    """How the band came about, in words; and why it stands before a surer cause."""
+    """The kind of evidence behind a confidence, and why the cause comes before a surer one."""
     held = {e.kind for e in cause.evidence if e.holds}
     kind = "direct evidence" if "direct" in held else "circumstantial evidence" if held else "no evidence of its own"
     ended = ", and ended the run" if cause.ended_run and any(c.confidence > cause.confidence for c in d.causes) else ""
-    whose = ", not by our rules" if trust.foreign(cause.origin) else ""
-    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + whose
+    foreign = ", not by our rules" if trust.foreign(cause.origin) else ""
+    return (kind if cause.band == "high" else f"{BASIS[cause.band]}: {kind}") + ended + foreign
 
 
 def _story(cause: Cause, d: Diagnosis) -> str:
-    """What happened, in order: the line that shows it, else which metric moved when, else the strongest evidence."""
+    """What happened: the line that shows the cause, or which metric moved when, or the strongest evidence."""
     at_line = next((e for e in cause.evidence if e.holds and e.line is not None and e.line == cause.line), None)
     if at_line:
         return clean(at_line.text)
@@ -298,25 +308,25 @@ def _story(cause: Cause, d: Diagnosis) -> str:
     start = cause.onset_step or 0
     own = [e.step for e in d.timeline if e.metric == cause.metric and e.low is not None and e.step is not None]
     moved = [e for e in d.timeline if e.metric in metrics and (e.step or -1) >= min([start, *own])]
-    told = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
-    if len(told) > 1:
-        return clean("; ".join(map(_event, told[:3])))
-    held = [e.text for e in _ordered(cause.evidence) if _speaks(e)]
+    first = [e for i, e in enumerate(moved) if e.kind == "nonfinite" or e.metric not in {m.metric for m in moved[:i]}]
+    if len(first) > 1:
+        return clean("; ".join(map(_event, first[:3])))
+    held = [e.text for e in _ordered(cause.evidence) if _supports(e)]
     return clean("; ".join(held[:2]) or cause.summary)
 
 
 def _when(event: TimelineEvent) -> str:
-    """Its step, else the time of day."""
+    """The step of an event, or the time of day."""
     if event.step is not None:
         return f"step {step(event.step)}"
     return f"{event.time:%H:%M:%S}" if event.time is not None else ""
 
 
 def _order(event: TimelineEvent) -> str:
-    """After which metric this one left its course, or that both did so at about the same time."""
+    """The metric that left its course before this one, or at about the same time."""
     if event.after is None or event.lag is None or event.confidence is None:
         return ""
-    if event.confidence < SURE:
+    if event.confidence < MIN_ORDER_CONFIDENCE:
         return f", at about the same time as {clean(event.after)}"
     return f", {count(event.lag, 'step')} after {clean(event.after)} ({percent(event.confidence)} sure)"
 
@@ -326,25 +336,25 @@ def _event(event: TimelineEvent) -> str:
 
 
 def _ordered(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """For it, against it, not known; within these direct first, then by weight. The same words are told once.
+    """Supporting evidence, then contradicting, then unknown; within each, direct evidence first, then by weight.
 
-    An item that does not hold and did not count says nothing and is left out.
+    The same words appear once. An item that does not hold and did not count is left out.
     """
     rank = {True: 0, False: 1, None: 2}
-    telling = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
-    ranked = sorted(telling, key=lambda e: (rank[_speaks(e)], e.kind != "direct", -abs(e.weight)))
-    once = list({(_speaks(e), e.text): e for e in reversed(ranked)}.values())[::-1]
-    return [e for e in once if not any(e.text in o.text and o is not e and _speaks(o) is _speaks(e) for o in once)]
+    counted = [e for e in evidence if e.text and (e.holds is not False or e.weight)]
+    ranked = sorted(counted, key=lambda e: (rank[_supports(e)], e.kind != "direct", -abs(e.weight)))
+    once = list({(_supports(e), e.text): e for e in reversed(ranked)}.values())[::-1]
+    return [e for e in once if not any(e.text in o.text and o is not e and _supports(o) is _supports(e) for o in once)]
 
 
-def _speaks(e: Evidence) -> bool | None:
+def _supports(e: Evidence) -> bool | None:
     return None if e.holds is None else e.weight > 0 or (e.holds and not e.weight)
 
 
 def _evidence(e: Evidence) -> EvidenceText:
-    file = e.file if e.line is not None or e.metric is None else None  # a curve's file says nothing without its line
+    file = e.file if e.line is not None or e.metric is None else None  # a curve's file means nothing without a line
     text = e.text if e.holds is not None else words(e.text.removeprefix("not known: "), 1000)
-    return EvidenceText(_speaks(e), clean(text, 240), e.kind, _place(file, e.line))
+    return EvidenceText(_supports(e), clean(text, 240), e.kind, _place(file, e.line))
 
 
 def _fix(fix: Fix) -> Fix:
@@ -353,11 +363,12 @@ def _fix(fix: Fix) -> Fix:
 
 
 def written(fix: Fix) -> str:
-    """Where what a fix changes is written: `train.py:12 lr = 0.003`."""
+    """Where the setting to change is written: `train.py:12 lr = 0.003`."""
     return "; ".join(f"{_place(p.file, p.line)} {p.key} = {p.value}" for p in fix.places)
 
 
 def _place(file: str | None, line: int | None, rank: int | None = None, node: str | None = None) -> str:
+    """`train.log:12, rank 3, node n07`, as far as these are known."""
     named = clean(file, 1000)
     short = named if len(named) <= MAX_PLACE else f"…{named[-MAX_PLACE:]}"
     parts = [short + (f":{line}" if line is not None else "")] if file else []
@@ -367,7 +378,7 @@ def _place(file: str | None, line: int | None, rank: int | None = None, node: st
 
 
 def shown_curves(d: Diagnosis) -> list[Curve]:
-    """The curves to draw: those the first cause and the symptoms name, then the usual ones; at most four."""
+    """The curves to draw: those that the first cause and the symptoms name, then the usual ones, at most four."""
     lead = d.causes[:1]
     named = [c.metric for c in lead] + [e.metric for c in lead for e in c.evidence if e.holds]
     named += [s.metric for s in d.symptoms]
@@ -381,26 +392,26 @@ def shown_curves(d: Diagnosis) -> list[Curve]:
     return sorted(chosen[:MAX_SERIES], key=lambda c: order.get(c.role.name, len(order)))
 
 
-def _told(item: Mapping[str, Any]) -> Row:
+def _reported(item: Mapping[str, Any]) -> Row:
     return Row(clean(item["text"]), clean(item["answer"]))
 
 
 def _perhaps(rival: Rival) -> Row:
-    """What a healthy run may have after all, and what would decide."""
-    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decides, rival.decide)))
+    """A cause that a doubted healthy run may have, and what would decide."""
+    return Row(f"{clean(rival.title, 120)} {percent(rival.confidence)}", "; ".join(map(_decider, rival.decide)))
 
 
-def _left(rule: RuledOut) -> bool:
-    """Whether so much is left for it that it is less likely rather than ruled out."""
-    return rule.confidence >= LEFT
+def _less_likely(rule: RuledOut) -> bool:
+    """Whether a rule keeps enough confidence to be less likely rather than ruled out."""
+    return rule.confidence >= MIN_CONFIDENCE_LEFT
 
 
 def _sessions(sessions: Sequence[SessionSummary]) -> tuple[Row, ...]:
-    """The last ones of several; of more than are shown first what is said of all."""
+    """The last starts of several. If there are more than are shown, a row on all of them comes first."""
     if len(sessions) < 2:
         return ()
-    whole = [Row("all", f"{_starts(sessions)}, of which the last {SHOWN_STARTS} follow")]
-    return (*(whole if len(sessions) > SHOWN_STARTS else ()), *map(_session, sessions[-SHOWN_STARTS:]))
+    summary = [Row("all", f"{_starts(sessions)}; the last {MAX_STARTS} follow")]
+    return (*(summary if len(sessions) > MAX_STARTS else ()), *map(_session, sessions[-MAX_STARTS:]))
 
 
 def _starts(sessions: Sequence[SessionSummary]) -> str:

@@ -1,29 +1,22 @@
-"""The full report as Markdown: everything a Document holds, for an issue, a wiki or a review."""
+"""The full report as Markdown: a whole Document, for an issue, a wiki or a review."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from loganalyst.model import Diagnosis, Fix
 from loganalyst.report.common.layout import BARS
-from loganalyst.report.diagnosis.document import CauseText, Document, Row, document, written
-from loganalyst.report.diagnosis.sparkseries import EMPTY, NONFINITE, Series
+from loganalyst.report.common.markdowntext import escape, paragraph, rows, section, titled_table
+from loganalyst.report.common.rows import Row
+from loganalyst.report.common.sparkseries import EMPTY, NONFINITE, Series
+from loganalyst.report.diagnosis.document import CauseText, Document, document, written
 
 SPEAKS = {True: "for it", False: "against it", None: "not known"}
-# An underscore inside a word is no emphasis; metric names stay readable
-_SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~$!&]|(?<![^\W_])_|_(?![^\W_])")
-_OPENING = re.compile(r"^(\d*)([-+=.)])(?=\s|\2|$)")  # would open a list or underline a heading
 
 
 def render(diagnosis: Diagnosis, *, top: int = 5) -> str:
     """The Markdown report of one diagnosis."""
     doc = document(diagnosis, top)
-    blocks = [block for part in (_opening, _causes, _shown, _others, _run) for block in part(doc)]
+    blocks = [block for part in (_opening, _causes, _curves_and_timeline, _others, _run) for block in part(doc)]
     return "\n\n".join(blocks) + "\n"
-
-
-def escape(text: str) -> str:
-    """Text that stays text: no markup, HTML, links or table cells of its own."""
-    return _OPENING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\g<0>", text))
 
 
 def _opening(doc: Document) -> Iterator[str]:
@@ -31,11 +24,11 @@ def _opening(doc: Document) -> Iterator[str]:
     sure = f" Confidence {doc.sure}." if doc.sure else ""
     read = f" Read from {escape(', '.join(doc.sources))}." if doc.sources else ""
     yield f"{escape(doc.headline)}.{sure}{read}"
-    yield from _paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
-    yield from _section("Symptoms", doc.symptoms)
-    yield from _section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
-    yield from _table("Against the baseline", ("", ""), [(r.label, r.text) for r in doc.baseline])
-    yield from _table("Symptoms you told", ("Told", "Answer"), [(r.label, r.text) for r in doc.told])
+    yield from paragraph(doc.advice.label, doc.advice.text, level=2) if doc.advice else ()
+    yield from section("Symptoms", doc.symptoms)
+    yield from section("What would decide", () if any(c.likely for c in doc.causes) else doc.decide)
+    yield from rows("Against the baseline", doc.baseline)
+    yield from titled_table("Symptoms you reported", ("Reported", "Answer"), _pairs(doc.told))
 
 
 def _causes(doc: Document) -> Iterator[str]:
@@ -49,25 +42,25 @@ def _cause(cause: CauseText) -> Iterator[str]:
     where = f"**{escape(cause.place)}** " if cause.place else ""
     yield f"{where}{escape(cause.story)}"
     if cause.origin:
-        yield f"**Not ours:** {escape(cause.origin)} says so."
+        yield f"**Not ours:** this cause comes from {escape(cause.origin)}."
     if cause.raised:
         yield "\n".join(f"- **{row.label}:** {escape(row.text)}" for row in cause.raised)
-    yield from _paragraph("Root cause", cause.summary)
-    yield from _paragraph("Why this happens", cause.mechanism)
-    yield from _table(
+    yield from paragraph("Root cause", cause.summary)
+    yield from paragraph("Why this happens", cause.mechanism)
+    yield from titled_table(
         "Evidence",
         ("", "Evidence", "Kind", "Where"),
-        [(SPEAKS[e.speaks], e.text, e.kind, e.place) for e in cause.evidence],
+        [(SPEAKS[e.supports], e.text, e.kind, e.place) for e in cause.evidence],
         level=3,
     )
     for number, fix in enumerate(cause.fixes, 1):
         yield from _fix(fix, f" {number}" if number > 1 else "")
-    yield from _paragraph("What it will not fix", cause.will_not_fix)
-    yield from _paragraph("Side effects", cause.side_effects)
-    yield from _paragraph("Prevention", cause.prevention)
-    yield from _section("What follows from it", cause.consequences, level=3)
-    yield from _section("What would decide", cause.decide, level=3)
-    yield from _section("References", cause.references, level=3)
+    yield from paragraph("What it will not fix", cause.will_not_fix)
+    yield from paragraph("Side effects", cause.side_effects)
+    yield from paragraph("Prevention", cause.prevention)
+    yield from section("What follows from it", cause.consequences, level=3)
+    yield from section("What would decide", cause.decide, level=3)
+    yield from section("References", cause.references, level=3)
 
 
 def _fix(fix: Fix, number: str) -> Iterator[str]:
@@ -83,10 +76,10 @@ def _fix(fix: Fix, number: str) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _shown(doc: Document) -> Iterator[str]:
+def _curves_and_timeline(doc: Document) -> Iterator[str]:
     if doc.series:
         yield "## Curves\n\n" + _code(_curves(doc.series, doc.onset))
-    yield from _table("Timeline", ("When", "What"), [(r.label, r.text) for r in doc.timeline])
+    yield from titled_table("Timeline", ("When", "What"), _pairs(doc.timeline))
 
 
 def _curves(series: Sequence[Series], onset: str) -> Iterator[str]:
@@ -101,51 +94,33 @@ def _curves(series: Sequence[Series], onset: str) -> Iterator[str]:
 
 
 def _code(lines: Iterable[str]) -> str:
-    """An indented block: unlike a fence it cannot be closed by what stands in it."""
+    """An indented block. Its content cannot close it, as it could close a fence."""
     return "\n".join("    " + line for line in lines)
 
 
 def _others(doc: Document) -> Iterator[str]:
-    yield from _table("Quick fixes, the best first", ("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
-    yield from _rows("What to watch after the fix", doc.watch)
-    yield from _table("Worth knowing", ("What", "What to do"), [(n.label, n.text) for n in doc.notes])
-    yield from _table(
-        "What it may be instead", ("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps]
-    )
-    yield from _table("Less likely", ("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])
-    yield from _table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
-    yield from _paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
-    yield from _table(
+    yield from titled_table("Quick fixes, the best first", ("Change", "Worth"), _pairs(doc.quick_fixes))
+    yield from rows("What to watch after the fix", doc.watch)
+    yield from titled_table("Worth knowing", ("What", "What to do"), _pairs(doc.notes))
+    yield from titled_table("What it may be instead", ("Cause", "What would decide"), _pairs(doc.perhaps))
+    yield from titled_table("Less likely", ("Cause", "Why"), _pairs(doc.less_likely))
+    yield from titled_table("Ruled out", ("Cause", "Why"), [(", ".join(n.titles), n.why) for n in doc.ruled_out])
+    yield from paragraph("Does not apply to this run", ", ".join(doc.not_applicable), level=2)
+    yield from titled_table(
         "Cannot be judged", ("Missing", "So not judged"), [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     )
-    yield from _section("Not logged", doc.not_logged)
-    yield from _section("Log next time", doc.to_log)
-    yield from _section("Accepted in loganalyst.yaml", doc.ignored)
-    yield from _rows("Settings and rules beside ours", doc.settings)
+    yield from section("Not logged", doc.not_logged)
+    yield from section("Log next time", doc.to_log)
+    yield from section("Accepted in loganalyst.yaml", doc.ignored)
+    yield from rows("Settings and rules other than ours", doc.settings)
 
 
 def _run(doc: Document) -> Iterator[str]:
-    yield from _rows("Setup", doc.setup)
-    yield from _rows("Run", doc.facts)
-    yield from _rows("Starts", doc.sessions)
-    yield from _rows("Not read", doc.gaps)
+    yield from rows("Setup", doc.setup)
+    yield from rows("Run", doc.facts)
+    yield from rows("Starts", doc.sessions)
+    yield from rows("Not read", doc.gaps)
 
 
-def _rows(title: str, rows: Sequence[Row]) -> Iterator[str]:
-    yield from _table(title, ("", ""), [(r.label, r.text) for r in rows])
-
-
-def _paragraph(title: str, text: str, level: int = 3) -> Iterator[str]:
-    if text:
-        yield f"{'#' * level} {title}\n\n{escape(text)}"
-
-
-def _section(title: str, items: Sequence[str], level: int = 2) -> Iterator[str]:
-    if items:
-        yield f"{'#' * level} {title}\n\n" + "\n".join(f"- {escape(item)}" for item in items)
-
-
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], level: int = 2) -> Iterator[str]:
-    if rows:
-        lines = [head, ["---"] * len(head), *([escape(cell) for cell in row] for row in rows)]
-        yield f"{'#' * level} {title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _pairs(pairs: Iterable[Row]) -> list[tuple[str, str]]:
+    return [(row.label, row.text) for row in pairs]

@@ -1,14 +1,15 @@
-"""A run in numbers, healthy or not: the rows that every report ends with."""
+"""A run in numbers: the rows at the end of every report."""
 
 from collections.abc import Iterable
 
 from loganalyst.model import Diagnosis
+from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, count, duration, number, step
-from loganalyst.report.diagnosis.overview import Row, checkpoints, coverage, pace
+from loganalyst.report.diagnosis.overview import checkpoints, coverage, pace
 
 
 def best(d: Diagnosis) -> tuple[str, ...]:
-    """The best value of each headline metric, held-out ones first."""
+    """The best value of each headline metric, validation metrics first."""
     held_out_first = sorted(d.summary.get("metrics", ()), key=lambda m: not m["role"].startswith("val_"))
     return tuple(
         f"best {clean(m['metric'], 80)} {number(m['best'])} at step {step(m['best_step'])}" for m in held_out_first
@@ -16,7 +17,7 @@ def best(d: Diagnosis) -> tuple[str, ...]:
 
 
 def facts(d: Diagnosis) -> Iterable[Row]:
-    """Where the run is, how far and how fast it came, what was read, each headline metric, what was left out."""
+    """Path, origin, progress, speed, amount of data, headline metrics, checkpoints, coverage, and files left out."""
     yield Row("Path", clean(d.run.path))
     yield Row("Run id", clean(d.run.id))
     if d.run.framework or d.run.host:

@@ -1,7 +1,7 @@
-"""Diagnoses as SARIF 2.1.0, which code-review tools and editors show beside the lines it names.
+"""Diagnoses as SARIF 2.1.0. Code-review tools and editors show it next to the lines it names.
 
-A cause is a result of the rule it comes from: where its fix is written, if a context file named the code, else the line
-of the log that shows it. What stands elsewhere is a related location. A cause that is only possible is for review.
+A cause is a result of its rule. Its location is the setting to change, if a context file named the code, otherwise the
+line of the log that shows the cause. Further places are related locations. A possible cause has the kind "review".
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
 
@@ -17,23 +17,27 @@ from urllib.parse import quote
 from loganalyst import __version__
 from loganalyst.model import Cause, Diagnosis
 from loganalyst.report import trust
+from loganalyst.report.common.markdowntext import escape
 from loganalyst.report.common.wording import clean
 from loganalyst.report.diagnosis.document import CauseText, document
-from loganalyst.report.diagnosis.markdown import escape
 
 __all__ = ["render"]
 
 Json = dict[str, Any]
 
-BASE = "SRCROOT"  # what relative addresses are relative to
+BASE = "SRCROOT"  # names the folder that relative addresses start from
 LEVEL = {"critical": "error", "error": "error", "warning": "warning", "info": "note"}
-TOLD = {"cause_unknown": "note", "insufficient_data": "note", "unreadable": "error"}  # as a word on the analysis
-RELATED = 10  # locations of a result besides the first
+NOTIFICATION_LEVEL = {
+    "cause_unknown": "note",
+    "insufficient_data": "note",
+    "unreadable": "error",
+}  # of the message about the analysis
+MAX_RELATED = 10  # locations of a result after the first
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in a file: its absolute path, the line (None: all of it), what is there, and the line itself if known."""
+    """A place in a file: absolute path, line (None: the whole file), description, and the line's text if known."""
 
     file: str
     line: int | None
@@ -42,30 +46,33 @@ class Spot:
 
 
 def render(diagnoses: Sequence[Diagnosis], root: Path, *, top: int = 5) -> str:
-    """The log of one analysis of these runs, each with at most `top` causes; files below `root` are told relative to
-    it.
-    """
+    """The SARIF log of one analysis of these runs, each with at most `top` causes. Paths below `root` are relative."""
     shown = [(d, document(d, top)) for d in diagnoses]
     causes = [(d, cause, text) for d, doc in shown for cause, text in zip(d.causes, doc.causes, strict=False)]
     rules = {cause.id: _rule(cause, text) for _, cause, text in causes}
     places = list(rules)
-    told = [
-        {"level": TOLD[d.status], "message": _message(f"{doc.name}: {d.summary.get('why') or doc.verdict}")}
+    unanswered = [
+        {
+            "level": NOTIFICATION_LEVEL[d.status],
+            "message": _message(f"{doc.name}: {d.summary.get('why') or doc.verdict}"),
+        }
         for d, doc in shown
-        if d.status in TOLD
+        if d.status in NOTIFICATION_LEVEL
     ]
     faults = [
         {"level": "warning", "message": _message(fault)} for d in diagnoses for fault in d.summary.get("faults", ())
     ]
     accepted = list(dict.fromkeys(clean(text) for d in diagnoses for text in d.ignored_findings))
-    said = [f"{row.label}: {row.text}" for row in trust.rows(*diagnoses)] + [f"Accepted: {text}" for text in accepted]
-    notes = [{"level": "note", "message": _message(text)} for text in said]
+    settings = [f"{row.label}: {row.text}" for row in trust.rows(*diagnoses)] + [
+        f"Accepted: {text}" for text in accepted
+    ]
+    notes = [{"level": "note", "message": _message(text)} for text in settings]
     run = {
         "tool": {"driver": {"name": "loganalyst", "semanticVersion": __version__, "rules": list(rules.values())}},
         "invocations": [
             {
                 "executionSuccessful": all(d.status != "unreadable" for d in diagnoses),
-                "toolExecutionNotifications": told,
+                "toolExecutionNotifications": unanswered,
                 "toolConfigurationNotifications": faults + notes,
             }
         ],
@@ -83,15 +90,15 @@ def _rule(cause: Cause, text: CauseText) -> Json:
         ("What the fix will not fix", text.will_not_fix),
         ("Prevention", text.prevention),
     )
-    told = [(head, words) for head, words in parts if words]
+    known = [(head, words) for head, words in parts if words]
     return {
         "id": cause.id,
         "name": "".join(word.capitalize() for word in cause.id.split("-")),
         "shortDescription": {"text": _escaped(text.title)},
         "fullDescription": {"text": _escaped(text.summary or text.title)},
         "help": {
-            "text": _escaped("\n\n".join(f"{head}: {words}" for head, words in told) or text.summary or text.title),
-            "markdown": "\n\n".join(f"**{head}** {escape(words)}" for head, words in told) or escape(text.title),
+            "text": _escaped("\n\n".join(f"{head}: {words}" for head, words in known) or text.summary or text.title),
+            "markdown": "\n\n".join(f"**{head}** {escape(words)}" for head, words in known) or escape(text.title),
         },
         "defaultConfiguration": {"level": LEVEL.get(cause.severity, "warning")},
         "properties": {"tags": [cause.label]},
@@ -99,14 +106,14 @@ def _rule(cause: Cause, text: CauseText) -> Json:
 
 
 def _result(d: Diagnosis, cause: Cause, text: CauseText, index: int, root: Path) -> Json:
-    first, *others = _spots(d, cause)[: RELATED + 1]
+    first, *others = _spots(d, cause)[: MAX_RELATED + 1]
     likely = cause.verdict == "likely"
     identity = blake2b(f"{d.run.id or d.run.path} {cause.id}".encode("utf-8", "replace"), digest_size=16).hexdigest()
     return {
         "ruleId": cause.id,
         "ruleIndex": index,
         "kind": "fail" if likely else "review",
-        "level": LEVEL.get(cause.severity, "warning") if likely else "none",  # what is for review has none
+        "level": LEVEL.get(cause.severity, "warning") if likely else "none",  # SARIF: a result for review has no level
         "rank": round(100 * cause.confidence, 1),
         "message": _message(_words(d, text)),
         "locations": [_location(first, root)],
@@ -125,27 +132,27 @@ def _result(d: Diagnosis, cause: Cause, text: CauseText, index: int, root: Path)
 
 
 def _words(d: Diagnosis, text: CauseText) -> str:
-    """What, in which run, what shows it, how sure, and what to do."""
+    """The cause, its run, its evidence, its confidence, and what to do."""
     fix = text.fixes[0] if text.fixes else None
-    told = [
-        f"Not ours: {text.origin} says so" if text.origin else "",
+    sentences = [
+        f"Not ours: this cause comes from {text.origin}" if text.origin else "",
         f"{text.title} in {clean(d.run.name or d.run.path.name, 80)}: {text.story} ({text.sure}, {text.basis})",
         f"Change: {fix.change}" if fix and fix.change else "",
         f"Check: {fix.verify}" if fix and fix.verify else "",
     ]
-    return " ".join(sentence if sentence[-1] in ".!?…" else f"{sentence}." for sentence in told if sentence)
+    return " ".join(sentence if sentence[-1] in ".!?…" else f"{sentence}." for sentence in sentences if sentence)
 
 
 def _spots(d: Diagnosis, cause: Cause) -> list[Spot]:
-    """Where it is to be changed, then where it shows, a place once; the file of its curve where neither is known."""
+    """The settings to change, then the lines that show the cause, each place once. Without any: the curve's file."""
     home = d.run.path if d.run.path.is_dir() else d.run.path.parent
     lines = {(e.file, e.marked): e.lines[e.marked - e.first_line] for e in d.excerpts}
     spots = [
         Spot(os.path.abspath(place.file), place.line, f"{place.key} = {place.value}")
         for place in (place for fix in cause.fix for place in fix.places)
     ]
-    shows = [(cause.file, cause.line, ""), *((e.file, e.line, e.text) for e in cause.evidence if e.holds)]
-    for file, line, what in shows:
+    evidence = [(cause.file, cause.line, ""), *((e.file, e.line, e.text) for e in cause.evidence if e.holds)]
+    for file, line, what in evidence:
         if file is not None and line is not None:
             spots.append(Spot(os.path.abspath(home / file), line, what, lines.get((file, line), "")))
     curve = next((c.source for c in d.curves if c.metric == cause.metric), None)
@@ -160,8 +167,8 @@ def _location(spot: Spot, root: Path) -> Json:
     file = {"uri": _quoted(below), "uriBaseId": BASE} if below else {"uri": _uri(spot.file)}
     snippet = {"snippet": {"text": clean(spot.text, 1000)}} if spot.text else {}
     region = {"region": {"startLine": spot.line, **snippet}} if spot.line else {}
-    said = {"message": _message(spot.what)} if spot.what else {}
-    return {"physicalLocation": {"artifactLocation": file, **region}, **said}
+    message = {"message": _message(spot.what)} if spot.what else {}
+    return {"physicalLocation": {"artifactLocation": file, **region}, **message}
 
 
 def _uri(path: str) -> str:
@@ -177,5 +184,5 @@ def _message(text: str) -> Json:
 
 
 def _escaped(text: str) -> str:
-    """No placeholders (`{0}`) and no links (`[text](address)`): what runs say is text."""
+    """Text of a run without SARIF placeholders (`{0}`) and links (`[text](address)`)."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")

@@ -1,19 +1,22 @@
-"""The first screen: what happened, why, how sure, what now; then what shows it. Lays out a Document with rich."""
+"""The first screen: what happened, why, how sure, what to do, and the evidence. Lays out a Document with rich."""
 
 from typing import TYPE_CHECKING
 
 from loganalyst.model import Diagnosis
 from loganalyst.report.common.layout import LABEL, MAX_WIDTH, curves, field, printed, text, two_ended, wrapped
-from loganalyst.report.diagnosis.document import CauseText, Document, EvidenceText, Row, document, written
+from loganalyst.report.common.rows import Row
+from loganalyst.report.common.wording import shortlist
+from loganalyst.report.diagnosis.document import CauseText, Document, EvidenceText, document, written
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 TONE = {"good": ("✓", "bold green"), "bad": ("✗", "bold red"), "unsure": ("?", "bold yellow")}
 MARK = {True: ("✓", "green"), False: ("✗", "dim"), None: ("?", "yellow")}
-SAID = {"Error": "{}", "Frame": "at {}", "Rank": "by rank {}", "Ranks": "by ranks {}", "Printed": "printed {}"}
-RIVALS = 2  # beside the first cause
-SHOWN = {True: 5, False: 2, None: 2}  # items of evidence on the first screen
+RAISED_WORDS = {"Error": "{}", "Frame": "at {}", "Rank": "by rank {}", "Ranks": "by ranks {}", "Printed": "printed {}"}
+MAX_RIVALS = 2  # named after the first cause
+# Items of evidence on the first screen: supporting, contradicting, unknown
+MAX_EVIDENCE = {True: 5, False: 2, None: 2}
 
 
 def render(
@@ -27,7 +30,7 @@ def render(
 
 
 def _healthy(doc: Document, width: int) -> "list[Text]":
-    """A few lines: how sure, the best value, what is worth knowing, what was not seen."""
+    """A few lines: how sure, the best value, notes, and what is not logged."""
     mark, style = TONE[doc.tone]
     lines = two_ended(
         text((f"{mark} {doc.name}", style), f"   {doc.verdict}"), text((f"{doc.sure} sure", "bold")), width
@@ -38,7 +41,7 @@ def _healthy(doc: Document, width: int) -> "list[Text]":
     lines += field("Instead?", " · ".join(instead), width, 2) if instead else []
     lines += _baseline(doc, width, 2)
     lines += field(doc.advice.label, doc.advice.text, width, 2) if doc.advice else []
-    lines += _notes(doc, width, 2) + _not_seen(doc, width, 2) + _told(doc, width)
+    lines += _notes(doc, width, 2) + _not_logged(doc, width, 2) + _reported(doc, width)
     return lines + (_sessions(doc, width, 2) if doc.faulty_starts else []) + _not_read(doc, width)
 
 
@@ -46,19 +49,19 @@ def _full(doc: Document, width: int) -> "list[Text]":
     lines = [*_headline(doc, width), text(), *_verdict(doc, width)]
     drawn = curves(doc.series, doc.onset, width)
     lines += [text(), *drawn] if drawn else []
-    rest = [
+    sections = [
         *_baseline(doc, width),
         *(_evidence(doc.causes[0], width) if _lead(doc) else ()),
         *_instead(doc, width),
         *_quick(doc, width),
-        *_told(doc, width),
-        *_not_seen(doc, width),
+        *_reported(doc, width),
+        *_not_logged(doc, width),
         *_after(doc, width),
         *_notes(doc, width),
         *_sessions(doc, width),
         *_not_read(doc, width),
     ]
-    return [*lines, text(), *rest] if rest else lines
+    return [*lines, text(), *sections] if sections else lines
 
 
 def _lead(doc: Document) -> CauseText | None:
@@ -68,12 +71,11 @@ def _lead(doc: Document) -> CauseText | None:
 def _headline(doc: Document, width: int) -> "list[Text]":
     style = {"bad": "bold red", "unsure": "bold yellow"}.get(doc.tone, "bold")
     left = text((doc.name, "bold"), "   ", (doc.headline, style))
-    sources = ", ".join(doc.sources[:3]) + (f" and {len(doc.sources) - 3} more" if len(doc.sources) > 3 else "")
-    return two_ended(left, text((sources, "dim")), width)
+    return two_ended(left, text((shortlist(doc.sources, 3), "dim")), width)
 
 
 def _verdict(doc: Document, width: int) -> "list[Text]":
-    """The likely causes with what to do; without one, what is known and what to log."""
+    """The likely causes with what to do. Without a likely cause: the symptoms and what to log."""
     lines: list[Text] = []
     for i, cause in enumerate(c for c in doc.causes if c.likely):
         lines += [text()] if i else []
@@ -96,7 +98,7 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
     )
     where = f"{cause.place}  " if cause.place else ""
     lines += wrapped(text((where, "bold"), cause.story), width, indent=2)
-    lines += field("Not ours", f"says {cause.origin}", width, 2) if cause.origin else []
+    lines += field("Not ours", f"this cause comes from {cause.origin}", width, 2) if cause.origin else []
     lines += _raised(cause, width)
     for fix in cause.fixes[:1]:
         parts = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
@@ -108,78 +110,80 @@ def _cause(cause: CauseText, width: int) -> "list[Text]":
 
 
 def _raised(cause: CauseText, width: int) -> "list[Text]":
-    """Of the traceback what the lines around do not say."""
-    told = " ".join([cause.story, cause.place, *(e.text for e in cause.evidence), *(f.change for f in cause.fixes[:1])])
-    new = [(row.label, _untold(row, told)) for row in cause.raised]
-    said = [SAID[label].format(text) for label, text in new if text]
-    return field("Raised", ", ".join(said), width, 2) if said else []
+    """The parts of the traceback that the lines around it do not show."""
+    shown = " ".join(
+        [cause.story, cause.place, *(e.text for e in cause.evidence), *(f.change for f in cause.fixes[:1])]
+    )
+    new = [(row.label, _not_yet_shown(row, shown)) for row in cause.raised]
+    phrases = [RAISED_WORDS[label].format(text) for label, text in new if text]
+    return field("Raised", ", ".join(phrases), width, 2) if phrases else []
 
 
-def _untold(row: Row, told: str) -> str:
-    """The text of a row, of an error whose message is told the class; of what is told nothing."""
-    if (f"rank {row.text}" if row.label == "Rank" else row.text) in told:
+def _not_yet_shown(row: Row, shown: str) -> str:
+    """The text of a row unless it is shown already. If only an error's message is shown: the error's class."""
+    if (f"rank {row.text}" if row.label == "Rank" else row.text) in shown:
         return ""
     name, _, message = row.text.partition(": ")
-    return name if row.label == "Error" and message and message in told else row.text
+    return name if row.label == "Error" and message and message in shown else row.text
 
 
 def _evidence(cause: CauseText, width: int) -> "list[Text]":
-    """What speaks for and against it; of a guess also what is not known."""
-    evidence = [e for e in cause.evidence if e.speaks is not None or cause.basis.startswith("a guess")]
+    """Evidence for and against a cause; for a guess also what is not known."""
+    evidence = [e for e in cause.evidence if e.supports is not None or cause.basis.startswith("a guess")]
     lines: list[Text] = []
-    for speaks, limit in SHOWN.items():
-        for item in [e for e in evidence if e.speaks is speaks][:limit]:
+    for speaks, limit in MAX_EVIDENCE.items():
+        for item in [e for e in evidence if e.supports is speaks][:limit]:
             lines += _item(item, width, text() if lines else text(("Evidence", "bold")))
-    left_out = len(evidence) - sum(min(sum(e.speaks is s for e in evidence), n) for s, n in SHOWN.items())
+    left_out = len(evidence) - sum(min(sum(e.supports is s for e in evidence), n) for s, n in MAX_EVIDENCE.items())
     return lines + (wrapped(text((f"and {left_out} more", "dim")), width, indent=LABEL) if left_out else [])
 
 
 def _item(item: EvidenceText, width: int, first: "Text") -> "list[Text]":
-    """One item: its mark, its words, and at the end of the line its place and kind."""
-    told = [t for t in (item.place, item.kind if item.speaks is not None else "") if t]
-    tail = "  ".join(told)
+    """One item: its mark, its text, and its place and kind at the end of the line."""
+    details = [t for t in (item.place, item.kind if item.supports is not None else "") if t]
+    tail = "  ".join(details)
     first.pad_right(LABEL - first.cell_len)
-    first.append_text(text(MARK[item.speaks], " "))
+    first.append_text(text(MARK[item.supports], " "))
     if LABEL + 2 + len(item.text) + 2 + len(tail) <= width:
         return two_ended(first.append(item.text), text((tail, "dim")), width)
-    return wrapped(text(item.text, (f"  ({', '.join(told)})" if told else "", "dim")), width, first, LABEL + 2)
+    return wrapped(text(item.text, (f"  ({', '.join(details)})" if details else "", "dim")), width, first, LABEL + 2)
 
 
 def _instead(doc: Document, width: int) -> "list[Text]":
-    """Rivals: possible causes with their share, the likeliest of the others, then what was ruled out and why."""
+    """Rivals: possible causes with their confidence, the likeliest of the others, then those ruled out and why."""
     possible = [c for c in doc.causes if not c.likely]
     rivals = [f"{c.title} {c.sure}" + (f" (not ours: {c.origin})" if c.origin else "") for c in possible]
-    rivals += [row.label for row in doc.less_likely[: max(RIVALS - len(rivals), 0)]]
+    rivals += [row.label for row in doc.less_likely[: max(MAX_RIVALS - len(rivals), 0)]]
     out = [f"{', '.join(n.titles[:2])} ruled out ({n.why})" for n in doc.ruled_out if n.rival][:2]
     label = "Instead?" if _lead(doc) else "Perhaps"
     return field(label, " · ".join([*rivals, *out]), width) if rivals or (out and _lead(doc)) else []
 
 
 def _quick(doc: Document, width: int) -> "list[Text]":
-    """Which change to make first, where there are several."""
+    """Which change to make first, if there are several."""
     rows = [f"{i}. {row.label} ({row.text})" for i, row in enumerate(doc.quick_fixes[:3], 1)]
     return field("Do first", "; ".join(rows), width) if len(rows) > 1 else []
 
 
 def _baseline(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What was changed since the baseline, and where the curves part."""
+    """What was changed since the baseline, and where the curves diverge."""
     return [line for row in doc.baseline for line in field(row.label, row.text, width, margin)]
 
 
-def _told(doc: Document, width: int) -> "list[Text]":
-    return [line for row in doc.told for line in field("You told", f"“{row.label}”: {row.text}", width)]
+def _reported(doc: Document, width: int) -> "list[Text]":
+    return [line for row in doc.told for line in field("You said", f"“{row.label}”: {row.text}", width)]
 
 
 def _notes(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """Whose settings had a say, what the user accepts; what is no fault, and what to do about it."""
-    said = [(row.label, row.text) for row in doc.settings]
-    said += [("Accepted", cause) for cause in doc.ignored]
-    said += [("Note", f"{row.label} · {row.text}") for row in doc.notes]
-    return [line for label, words in said for line in field(label, words, width, margin)]
+    """Settings files, causes that the user accepts, and notes with what to do about them."""
+    notes = [(row.label, row.text) for row in doc.settings]
+    notes += [("Accepted", cause) for cause in doc.ignored]
+    notes += [("Note", f"{row.label} · {row.text}") for row in doc.notes]
+    return [line for label, words in notes for line in field(label, words, width, margin)]
 
 
-def _not_seen(doc: Document, width: int, margin: int = 0) -> "list[Text]":
-    """What is not logged and what that costs."""
+def _not_logged(doc: Document, width: int, margin: int = 0) -> "list[Text]":
+    """What is not logged, and what cannot be judged without it."""
     return field("Not seen", " · ".join(doc.not_logged), width, margin) if doc.not_logged else []
 
 
@@ -188,8 +192,8 @@ def _after(doc: Document, width: int) -> "list[Text]":
     if lead is None or not lead.consequences:
         return []
     shown = lead.consequences[:3]
-    said = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
-    return field("After it", f"{'; '.join(shown)} ({said})", width)
+    kind = "a consequence, not the cause" if len(shown) == 1 else "consequences, not the cause"
+    return field("After it", f"{'; '.join(shown)} ({kind})", width)
 
 
 def _sessions(doc: Document, width: int, margin: int = 0) -> "list[Text]":
@@ -202,5 +206,4 @@ def _sessions(doc: Document, width: int, margin: int = 0) -> "list[Text]":
 def _not_read(doc: Document, width: int) -> "list[Text]":
     if not doc.gaps:
         return []
-    more = f" · and {len(doc.gaps) - 2} more" if len(doc.gaps) > 2 else ""
-    return field("Not read", " · ".join(f"{r.label}: {r.text}" for r in doc.gaps[:2]) + more, width)
+    return field("Not read", shortlist([f"{r.label}: {r.text}" for r in doc.gaps], 2, " · "), width)

@@ -1,36 +1,36 @@
-"""What to look at after the fix: the curves that showed the fault, with what they were before it."""
+"""What to watch after the fix: the curves that showed the fault, and their levels before it."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from loganalyst.model import Cause, Curve, Diagnosis
+from loganalyst.report.common.rows import Row
 from loganalyst.report.common.wording import clean, number, step
-from loganalyst.report.diagnosis.overview import Row
 
 __all__ = ["watch"]
 
-MOST = 4
-BEFORE = 0.2  # of the run up to the onset: the level it had
-FEWEST = 3  # values that make a level
+MAX_CURVES = 4
+LEVEL_SHARE = 0.2  # the last share of the steps before the onset, which gives the level before it
+MIN_LEVEL_POINTS = 3
 
 
 def watch(d: Diagnosis) -> Iterator[Row]:
-    """A row a curve that the likeliest cause names, then the line of the log that must not come back."""
+    """A row for each curve that the likeliest cause names, then the line of the log that must not come back."""
     lead = d.causes[0] if d.causes and d.causes[0].verdict == "likely" else None
     if lead is None:
         return
     named = [lead.metric, *(e.metric for e in lead.evidence if e.holds)]
     named += [s.metric for s in d.symptoms if s.id in lead.symptoms]
-    curves = {c.metric: c for c in d.curves if len(c.values) >= FEWEST and c.role.worse}
+    curves = {c.metric: c for c in d.curves if len(c.values) >= MIN_LEVEL_POINTS and c.role.worse}
     found = [curves[m] for m in dict.fromkeys(named) if m in curves]
-    yield from (Row(clean(c.metric, 80), text) for c in found[:MOST] if (text := _curve(c, lead)))
+    yield from (Row(clean(c.metric, 80), text) for c in found[:MAX_CURVES] if (text := _curve(c, lead)))
     if lead.line is not None and (line := _line(d, lead)):
         yield Row("the log", f"no line like “{line}”")
 
 
 def _curve(curve: Curve, cause: Cause) -> str:
-    """Its level before the onset and how far it went from there; without an onset its best and its end."""
+    """The level before the onset, and how far the curve went from it. Without an onset: best value and end."""
     values, steps = curve.values, curve.steps
     finite = np.isfinite(values)
     if not finite.any():
@@ -51,10 +51,10 @@ def _curve(curve: Curve, cause: Cause) -> str:
 
 
 def _level(curve: Curve, onset: int) -> float | None:
-    """The median of what it logged shortly before the onset."""
+    """The median of the values shortly before the onset."""
     known = np.isfinite(curve.values) & (curve.steps < onset)
-    values = curve.values[known & (curve.steps >= onset - BEFORE * (onset - curve.steps[0]))]
-    return float(np.median(values)) if len(values) >= FEWEST else None
+    values = curve.values[known & (curve.steps >= onset - LEVEL_SHARE * (onset - curve.steps[0]))]
+    return float(np.median(values)) if len(values) >= MIN_LEVEL_POINTS else None
 
 
 def _line(d: Diagnosis, cause: Cause) -> str:

@@ -1,6 +1,7 @@
-"""A figure of the tensors of checkpoints: one a row, a panel a quantity. matplotlib is loaded on use.
+"""A figure of the tensors of checkpoints: one row for each tensor, one panel for each quantity.
 
-The same tensor of all layers stands together, layer by layer: what changes with depth is a slope or a step.
+The same tensor of all layers is kept together, layer by layer, so that a change with depth shows as a slope or a step.
+matplotlib is loaded on use.
 """
 
 import re
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 from loganalyst import guard
 from loganalyst.errors import LogAnalystError
 from loganalyst.model import CheckpointScan, Inspection, TensorStats
-from loganalyst.report.common.wording import clean, count
-from loganalyst.report.diagnosis.panels import COLOURS
-from loganalyst.report.diagnosis.plot import check, write
+from loganalyst.report.common.curvemarks import COLOURS
+from loganalyst.report.common.figure import SERIES, check_target, legend_below, literal, panel_title, write
+from loganalyst.report.common.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,17 +27,16 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-NUMBERS = re.compile(r"(?<=\.)\d{1,9}(?=\.)")  # of layers
-LABELLED = 70  # rows with a name each; of more each kind has one
-ROW, LEAST, MOST = 0.17, 2.2, 15.0  # inches: of a row, of all rows
-SPACE = 0.12  # inches between two labels
-NAME = 44  # characters
-SERIES = (COLOURS["curve"], COLOURS["level_up"], COLOURS["level_down"], COLOURS["spike"], COLOURS["plateau"])
+LAYER_NUMBER = re.compile(r"(?<=\.)\d{1,9}(?=\.)")  # the 12 of `layers.12.weight`
+MAX_LABELLED_ROWS = 70  # up to here each row has a name, above it each kind of tensor
+ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 0.17, 2.2, 15.0  # inches of a row, and of all rows
+LABEL_HEIGHT = 0.12  # inches between two labels
+NAME_LENGTH = 44  # characters
 
 
 @dataclass(frozen=True)
 class _Quantity:
-    """What a panel shows: of each tensor, on which scale."""
+    """A panel: its title, the value of each tensor, and whether its axis is logarithmic."""
 
     title: str
     of: Callable[[TensorStats], float | None]
@@ -56,24 +56,28 @@ QUANTITIES = (
 
 
 def save(found: Inspection, path: Path) -> None:
-    """Write the figure in the format of the file's suffix. Raises LogAnalystError where there is nothing to draw, and
-    where the file cannot be written or lies in a folder that was read.
+    """Write the figure in the format of the path's suffix.
+
+    Raises LogAnalystError where there is nothing to draw, or the file cannot be written or lies in a folder that was
+    read.
     """
-    check(path, [guard.Read(str(scan.path), what="checkpoint") for scan in found.checkpoints])
+    check_target(path, [guard.Read(str(scan.path), what="checkpoint") for scan in found.checkpoints])
     names = _by_kind(list(dict.fromkeys(t.name for scan in found.checkpoints for t in scan.tensors if _drawn(t))))
     if not names:
-        raise LogAnalystError(found.checkpoints[0].path, "no tensor to draw", "one that holds fractions is needed")
+        raise LogAnalystError(
+            found.checkpoints[0].path, "no tensor to draw", "a checkpoint with floating-point tensors is needed"
+        )
     write(path, lambda figure: _fill(figure, found, names))
 
 
 def _by_kind(names: Sequence[str]) -> list[str]:
-    """Kinds in the order of the file, each with its layers in theirs."""
+    """Kinds in the order of the file, and within a kind the layers in their order."""
     first = {kind: place for place, kind in reversed(list(enumerate(map(_kind, names))))}
-    return sorted(names, key=lambda name: (first[_kind(name)], [int(n) for n in NUMBERS.findall(name)]))
+    return sorted(names, key=lambda name: (first[_kind(name)], [int(n) for n in LAYER_NUMBER.findall(name)]))
 
 
 def _kind(name: str) -> str:
-    return NUMBERS.sub("*", name)
+    return LAYER_NUMBER.sub("*", name)
 
 
 def _drawn(t: TensorStats) -> bool:
@@ -90,7 +94,7 @@ def _fill(figure: "Figure", found: Inspection, names: Sequence[str]) -> None:
         moved = [{t.name: t.relative for t in change.tensors} for change in found.changes]
         values = [_floats([m.get(n) for n in names]) for m in moved]
         panels.append(("change since the one before", [np.full(len(names), np.nan), *values], True))
-    height = min(max(ROW * len(names), LEAST), MOST)
+    height = min(max(ROW_HEIGHT * len(names), MIN_HEIGHT), MAX_HEIGHT)
     figure.set_size_inches(2.6 + 2.2 * len(panels), height + 0.9)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (title, values, log) in zip(axes, panels, strict=True):
@@ -110,7 +114,7 @@ def _floats(values: Sequence[float | None]) -> Floats:
 
 
 def _panel(ax: "Axes", title: str, values: Sequence[Floats], *, log: bool) -> None:
-    """A dot a tensor and checkpoint; the last checkpoint lies on top, filled."""
+    """A dot for each tensor and checkpoint. The last checkpoint lies on top, with filled dots."""
     for number, series in enumerate(values):
         shown = np.where(series > 0, series, np.nan) if log else series
         last = number == len(values) - 1
@@ -120,7 +124,7 @@ def _panel(ax: "Axes", title: str, values: Sequence[Floats], *, log: bool) -> No
         ax.set_xscale("log")
     elif not log:
         ax.set_xlim(0, 100)
-    ax.set_title(title, loc="left", fontsize=8.5, pad=3)
+    panel_title(ax, title)
 
 
 def _nonfinite(ax: "Axes", found: Inspection, names: Sequence[str]) -> None:
@@ -135,17 +139,17 @@ def _nonfinite(ax: "Axes", found: Inspection, names: Sequence[str]) -> None:
 
 
 def _rows(ax: "Axes", names: Sequence[str]) -> None:
-    """The first tensor at the top."""
+    """The names of the rows, the first tensor at the top."""
     rows = list(range(len(names)))
     shown = list(names)
-    if len(names) > LABELLED:
+    if len(names) > MAX_LABELLED_ROWS:
         kinds = list(map(_kind, names))
-        apart = len(names) * SPACE / MOST  # rows that a line of text is high
+        apart = len(names) * LABEL_HEIGHT / MAX_HEIGHT  # height of a line of text, in rows
         first = [row for row in rows if row == 0 or kinds[row] != kinds[row - 1]]
         rows = [row for row, before in zip(first, [-apart, *first], strict=False) if row - before >= apart]
         shown = [kinds[row] for row in rows]
-    shown = [clean(name, 200).replace("$", r"\$") for name in shown]
-    ax.set_yticks(rows, [n if len(n) <= NAME else "…" + n[1 - NAME :] for n in shown])
+    shown = [literal(name, 200) for name in shown]
+    ax.set_yticks(rows, [n if len(n) <= NAME_LENGTH else "…" + n[1 - NAME_LENGTH :] for n in shown])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", labelsize=6.5 if len(rows) > 20 else 7.5)
 
@@ -162,9 +166,8 @@ def _title(figure: "Figure", ax: "Axes", found: Inspection) -> None:
                    fillstyle="full" if i == len(found.checkpoints) - 1 else "none")
             for i, scan in enumerate(found.checkpoints)
         ]  # fmt: skip
-    if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), fontsize=7.5)
+    legend_below(figure, handles, 4)
 
 
 def _name(scan: CheckpointScan) -> str:
-    return clean(scan.path.name, 60).replace("$", r"\$")
+    return literal(scan.path.name, 60)

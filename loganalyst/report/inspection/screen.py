@@ -1,14 +1,13 @@
-"""What checkpoints hold: the verdict, what is wrong, the tensors that matter, the modules; and the same as JSON."""
+"""The contents of checkpoints: verdict, findings, the most notable tensors, modules. Also as JSON."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import CheckpointChange, CheckpointScan, Inspection, TensorStats
+from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.common.layout import MAX_WIDTH, field, printed, shortened, text, two_ended, wrapped
 from loganalyst.report.common.wording import clean, count, number, percent, size
-from loganalyst.report.diagnosis.asjson import plain
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -18,15 +17,15 @@ __all__ = ["SCHEMA_ID", "data", "render", "render_json"]
 SCHEMA_ID = "loganalyst/inspection/1"
 MARKS = {"unusable": ("✗ ", "bold red"), "warning": ("✗ ", "yellow"), "note": ("· ", "dim")}
 HEAD = ("shape", "NaN, Inf", "zeros", "min", "max", "mean", "std", "norm")
-EXTREMES = 3  # where minimum and maximum stand, which give way to the spectrum
+EXTREMES = 3  # position of minimum and maximum in HEAD, which the spectrum replaces
 SPECTRUM = ("largest σ", "eff. rank")
-CHANGED = {"reset": 0, "runaway": 1, "not_finite": 2, "reshaped": 3, "removed": 4, "added": 5, "changed": 6}
+VERDICT_ORDER = {"reset": 0, "runaway": 1, "not_finite": 2, "reshaped": 3, "removed": 4, "added": 5, "changed": 6}
 
 
 def render(
     found: Inspection, *, top: int = 10, width: int = 100, colour: bool = False, ascii_only: bool = False
 ) -> str:
-    """The report for a terminal with `top` tensors a checkpoint, at most `width` columns wide."""
+    """The report for a terminal, at most `width` columns wide, with `top` tensors for each checkpoint."""
     width = max(min(width, MAX_WIDTH), 40)
     lines = list(_verdict(found, width))
     for scan in found.checkpoints:
@@ -37,7 +36,7 @@ def render(
 
 
 def _verdict(found: Inspection, width: int) -> "Iterator[Text]":
-    """One line that says whether it can be used, then each finding."""
+    """One line on whether the checkpoints can be used, then each finding."""
     warned = sum(f.severity == "warning" for f in found.findings)
     if found.unusable:
         verdict = ("✗ Unusable: values that are not finite", "bold red")
@@ -46,10 +45,10 @@ def _verdict(found: Inspection, width: int) -> "Iterator[Text]":
     else:
         verdict = ("✓ Everything is finite", "bold green")
     yield text(verdict)
-    named = len(found.checkpoints) > 1
+    several = len(found.checkpoints) > 1
     for f in found.findings:
         mark, style = MARKS[f.severity]
-        where = f"{clean(f.path.name, 60)}: " if named else ""
+        where = f"{clean(f.path.name, 60)}: " if several else ""
         yield from _hanging(text((mark, style)), where + clean(f.text, 1200), width)
 
 
@@ -58,11 +57,11 @@ def _hanging(lead: "Text", words: str, width: int) -> "list[Text]":
 
 
 def _checkpoint(scan: CheckpointScan, top: int, width: int) -> "Iterator[Text]":
-    what = f"{clean(scan.format, 60)}, {size(scan.bytes)}"
-    yield from two_ended(text((clean(scan.path, 200), "bold")), text((what, "dim")), width)
+    details = f"{clean(scan.format, 60)}, {size(scan.bytes)}"
+    yield from two_ended(text((clean(scan.path, 200), "bold")), text((details, "dim")), width)
     for label, words in _facts(scan):
         yield from field(label, clean(words, 600), width, 2)
-    shown = sorted(scan.tensors, key=_worth, reverse=True)[:top]
+    shown = sorted(scan.tensors, key=_notability, reverse=True)[:top]
     spectra = any(t.spectral_norm is not None for t in scan.tensors)
     head, rows = list(HEAD), [_row(t) for t in shown]
     if spectra:
@@ -82,27 +81,27 @@ def _facts(scan: CheckpointScan) -> Iterator[tuple[str, str]]:
     if scan.tied:
         yield "Tied", " · ".join(" = ".join(names) for names in scan.tied)
     state = {"step": scan.step, "epoch": scan.epoch, "loss scale": scan.loss_scale}
-    told = [f"{k} {v:,}" if isinstance(v, int) else f"{k} {v:g}" for k, v in state.items() if v is not None]
-    told += [f"rate {', '.join(f'{lr:g}' for lr in dict.fromkeys(scan.lr))}"] if scan.lr else []
-    told += [f"random state of {', '.join(scan.rng)}"] if scan.rng else []
-    if told:
-        yield "State", " · ".join(told)
+    facts = [f"{k} {v:,}" if isinstance(v, int) else f"{k} {v:g}" for k, v in state.items() if v is not None]
+    facts += [f"rate {', '.join(f'{lr:g}' for lr in dict.fromkeys(scan.lr))}"] if scan.lr else []
+    facts += [f"random state of {', '.join(scan.rng)}"] if scan.rng else []
+    if facts:
+        yield "State", " · ".join(facts)
     for o in scan.optimizers:
         parts = [count(len(o.moments), "tensor"), *([f"step {o.step:,}"] if o.step is not None else [])]
         parts += [f"eps {o.eps:g} sets the step of {percent(o.eps_share)}"] if o.eps_share is not None else []
         yield "Optimiser", " · ".join(parts)
 
 
-def _worth(t: TensorStats) -> tuple[float, float, float]:
-    """The worst first: what is not finite, dead rows, then the largest norms."""
+def _notability(t: TensorStats) -> tuple[float, float, float]:
+    """A sort key for the most notable tensors: non-finite values, dead rows, then the largest norms."""
     return t.nonfinite / max(t.count, 1), t.dead_rows / max((*t.shape[:1], 1)), t.norm or 0.0
 
 
 def _row(t: TensorStats) -> list[str]:
     shape = "×".join(map(str, t.shape)) or "scalar"
-    wrong = f"{t.nonfinite:,}" if t.nonfinite else "–"
+    nonfinite = f"{t.nonfinite:,}" if t.nonfinite else "–"
     zeros = percent(t.zeros / t.count) if t.zeros else "–"
-    return [shape, wrong, zeros, *map(number, (t.min, t.max, t.mean, t.std, t.norm))]
+    return [shape, nonfinite, zeros, *map(number, (t.min, t.max, t.mean, t.std, t.norm))]
 
 
 def _spectrum(t: TensorStats) -> list[str]:
@@ -117,7 +116,7 @@ def _change(change: CheckpointChange, top: int, width: int) -> "Iterator[Text]":
     median = "" if change.median is None else f"median change {number(change.median)}"
     yield from two_ended(text((names, "bold")), text((median, "dim")), width)
     moved = [t for t in change.tensors if t.verdict != "frozen"]
-    moved.sort(key=lambda t: (CHANGED[t.verdict], -(t.relative or 0)))
+    moved.sort(key=lambda t: (VERDICT_ORDER[t.verdict], -(t.relative or 0)))
     rows = [[clean(t.name, 200), t.verdict.replace("_", " "), number(t.relative), number(t.cosine)] for t in moved]
     yield from _table(["tensor", "", "change", "cosine"], rows[:top], width)
     frozen = len(change.tensors) - len(moved)
@@ -125,7 +124,7 @@ def _change(change: CheckpointChange, top: int, width: int) -> "Iterator[Text]":
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Iterator[Text]":
-    """The first column to the left and as wide as there is room, the others to the right."""
+    """A table whose first column is left-aligned and as wide as there is room; the others are right-aligned."""
     if not rows:
         return
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
@@ -137,11 +136,11 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "I
 
 
 def render_json(found: Inspection, *, indent: int | None = 2) -> str:
-    """The JSON text (ASCII)."""
-    return json.dumps(data(found), indent=indent, allow_nan=False)
+    """The JSON text."""
+    return dumps(data(found), indent)
 
 
 def data(found: Inspection) -> dict[str, Any]:
-    """The object of the contract that `schema` describes."""
+    """The JSON object, whose contract is `schema`."""
     whole = {"schema": SCHEMA_ID, "unusable": found.unusable, **asdict(found)}
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]

@@ -1,18 +1,21 @@
 """The JSON Schema of `replay --format json`."""
 
-from loganalyst.model import Hypothesis, InspectionFinding, InspectionKind, ReplayEnd, Status
-from loganalyst.report.diagnosis.schema import (
+from loganalyst.model import Experiment, Hypothesis, InspectionFinding, Measured, ReplayEnd, Status
+from loganalyst.report.common.schemaparts import (
+    BOOLEAN,
     INTEGER,
     NUMBER,
     SETTINGS,
     SHARE,
     TEXT,
     Json,
+    document,
     listed,
     object_,
+    object_of,
     one_of,
     or_null,
-    settings,
+    share,
 )
 from loganalyst.report.replay.screen import SCHEMA_ID
 
@@ -21,81 +24,53 @@ __all__ = ["schema"]
 
 def schema() -> Json:
     """The schema of the one object that `replay` prints."""
-    finding = object_(
-        kind=one_of(InspectionKind),
-        severity=one_of(InspectionFinding.__annotations__["severity"]),
-        path=TEXT,
-        text=TEXT,
-        tensors=listed(TEXT),
+    body = object_(
+        tuple(SETTINGS),  # younger than the schema
+        schema={"const": SCHEMA_ID},
+        run=object_(id=TEXT, path=TEXT, name=TEXT),
+        verdict=TEXT,
+        ended=one_of(ReplayEnd),
+        why={**TEXT, "description": "Why it ended, in words."},
+        entry=or_null(TEXT),
+        checkpoint=or_null(TEXT, "null: the replay began where the training began."),
+        step=or_null(INTEGER, "Steps done at the checkpoint."),
+        onset=or_null(INTEGER, "The step at which the logs show the fault."),
+        device=or_null(TEXT),
+        seconds=NUMBER,
+        notes=listed(TEXT, "What was done differently than asked, and what did not fit."),
+        hypotheses=listed(_hypothesis(), "In their new order."),
+        experiments=listed(_experiment(), "In the order they were made."),
+        before=_diagnosis(),
+        after=_diagnosis(),
+        learned=listed(TEXT),
+        next_steps=listed(TEXT),
+        findings=listed(object_of(InspectionFinding), "What the checkpoints show by themselves, the worst first."),
+        **SETTINGS,
     )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA_ID,
-        "title": "What a replay from a checkpoint found",
-        "description": 'Non-finite numbers are the text "NaN", "Infinity" or "-Infinity"; null means not known.',
-        **object_(
-            SETTINGS,  # younger than the schema
-            schema={"const": SCHEMA_ID},
-            run=object_(id=TEXT, path=TEXT, name=TEXT),
-            verdict=TEXT,
-            ended=one_of(ReplayEnd),
-            why={**TEXT, "description": "Why it ended, in words."},
-            entry=or_null(TEXT),
-            checkpoint={**or_null(TEXT), "description": "null: the training's own start."},
-            step={**or_null(INTEGER), "description": "Steps done at the checkpoint."},
-            onset={**or_null(INTEGER), "description": "Where the logs show the fault."},
-            device=or_null(TEXT),
-            seconds=NUMBER,
-            notes=listed(TEXT, "What was done otherwise than asked, and what did not fit."),
-            hypotheses=listed(_hypothesis(), "In their new order."),
-            experiments=listed(_experiment(), "In the order they were made."),
-            before=_diagnosis(),
-            after=_diagnosis(),
-            learned=listed(TEXT),
-            next_steps=listed(TEXT),
-            findings=listed(finding, "What the checkpoints show by themselves, the worst first."),
-            **settings(),
-        ),
-    }
+    return document(SCHEMA_ID, "What a replay from a checkpoint found", body)
 
 
 def _hypothesis() -> Json:
-    return object_(
-        id=TEXT,
-        label=TEXT,
-        issue=TEXT,
-        before={**SHARE, "description": "Confidence by the logs alone."},
+    return object_of(
+        Hypothesis,
+        before=share("Confidence from the logs alone."),
         after=SHARE,
-        band=one_of(Hypothesis.__annotations__["band"]),
-        verdict={"enum": ["confirmed", "refuted", "open"]},
-        under={**or_null(TEXT), "description": "The likelier cause whose consequence it is."},
-        experiments=listed(TEXT, "Those that say something of it."),
+        under="The likelier cause that this one is a consequence of.",
+        experiments="The experiments that say something about it.",
     )
 
 
 def _experiment() -> Json:
-    value = {"anyOf": [NUMBER, TEXT, {"type": "null"}]}
-    run = object_(
-        outcome=TEXT,
-        text=TEXT,
-        reproduced=or_null({"type": "boolean"}),
-        values={"type": "object", "additionalProperties": value},
-        series={"type": "object", "additionalProperties": listed(NUMBER), "description": "Losses, one a step."},
-        start={**INTEGER, "description": "The training's step of the first loss, from 0."},
+    run = object_of(
+        Measured, series="Losses, one value a step.", start="The training's step of the first loss, counted from 0."
     )
-    return object_(
-        name=TEXT,
-        question=TEXT,
-        means={"type": "object", "additionalProperties": TEXT, "description": "What each outcome says, stated before."},
-        outcome={**TEXT, "description": "One of those, or inconclusive."},
-        text=TEXT,
-        runs=listed(run, "One a seed."),
-        weights={
-            "type": "object",
-            "additionalProperties": NUMBER,
-            "description": "Log-likelihood ratios of the outcome, by cause: above 0 it confirms, below 0 it refutes.",
-        },
-        reproduced=or_null({"type": "boolean"}),
+    return object_of(
+        Experiment,
+        means="What each outcome would mean, stated before the experiment.",
+        outcome="One of the outcomes in `means`, or inconclusive.",
+        runs=listed(run, "One for each seed."),
+        weights="Log-likelihood ratios of the outcome, by cause: above 0 it confirms, below 0 it refutes.",
+        reproduced=or_null(BOOLEAN),
     )
 
 

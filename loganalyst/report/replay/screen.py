@@ -1,16 +1,15 @@
-"""What a replay found: the verdict, each cause before and after, each experiment and what it measured; also as JSON."""
+"""The result of a replay: verdict, each cause before and after, each experiment and its measurement. Also as JSON."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import Diagnosis, Experiment, Hypothesis, Measured, Replay
 from loganalyst.report import trust
+from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.common.layout import LABEL, MAX_WIDTH, bars, field, printed, shortened, text, two_ended, wrapped
-from loganalyst.report.common.wording import clean, count, duration, number, percent, step
-from loganalyst.report.diagnosis.asjson import plain
-from loganalyst.report.diagnosis.sparkseries import EMPTY, LEVELS, NONFINITE, Series
+from loganalyst.report.common.sparkseries import EMPTY, LEVELS, NONFINITE, Series
+from loganalyst.report.common.wording import clean, count, duration, number, percent, shortlist, step
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,9 +18,11 @@ __all__ = ["SCHEMA_ID", "data", "facts", "headline", "render", "render_json"]
 
 SCHEMA_ID = "loganalyst/replay/1"
 MARKS = {"confirmed": ("✓", "green"), "refuted": ("✗", "red"), "open": ("·", "dim")}
-SHOWN = 8  # hypotheses in a table; the rest are counted
-NAMED = 2  # causes that an experiment speaks for, or against
-CELLS = 40  # of a line of losses
+MAX_HYPOTHESES = 8  # rows of the table
+MAX_NAMED_CAUSES = 2  # for and against which an experiment speaks
+MAX_CELLS = 40  # of a line of losses
+MAX_LOSS_RATIO = 3  # the top of a line of losses, relative to the first loss
+MIN_CONFIRMED = 0.5  # the confidence from which on the headline names a confirmed cause
 
 
 def render(found: Replay, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
@@ -36,24 +37,26 @@ def render(found: Replay, *, width: int = 100, colour: bool = False, ascii_only:
         if experiment.outcome in experiment.means:
             lines += [text(), *_experiment(experiment, titles, width)]
     undecided = [e for e in found.experiments if e.outcome not in e.means]
-    rest = [("Undecided", f"{e.name}: {e.text}") for e in undecided] + [("Next", words) for words in found.next_steps]
-    lines += [text()] if rest else []
-    lines += [line for label, words in rest for line in field(label, clean(words, 1200), width, 2)]
+    remarks = [("Undecided", f"{e.name}: {e.text}") for e in undecided] + [
+        ("Next", words) for words in found.next_steps
+    ]
+    lines += [text()] if remarks else []
+    lines += [line for label, words in remarks for line in field(label, clean(words, 1200), width, 2)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
 
 def headline(found: Replay) -> str:
-    """What came of it, in a few words."""
+    """The result in a few words."""
     confirmed = [h for h in found.hypotheses if h.verdict == "confirmed" and h.under is None]
     best = max(confirmed, key=lambda h: h.after, default=None)
-    if best is not None and best.after >= 0.5:
+    if best is not None and best.after >= MIN_CONFIRMED:
         return f"Confirmed: {best.issue} ({percent(best.before)} → {percent(best.after)})"
     if found.ended == "three_refuted":
         return "Three hypotheses refuted: the cause is of another kind"
     if found.ended in ("budget", "failed"):
-        return "Not decided: the replay was ended" if found.ended == "failed" else "Not decided within the budget"
+        return "Not decided: the replay failed" if found.ended == "failed" else "Not decided within the budget"
     if found.ended in ("no_entry", "nothing_to_test"):
-        return "Looked at without the training's code"
+        return "Inspected without the training's code"
     refuted = sum(h.verdict == "refuted" for h in found.hypotheses)
     return f"Not decided; {count(refuted, 'hypothesis is', 'hypotheses are')} refuted"
 
@@ -67,10 +70,10 @@ def _verdict(found: Replay, width: int) -> "Iterator[Text]":
 
 
 def facts(found: Replay) -> Iterator[tuple[str, str]]:
-    """What was replayed, where, and why it ended."""
+    """Checkpoint, device, and the reason why the replay ended."""
     where = "the training's start" if found.checkpoint is None else str(found.checkpoint)
-    told = f", after step {step(found.step)}" if found.step is not None and found.checkpoint is not None else ""
-    yield "From", f"{where}{told}; the logs show the fault at step {step(found.onset)}"
+    at = f", after step {step(found.step)}" if found.step is not None and found.checkpoint is not None else ""
+    yield "From", f"{where}{at}; the logs show the fault at step {step(found.onset)}"
     if found.device:
         yield "Ran", f"{found.entry} on {found.device}, {duration(found.seconds)}"
     yield "Ended", found.why
@@ -81,21 +84,21 @@ def facts(found: Replay) -> Iterator[tuple[str, str]]:
 
 def _table(hypotheses: Sequence[Hypothesis], width: int) -> "Iterator[Text]":
     """Each cause with its confidence before and after."""
-    shown = hypotheses[:SHOWN]
+    shown = hypotheses[:MAX_HYPOTHESES]
     room = max(min(max(len(h.issue) for h in shown), width - 38), 12)
     yield text((f"  {'cause':<{room + 2}}{'before':>11}{'after':>11}", "dim"))
     for h in shown:
         mark, style = MARKS[h.verdict]
         name = shortened(clean(h.issue, 200), room)
-        said = "follows" if h.under else h.verdict
-        row = f" {name:<{room}}{percent(h.before):>11}{percent(h.after):>11}  {said}"
+        verdict = "follows" if h.under else h.verdict
+        row = f" {name:<{room}}{percent(h.before):>11}{percent(h.after):>11}  {verdict}"
         yield text((f"  {mark}", style), row[: width - 3])
-    if len(hypotheses) > SHOWN:
-        yield text((f"  … and {len(hypotheses) - SHOWN} less likely ones", "dim"))
+    if len(hypotheses) > MAX_HYPOTHESES:
+        yield text((f"  … and {len(hypotheses) - MAX_HYPOTHESES} less likely causes", "dim"))
 
 
 def _experiment(e: Experiment, titles: Mapping[str, str], width: int) -> "Iterator[Text]":
-    """What it asks, what was stated before, what was found, of which causes (by id) that speaks, and the losses."""
+    """The question, the expected outcomes, the measurement, the causes it speaks for or against, and the losses."""
     runs = f"{count(len(e.runs), 'run')}"
     title = text((clean(e.name, 80), "bold"), f"  {clean(e.question, 300)}")
     yield from two_ended(title, text((runs, "dim")), width)
@@ -108,20 +111,14 @@ def _experiment(e: Experiment, titles: Mapping[str, str], width: int) -> "Iterat
     yield from field("Measured", clean(e.text, 800), width, 2)
     for label, way in (("For", 1), ("Against", -1)):
         heaviest = sorted(((-w * way, titles[id_]) for id_, w in e.weights.items() if w * way > 0 and id_ in titles))
-        named = _some([title for _, title in heaviest])
+        named = shortlist([title for _, title in heaviest], MAX_NAMED_CAUSES)
         yield from field(label, clean(named, 400), width, 2) if named else ()
     run = next((r for r in e.runs if r.outcome == e.outcome), None)
     yield from _losses(run) if run else ()
 
 
-def _some(titles: Sequence[str]) -> str:
-    """The first few, and how many more."""
-    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
-    return ", ".join(titles[:NAMED]) + more
-
-
 def _losses(run: Measured) -> "Iterator[Text]":
-    """Every series as a line of bars, on one scale: that of the first."""
+    """Every series as a line of bars, on a scale set by the largest first loss."""
     width = max((len(name) for name in run.series), default=0)
     finite = [v for values in run.series.values() for v in values[:1] if abs(v) < float("inf")]
     for name, values in run.series.items():
@@ -135,23 +132,24 @@ def _ends(values: Sequence[float]) -> str:
 
 
 def _cells(values: Sequence[float], first: float) -> list[int]:
-    """Levels of a line of bars: the loss from 0 to three times the first one, what is not finite, what was not run."""
+    """Levels of a line of bars, from 0 to MAX_LOSS_RATIO times the first loss, with marks for non-finite losses."""
     found = []
-    for i in range(min(CELLS, len(values))):
-        part = values[i * len(values) // min(CELLS, len(values)) : (i + 1) * len(values) // min(CELLS, len(values))]
+    cells = min(MAX_CELLS, len(values))
+    for i in range(cells):
+        part = values[i * len(values) // cells : (i + 1) * len(values) // cells]
         worst = next((v for v in part if not abs(v) < float("inf")), max(part, default=0.0))
-        level = LEVELS * max(worst, 0.0) / (3 * abs(first) or 1.0) if abs(worst) < float("inf") else None
+        level = LEVELS * max(worst, 0.0) / (MAX_LOSS_RATIO * abs(first) or 1.0) if abs(worst) < float("inf") else None
         found.append(NONFINITE if level is None else int(min(level, LEVELS - 1)))
     return found or [EMPTY]
 
 
 def render_json(found: Replay, *, indent: int | None = 2) -> str:
-    """The JSON text (ASCII)."""
-    return json.dumps(data(found), indent=indent, allow_nan=False)
+    """The JSON text."""
+    return dumps(data(found), indent)
 
 
 def data(found: Replay) -> dict[str, Any]:
-    """The object of the contract that `schema` describes."""
+    """The JSON object, whose contract is `schema`."""
     whole = {
         "schema": SCHEMA_ID,
         "run": {"id": found.before.run.id, "path": found.before.run.path, "name": found.before.run.name},
@@ -174,7 +172,7 @@ def data(found: Replay) -> dict[str, Any]:
         "findings": [asdict(f) for f in found.inspection.findings] if found.inspection else [],
         **trust.data(found.before),
     }
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]
 
 
 def _causes(d: Diagnosis) -> dict[str, Any]:

@@ -1,15 +1,14 @@
-"""Whether a fix helped: the verdict, then for each cause what was changed, promised and seen; and the same as JSON."""
+"""Whether a fix helped: the verdict, then the changes, promises and symptoms of each cause. Also as JSON."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loganalyst.model import CauseCheck, Diagnosis, Verification
 from loganalyst.report import trust
+from loganalyst.report.common.jsonvalues import dumps, plain
 from loganalyst.report.common.layout import MAX_WIDTH, field, printed, text, two_ended, wrapped
-from loganalyst.report.common.wording import clean, percent
-from loganalyst.report.diagnosis.asjson import plain
+from loganalyst.report.common.wording import clean, percent, shortlist
 from loganalyst.report.diagnosis.baseline import change
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ VERDICTS = {
 ANSWER = {True: ("✓", "green"), False: ("✗", "red"), None: ("?", "yellow")}
 KEPT = {True: "kept", False: "not kept", None: "not known"}
 GONE = {True: "gone", False: "still seen", None: "not known"}
-NOT_SEEN = "no setting was changed that could mend it"
-UNKNOWN = "not known: it is no setting, or settings are not logged"
+NO_CHANGE = "no setting was changed that could fix it"
+UNKNOWN = "not known: the fix is not a setting, or settings are not logged"
 MAX_CHANGES = 4
 
 
@@ -37,10 +36,10 @@ def render(found: Verification, *, width: int = 100, colour: bool = False, ascii
     """The report for a terminal, at most `width` columns wide, with ANSI colours if `colour`."""
     width = max(min(width, MAX_WIDTH), 40)
     lines = list(_verdict(found, width))
-    titled = len(found.checks) > 1 or found.outcome == "new_problem"  # else the verdict names the only cause
+    titled = len(found.checks) > 1 or found.outcome == "new_problem"  # otherwise the verdict names the only cause
     for check in found.checks:
         lines += [*([text(), *_title(check, width)] if titled else []), *_check(check, width)]
-    lines += [line for row in _rest(found) for line in field(*row, width, 2)]
+    lines += [line for row in _remarks(found) for line in field(*row, width, 2)]
     return printed(lines, width=width, colour=colour, ascii_only=ascii_only)
 
 
@@ -57,12 +56,12 @@ def _name(run: Diagnosis) -> str:
 
 def _title(check: CauseCheck, width: int) -> "list[Text]":
     mark, word, style = VERDICTS[check.outcome]
-    sure = text((f"was {percent(check.confidence)}", "dim") if check.confidence else "")
-    return two_ended(text((f"{mark} {word}: ", style), (clean(check.issue, 120), "bold")), sure, width)
+    confidence = text((f"was {percent(check.confidence)}", "dim") if check.confidence else "")
+    return two_ended(text((f"{mark} {word}: ", style), (clean(check.issue, 120), "bold")), confidence, width)
 
 
 def _check(check: CauseCheck, width: int) -> "Iterator[Text]":
-    """Why, what was changed, what was promised, and what is left of the symptoms."""
+    """The reason, the changes, the promises, and the symptoms."""
     why = clean(check.why)
     yield from wrapped(text(f"{why[:1].upper()}{why[1:]}."), width, indent=2)
     if check.missing:
@@ -72,21 +71,20 @@ def _check(check: CauseCheck, width: int) -> "Iterator[Text]":
     answers += [("Symptoms", s.gone, clean(s.title, 160), GONE) for s in check.symptoms]
     for i, (label, answer, words, means) in enumerate(answers):
         again = i > 0 and answers[i - 1][0] == label
-        told = text(ANSWER[answer], f" {words}: {means[answer]}")
-        yield from field("" if again else label, told, width, 2)
+        content = text(ANSWER[answer], f" {words}: {means[answer]}")
+        yield from field("" if again else label, content, width, 2)
 
 
 def _applied(check: CauseCheck) -> str:
-    """Which changes may mend it; else that none is seen, and which go the other way."""
+    """The changes that can fix the cause. If there are none: changes in the other direction."""
     if check.changes:
-        more = [f"and {len(check.changes) - MAX_CHANGES} more"] if len(check.changes) > MAX_CHANGES else []
-        return " · ".join([*map(change, check.changes[:MAX_CHANGES]), *more])
-    other = [f"but the other way: {change(c)}" for c in check.against[:2]]
-    return " · ".join([NOT_SEEN if check.applied is False else UNKNOWN, *other])
+        return shortlist([*map(change, check.changes)], MAX_CHANGES, " · ")
+    other = [f"but in the other direction: {change(c)}" for c in check.against[:2]]
+    return " · ".join([NO_CHANGE if check.applied is False else UNKNOWN, *other])
 
 
-def _rest(found: Verification) -> Iterator[tuple[str, str]]:
-    """New causes, what failed fixes teach, and whose settings had a say."""
+def _remarks(found: Verification) -> Iterator[tuple[str, str]]:
+    """New causes, lessons from failed fixes, and settings files."""
     for cause in found.new_causes:
         fix = f"; change: {clean(cause.fix[0].change)}" if cause.fix else ""
         yield "New", f"{clean(cause.issue, 120)} {percent(cause.confidence)}{fix}"
@@ -97,12 +95,12 @@ def _rest(found: Verification) -> Iterator[tuple[str, str]]:
 
 
 def render_json(found: Verification, *, indent: int | None = 2) -> str:
-    """The JSON text (ASCII)."""
-    return json.dumps(data(found), indent=indent, allow_nan=False)
+    """The JSON text."""
+    return dumps(data(found), indent)
 
 
 def data(found: Verification) -> dict[str, Any]:
-    """The object of the contract that `schema` describes."""
+    """The JSON object, whose contract is `schema`."""
     whole = {
         "schema": SCHEMA_ID,
         "outcome": found.outcome,
@@ -117,7 +115,7 @@ def data(found: Verification) -> dict[str, Any]:
         "lessons": [asdict(lesson) for lesson in found.lessons],
         **trust.data(found.old, found.new),
     }
-    return {key: plain(value) for key, value in whole.items()}
+    return plain(whole)  # type: ignore[no-any-return]
 
 
 def _run(d: Diagnosis) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Settings of a run: files and texts that hold them."""
+"""Settings of a run: configuration files and other texts that contain settings."""

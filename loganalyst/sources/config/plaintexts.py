@@ -1,4 +1,4 @@
-"""Settings in plain text: .ini files, printed options, and a dump of the environment."""
+"""Settings in plain text: .ini files, printed options, and dumps of the environment."""
 
 import configparser
 import re
@@ -10,17 +10,21 @@ from loganalyst.sources.config import secrets
 from loganalyst.sources.config.pythoncode import keywords
 from loganalyst.sources.files.flatten import Leaf
 
+# names of files: env.txt, environment_variables.txt; args.txt, train_options.txt; training_args.bin, params.pkl
 _ENVIRONMENT = r"(?:print)?env(?:iron(?:ment)?)?(?:[-_]?var(?:iable)?s)?\.txt"
 _OPTIONS = r"(?:[a-z]+[-_])?(?:args|arguments|opts?|options|params|hparams|config|flags|settings)\.txt"
 DUMPS = re.compile(f"{_ENVIRONMENT}|{_OPTIONS}")
 PICKLES = re.compile(r"training_args\.bin|(?:params|args|hparams|config|opts?)\.(?:pkl|pickle)")
-_LONGEST_CALL = 100_000  # characters of a Namespace; Python's parser takes 500 bytes for each
-_LONGEST_LINE = 2000  # characters; below, going back over dots takes the square of them
+MAX_CALL = 100_000  # characters of a Namespace; Python's parser needs 500 bytes per character
+MAX_LINE = 2000  # characters; _LINE takes quadratic time on a line of dots
+# batch_size: 32, --lr = 0.1, model ......... gpt2
 _LINE = re.compile(r"\s*(?:--)?([A-Za-z_][\w./-]{0,100})\s*(?:\.{3,}|[:=])\s*(\S.{0,1000})?", re.ASCII)
+# what some programs print behind a value: [default: 32]
 _DEFAULT = re.compile(r"\[default: [^\]]{0,200}\]$")
-_BLANKS = re.compile(r"[^\S\n]{50,}")  # the time that the parser of .ini files takes grows with the square of them
+_BLANKS = re.compile(r"[^\S\n]{50,}")  # the parser of .ini files takes quadratic time on long runs of blanks
+# CUDA_VISIBLE_DEVICES=0, export RANK=3
 _VARIABLE = re.compile(r"(?:export |declare -x )?([A-Za-z_]\w{0,200})=(.{0,10000})", re.ASCII)
-_KEPT = re.compile(  # what tells of a training; a person's and a shell's own variables are not
+_KEPT = re.compile(  # variables of trainings; those of users and shells are left out
     r"(SLURM|CUDA|NVIDIA|NCCL|TORCH|PYTORCH|OMP|MKL|OPENBLAS|XLA|TF|JAX|ROCM|HIP|HSA|GLOO|UCX|FI|WANDB|MLFLOW|HF|TRANSFORMERS"
     r"|TOKENIZERS|ACCELERATE|DEEPSPEED|DS|MEGATRON|RAY|LIGHTNING|PL|TRITON|CUBLAS|CUDNN|PBS|LSB|SGE|OMPI|PMI|PMIX|KUBERNETES"
     r"|POLARS|NUMEXPR|MALLOC|TPU|NEURON|HABANA)_\w+|(LOCAL_|GLOBAL_|NODE_|GROUP_)?(WORLD_SIZE|RANK)|MASTER_(ADDR|PORT)"
@@ -29,19 +33,19 @@ _KEPT = re.compile(  # what tells of a training; a person's and a shell's own va
 
 
 class Settings(NamedTuple):
-    """Keys and values as written, and what is told of the rest (empty: nothing)."""
+    """Keys and values as written, and why the rest was left out (empty: nothing was)."""
 
     items: list[tuple[str, Leaf]]
     why: str = ""
 
 
 def dump(name: str, content: str) -> Settings:
-    """What a file whose name DUMPS knows holds: an environment or options."""
+    """The settings in a file whose name matches DUMPS: environment variables or options."""
     return environment(content) if re.fullmatch(_ENVIRONMENT, name) else options(content)
 
 
 def ini(content: str) -> Settings:
-    """Sections and options of an .ini file, as ``section.option``; of one repeated the last counts."""
+    """The options of an .ini file as ``section.option``. The last of repeated options counts."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     why = ""
@@ -52,12 +56,12 @@ def ini(content: str) -> Settings:
     except (configparser.Error, ValueError, AttributeError) as error:
         why = f"not valid INI: {' '.join(str(error).split())}"[:200]
     default = [(key, _joined(value)) for key, value in parser.defaults().items()]
-    own = [(f"{s}.{key}", _joined(value)) for s in parser.sections() for key, value in parser._sections[s].items()]  # type: ignore[attr-defined]
-    return Settings([*default, *own], why)
+    named = [(f"{s}.{key}", _joined(value)) for s in parser.sections() for key, value in parser._sections[s].items()]  # type: ignore[attr-defined]
+    return Settings([*default, *named], why)
 
 
 def _joined(value: str | list[str] | None) -> str:
-    """A value's text; the parser leaves its lines apart where a line of the file was none."""
+    """A value as text. The parser returns a list of lines if it met an error before it joined them."""
     return "\n".join(value).rstrip() if isinstance(value, list) else value or ""
 
 
@@ -66,34 +70,34 @@ def options(content: str) -> Settings:
     if "Namespace(" in content:
         return _namespace(content[content.index("Namespace(") :])
     lines = [line for line in content.splitlines() if line.strip(" -=#*\t")]
-    short = (line.strip() for line in lines if len(line) <= _LONGEST_LINE)
+    short = (line.strip() for line in lines if len(line) <= MAX_LINE)
     hits = [hit for line in short if (hit := _LINE.fullmatch(_DEFAULT.sub("", line).rstrip()))]
     if 2 * len(hits) < len(lines):
-        return Settings([], "no settings: most lines are no `name: value`")
-    rest = len(lines) - len(hits)
-    return Settings([(hit[1], hit[2] or "") for hit in hits], f"{rest} lines are no `name: value`" if rest else "")
+        return Settings([], "no settings: most lines are not `name: value`")
+    others = len(lines) - len(hits)
+    why = f"{others} lines are not `name: value`" if others else ""
+    return Settings([(hit[1], hit[2] or "") for hit in hits], why)
 
 
 def environment(content: str) -> Settings:
-    """SLURM's variables under their own names, others that tell of a training under ``env.``.
+    """SLURM's variables under their own names, and other variables of trainings under ``env.``.
 
-    What looks like a secret is never kept; how many were left out is told.
+    Variables that look like secrets are left out and counted.
     """
     variables = [hit for line in content.splitlines() if (hit := _VARIABLE.fullmatch(line.strip()))]
     secret = [hit for hit in variables if secrets.variable(hit[1])]
     kept = [hit for hit in variables if _KEPT.fullmatch(hit[1]) and not secrets.variable(hit[1])]
     items = [(hit[1] if hit[1].startswith("SLURM_") else f"env.{hit[1]}", hit[2].strip("\"'")) for hit in kept]
     others = len(variables) - len(kept) - len(secret)
-    left_out = [f"{len(secret)} that look like secrets"] * bool(secret) + [f"{others} of a person or a shell"] * bool(
-        others
-    )
-    return Settings(items, f"variables left out: {', '.join(left_out)}" if left_out else "")
+    counts = ((len(secret), "that look like secrets"), (others, "of a user or a shell"))
+    left_out = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+    return Settings(items, f"variables left out: {left_out}" if left_out else "")
 
 
 def _namespace(call: str) -> Settings:
-    words = keywords(call[:_LONGEST_CALL])
+    words = keywords(call[:MAX_CALL])
     if words is None:
-        return Settings([], "a Namespace that is cut off or holds more than plain values")
+        return Settings([], "a Namespace that is cut off or contains more than plain values")
     return Settings([*words])
 
 

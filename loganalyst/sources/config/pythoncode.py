@@ -1,11 +1,11 @@
-"""Python expressions that stand in texts: taken apart, never run."""
+"""Python expressions in texts: parsed, never run."""
 
 import ast
 import warnings
 
 
 def expression(text: str) -> ast.expr | None:
-    """The expression a text is; None where it is none, or cut off. A damaged one warns nobody."""
+    """The expression in a text; None if it is not one, or is cut off. Python's warnings are suppressed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -15,7 +15,7 @@ def expression(text: str) -> ast.expr | None:
 
 
 def value(text: str) -> object:
-    """The plain value (text, number, list ...) that is written; None where it is none."""
+    """The plain value (text, number, list …) that a text contains; None if there is none."""
     node = expression(text.lstrip(" \t"))
     try:
         return None if node is None else ast.literal_eval(node)
@@ -24,7 +24,7 @@ def value(text: str) -> object:
 
 
 def keywords(call: str) -> list[tuple[str, str]] | None:
-    """Names and values (texts bare, the rest as written) of a call's keyword arguments; None where it is cut off."""
+    """The keyword arguments of a call: texts without quotes, other values as written. None if the call is cut off."""
     node = expression(call[: call.rfind(")") + 1])
     if node is None:
         return None

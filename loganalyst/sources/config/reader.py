@@ -1,8 +1,8 @@
-"""Settings of a run: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI and printed options, as rows with
-dotted keys.
+"""Settings of a run as rows with dotted keys.
 
-Files are other people's: no tag builds an object, aliases are not multiplied, size, depth and number are bounded, no
-pickle is opened, and what looks like a secret is left out.
+Formats: YAML (Lightning's hparams, Hydra, W&B's config), JSON, TOML, INI and printed options. The files are not
+trusted: no tag builds an object, aliases are not multiplied, pickles are not opened, and secrets are left out. Size,
+depth and the number of values are bounded.
 """
 
 import re
@@ -17,25 +17,26 @@ from loganalyst.opening import whole
 from loganalyst.sources.config import plaintexts, secrets, yamltree
 from loganalyst.sources.files.flatten import TooLargeError, config_of, config_table
 from loganalyst.sources.files.lineblocks import binary, gap, text
-from loganalyst.sources.tables.jsonshape import loaded, settings_name, shape
+from loganalyst.sources.tables.jsonshape import parse_json, settings_name, shape
 
 NAME = "config"
 
-LARGEST = 5_000_000  # bytes; no settings are larger
-_MOST_ITEMS = 20_000  # of a plain text
-_MOST_DOTS = 1000  # in a line of TOML: time and memory of a dotted key grow with their square
-_OTHERS = re.compile(  # the environment's, the vocabulary's, another reader's, this tool's own
+MAX_BYTES = 5_000_000  # no settings are larger
+_MAX_ITEMS = 20_000  # of a plain text
+_MAX_DOTS = 1000  # in a line of TOML: a dotted key takes quadratic time and memory
+_OTHERS = re.compile(  # not settings: environments, vocabularies, files of another reader, our own file
     r"wandb-summary\.json|loganalyst\.ya?ml|conda.*\.ya?ml|environment\.ya?ml|pyproject\.toml|tokenizer.*\.json"
     r"|.*vocab\.json|special_tokens_map\.json|added_tokens\.json|.*\.index\.json|package(-lock)?\.json"
 )
+# all_results.json, eval_results.json
 _RESULTS = re.compile(r"(all|train|eval|test|predict)_results\.json|wandb-metadata\.json")
-_HYDRA = ("job", "runtime", "sweep", "launcher")  # of hydra.yaml; the rest is how Hydra itself prints and logs
-_TOLD_OF_WANDB = {"python_version", "framework", "cli_version"}
+_HYDRA = ("job", "runtime", "sweep", "launcher")  # kept of hydra.yaml; the rest configures Hydra's own output
+_WANDB = {"python_version", "framework", "cli_version"}  # kept of W&B's own facts
 _LEFT_OUT = {"cpu_freq", "cpu_freq_per_core", "disk", "email", "username"}  # of W&B's metadata
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """How surely the file holds settings: by its name, and for JSON that it holds one object and no metrics."""
+    """How sure it is that the file holds settings: by its name; JSON must be one object without metrics."""
     name, kind = path.name.lower(), path.suffix.lower()
     if plaintexts.PICKLES.fullmatch(name):
         return 0.9
@@ -52,16 +53,16 @@ def sniff(path: Path, head: bytes) -> float:
 
 
 def read(path: Path) -> Iterator[Tables]:
-    """The `config` rows; a gap row where the file is refused, or for what is broken in it."""
+    """The `config` rows, and a gap row if the file is refused or broken."""
     size = path.stat().st_size
-    if size > LARGEST:
-        yield Tables(gaps=gap(path, f"config refused: larger than {LARGEST // 1_000_000} MB", 0, size))
+    if size > MAX_BYTES:
+        yield Tables(gaps=gap(path, f"config refused: larger than {MAX_BYTES // 1_000_000} MB", 0, size))
         return
     if plaintexts.PICKLES.fullmatch(path.name.lower()):
-        if not path.with_suffix(".json").is_file():  # Ray writes both
-            yield Tables(gaps=gap(path, "a pickle, which may run any code: never opened", 0, size))
+        if not path.with_suffix(".json").is_file():  # Ray writes the same settings as JSON
+            yield Tables(gaps=gap(path, "a pickle, which may run any code, is never opened", 0, size))
         return
-    found, why = _found(path, text(whole(path)))
+    found, why = _settings_in(path, text(whole(path)))
     yield replace(found, config=secrets.masked(found.config))
     if why:
         yield Tables(gaps=gap(path, why))
@@ -71,46 +72,46 @@ def _plain_text(name: str) -> bool:
     return name.endswith((".ini", ".cfg")) or bool(plaintexts.DUMPS.fullmatch(name))
 
 
-def _found(path: Path, content: str) -> tuple[Tables, str]:
-    """The settings in a file, and what is wrong with it (empty: nothing)."""
+def _settings_in(path: Path, content: str) -> tuple[Tables, str]:
+    """The settings in a file, and its fault (empty: none)."""
     name = path.name.lower()
     if _plain_text(name):
         items, why = plaintexts.ini(content) if name.endswith((".ini", ".cfg")) else plaintexts.dump(name, content)
-        return Tables(config=config_table(items[:_MOST_ITEMS], path.name)), why
+        return Tables(config=config_table(items[:_MAX_ITEMS], path.name)), why
     if name == "overrides.yaml":
-        items = [(f"hydra.overrides.{i}", item) for i, item in enumerate(plaintexts.overrides(content)[:_MOST_ITEMS])]
+        items = [(f"hydra.overrides.{i}", item) for i, item in enumerate(plaintexts.overrides(content)[:_MAX_ITEMS])]
         return Tables(config=config_table(items, path.name)), ""
     try:
         data, why = _parsed(path, content)
     except TooLargeError as error:
         data, why = {}, f"config refused: {error}"
     prefix = f"{path.stem}." if _RESULTS.fullmatch(name) else ""
-    return config_of(_told(path, data), path, prefix=prefix), why
+    return config_of(_run_settings(path, data), path, prefix=prefix), why
 
 
 def _parsed(path: Path, content: str) -> tuple[dict[str, Any], str]:
-    """The data of a file, and what is wrong with it (empty: nothing)."""
+    """The data in a file, and its fault (empty: none)."""
     if path.suffix.lower() == ".toml":
-        if any(line.count(".") > _MOST_DOTS for line in content.split("\n")):
-            raise TooLargeError(f"a line with more than {_MOST_DOTS:,} dots")
+        if any(line.count(".") > _MAX_DOTS for line in content.split("\n")):
+            raise TooLargeError(f"a line with more than {_MAX_DOTS:,} dots")
         try:
             return tomllib.loads(content), ""
         except (ValueError, RecursionError) as error:
             return {}, f"not valid TOML: {error}"[:200]
     if path.suffix.lower() == ".json":
-        data = loaded(content)
+        data = parse_json(content)
         return (data, "") if isinstance(data, dict) else ({}, "not one JSON object")
     tree, broken = yamltree.parse(content)
     if broken is not None:
         mark = getattr(broken, "problem_mark", None)
         at = f" from line {mark.line + 1} on" if mark else ""
         return tree, f"not valid YAML{at}: {getattr(broken, 'problem', broken)}"
-    empty = content.split() in ([], ["{}"])  # Lightning's, where a model has no settings
+    empty = content.split() in ([], ["{}"])  # Lightning writes this if a model has no settings
     return tree, "" if tree or empty else "no mapping in this YAML"
 
 
-def _told(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """The part that is the run's settings: W&B wraps each in {desc, value} and adds its own facts."""
+def _run_settings(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """The part that is the run's settings. W&B wraps each setting in {desc, value} and adds its own facts."""
     if path.name == "wandb-metadata.json":
         return {key: value for key, value in data.items() if key not in _LEFT_OUT}
     if path.name == "hydra.yaml" and isinstance(own := data.get("hydra"), dict):
@@ -122,5 +123,5 @@ def _told(path: Path, data: dict[str, Any]) -> dict[str, Any]:
         return data
     plain = {key: value["value"] for key, value in wrapped.items()}
     own = plain.pop("_wandb", None)
-    facts = {key: own[key] for key in own if key in _TOLD_OF_WANDB} if isinstance(own, dict) else {}
+    facts = {key: own[key] for key in own if key in _WANDB} if isinstance(own, dict) else {}
     return plain | ({"_wandb": facts} if facts else {})

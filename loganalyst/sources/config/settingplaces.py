@@ -1,4 +1,4 @@
-"""Where settings are written: constants in Python (by its syntax tree), leaves of YAML and JSON, with file and line."""
+"""File and line of settings: constants in Python (from its syntax tree), and leaves of YAML and JSON."""
 
 import ast
 import math
@@ -14,21 +14,21 @@ from loganalyst.rulefiles import load
 
 __all__ = ["places"]
 
-LARGEST = 1_000_000  # bytes of a source file
-MOST = 500  # files of a folder
+MAX_BYTES = 1_000_000  # of a source file
+MAX_FILES = 500  # of a folder
 KINDS = (".py", ".yaml", ".yml", ".json")
 
 
 def places(named: Iterable[Path]) -> tuple[tuple[Place, ...], tuple[str, ...]]:
-    """The settings in files and folders, in their order, and why a file was left out. Nothing of them is run."""
+    """The settings in files and folders, in order, and why files were left out. No code is run."""
     found: list[Place] = []
     faults: list[str] = []
-    for path, allowed in ((file, bounds([one], [os.path.realpath(one)])) for one in named for file in _files(one)):
+    for path, allowed in ((file, bounds([root], [os.path.realpath(root)])) for root in named for file in _files(root)):
         try:
             with within(allowed):
                 checked(path)
-            if path.stat().st_size > LARGEST:
-                faults.append(f"{path}: larger than {LARGEST // 1_000_000} MB, not searched for settings")
+            if path.stat().st_size > MAX_BYTES:
+                faults.append(f"{path}: larger than {MAX_BYTES // 1_000_000} MB, not searched for settings")
             else:
                 found += _python(path) if path.suffix == ".py" else _tree(path)
         except (RuleError, SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
@@ -40,32 +40,32 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path] if path.suffix in KINDS else []
     inside = (p for p in path.rglob("*") if p.suffix in KINDS and not any(part.startswith(".") for part in p.parts))
-    return sorted(inside)[:MOST]
+    return sorted(inside)[:MAX_FILES]
 
 
 def _tree(path: Path) -> Iterator[Place]:
     """The leaves of a YAML or JSON file, by their last key."""
     file = load(path)
     for at, line in file.lines.items():
-        if at and isinstance(at[-1], str) and _plain(value := file.get(at)):
+        if at and isinstance(at[-1], str) and _is_scalar(value := file.get(at)):
             yield Place(str(path), line, at[-1], str(value))
 
 
-def _plain(value: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
 def _python(path: Path) -> Iterator[Place]:
-    """Constants given to names, fields, parameters, keywords and keys, and defaults of options, by line."""
+    """Constants assigned to names, fields, parameters, keywords and keys, and defaults of options; by line."""
     nodes = ast.walk(ast.parse(whole(path), str(path)))
-    found = {(value.lineno, key): value for node in nodes for key, value in _given(node) if value is not None}
+    found = {(value.lineno, key): value for node in nodes for key, value in _assignments(node) if value is not None}
     for (line, key), value in sorted(found.items(), key=lambda row: row[0]):
         constant = _constant(value)
         if constant is not None:
             yield Place(str(path), line, key, constant)
 
 
-def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from ((_name(target), value) for target in targets)
@@ -89,7 +89,7 @@ def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
 
 
 def _option(args: list[ast.expr]) -> str:
-    """The name of `--learning-rate` among the arguments of a call (the longest one), as a setting is written."""
+    """The longest option among the arguments of a call, written as a setting: `--learning-rate` is `learning_rate`."""
     texts = (a.value for a in args if isinstance(a, ast.Constant) and isinstance(a.value, str))
     options = [text.lstrip("-").replace("-", "_") for text in texts if text.startswith("-")]
     return max(options, key=len, default="")
@@ -100,9 +100,9 @@ def _name(target: ast.expr) -> str:
 
 
 def _constant(value: ast.expr) -> str | None:
-    """A number, text or truth value as it is written; None for anything that has to be computed."""
+    """A number, text or boolean as written; None for anything that must be computed."""
     try:
         found = ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    return str(found) if _plain(found) and not (isinstance(found, float) and math.isnan(found)) else None
+    return str(found) if _is_scalar(found) and not (isinstance(found, float) and math.isnan(found)) else None

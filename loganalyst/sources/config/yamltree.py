@@ -1,6 +1,6 @@
-"""YAML of unknown origin as plain data, event by event: unknown tags are ignored, aliases share what they name.
+"""Untrusted YAML as plain data, event by event: unknown tags are ignored, and aliases share their target.
 
-The library's own composer recurses in C (200,000 brackets end the process) and multiplies merged mappings.
+The library's own composer recurses in C (200,000 brackets crash the process) and copies merged mappings.
 """
 
 from collections.abc import Callable, Hashable
@@ -15,16 +15,16 @@ from loganalyst.sources.files.flatten import TooLargeError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool", "int", "float")}
-_MERGE = type("Merge", (), {"__str__": lambda _: "<<"})()  # the key that fills in from other mappings
-_LONGEST_NUMBER = 40  # characters; a base-60 number takes time with the square of its length
+_MERGE = type("Merge", (), {"__str__": lambda _: "<<"})()  # the key that merges other mappings into this one
+_MAX_NUMBER = 40  # characters; a base-60 number takes quadratic time
 _CONTAINERS: dict[type, type] = {yaml.MappingStartEvent: dict, yaml.SequenceStartEvent: list}
 _Put = Callable[[Any], object]
 
 
 def parse(content: str, *, nodes: int = 100_000, depth: int = 40) -> tuple[dict[str, Any], yaml.YAMLError | None]:
-    """The mappings of all documents in one, as far as they are intact, and the error where they are not.
+    """The mappings of all documents, merged, up to the first error; and that error.
 
-    TooLargeError past `nodes` nodes (merged ones counted) or a nesting of `depth`.
+    Raises TooLargeError for more than `nodes` nodes (merged ones counted) or a nesting deeper than `depth`.
     """
     tree, documents = _Tree(_Loader(content), nodes, depth), list[Any]()
     error = None
@@ -49,7 +49,7 @@ class _Tree:
     anchors: dict[str, Any] = field(default_factory=dict)
 
     def node(self, put: _Put, depth: int) -> None:
-        """Read one node; a container is `put` in its place before it is filled, so that a broken end loses no more."""
+        """Read one node. A container is `put` in its place before it is filled, so that an error keeps its start."""
         self._count(1)
         event = self.loader.get_event()
         if isinstance(event, yaml.AliasEvent):
@@ -70,7 +70,7 @@ class _Tree:
             self.loader.get_event()
 
     def too_deep(self) -> TooLargeError:
-        """The error of what is nested deeper than is read."""
+        """The error for data that are nested too deeply."""
         return TooLargeError(f"nested deeper than {self.depth}")
 
     def _pairs(self, mapping: dict[Hashable, Any], depth: int) -> None:
@@ -92,13 +92,13 @@ class _Tree:
                 mapping.update({key: item for key, item in other.items() if key not in mapping})
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
-        """A number, truth value or null where the text is one without a tag, else the text."""
+        """The number, boolean or null in an untagged text, else the text."""
         tag = event.tag
         if tag in (None, "!"):
             tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
         if tag == "tag:yaml.org,2002:merge":
             return _MERGE
-        if tag not in _SCALARS or len(event.value) > _LONGEST_NUMBER:
+        if tag not in _SCALARS or len(event.value) > _MAX_NUMBER:
             return event.value
         try:
             return self.loader.construct_object(yaml.ScalarNode(tag, event.value))

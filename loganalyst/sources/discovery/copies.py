@@ -9,7 +9,7 @@ from typing import TypeVar
 from loganalyst.opening import opened
 from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.folder import Group
-from loganalyst.sources.wandb.loggedhistory import logged
+from loganalyst.sources.wandb.loggedhistory import has_metrics
 
 ENDS = 1 << 12  # bytes compared at both ends of two files of the same name and size
 Key = TypeVar("Key", int, str)
@@ -120,7 +120,7 @@ def _without_wandb_copies(group: Group, curves: list[tuple[str, int]]) -> list[t
     summaries = [path for path, _ in curves if path.endswith("/wandb-summary.json")]
     if not summaries and not any(histories.values()):
         return curves
-    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb") and logged(Path(path))}
+    ids = {os.path.basename(path)[4:-6] for path, _ in curves if path.endswith(".wandb") and has_metrics(Path(path))}
     again = [path for path, id_ in histories.items() if id_ and id_ in ids]
     group.ignored += [f"{path}: the history of the .wandb file once more" for path in again]
     if ids or any(path.endswith("wandb-history.jsonl") for path, _ in curves):

@@ -186,7 +186,7 @@ def _text_runs(folder: Folder) -> Iterator[Candidate]:
 
 def _jobs(logs: Sequence[str]) -> list[list[str]]:
     """The logs job by job; those of the ranks of one job are together."""
-    return [sorted(logs)] if owners.tasks([*map(Path, logs)]) else discoverjobs.jobs(logs)
+    return [sorted(logs)] if owners.are_ranks_of_one_job([*map(Path, logs)]) else discoverjobs.jobs(logs)
 
 
 def _head(path: str, size: int) -> bytes:

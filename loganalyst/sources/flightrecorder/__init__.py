@@ -1,1 +1,1 @@
-"""What a flight-recorder dump is made of."""
+"""Dumps of torch's flight recorder."""

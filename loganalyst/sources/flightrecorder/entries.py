@@ -1,4 +1,4 @@
-"""A flight recorder's dump as tables: its last operations, and the groups its rank is in."""
+"""A flight recorder's dump as tables: the last operations of a rank, and its process groups."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,20 +12,21 @@ import polars as pl
 from loganalyst.model import Tables, Time, table
 from loganalyst.sources.config import pythoncode
 
-KEPT = 64  # operations of a rank, the last ones; those that are not over are kept besides
-_MOST = 1000  # of those
-_MOST_TENSORS, _MOST_DIMENSIONS = 1 << 16, 64  # what torch allows an operation and a tensor, and more
-_SHOWN = 64  # tensors
+MAX_LAST = 64  # of the last operations of a rank are kept, and earlier ones that are not over
+_MAX_NOT_OVER = 1000  # of the earlier ones
+_MAX_TENSORS, _MAX_DIMENSIONS = 1 << 16, 64  # of an operation and of a tensor; torch allows fewer
+_MAX_SHAPES_SHOWN = 64
+# paths of library code: /site-packages/, /lib/python3.11, <frozen importlib>
 _LIBRARY = re.compile(r"[\\/](?:site|dist)-packages[\\/]|/lib/python\d|^<|[\\/]Lib[\\/]")
 _INT64 = 1 << 63
 Entry = Mapping[str, Any]
 
 
 def tables(dump: Mapping[str, Any], rank: int | None, file: str, dumped: datetime | None = None) -> Tables:
-    """The `collectives` and `process_groups` of one rank, whose dump was written at `dumped` or before."""
+    """The `collectives` and `process_groups` of one rank, whose dump was written no later than `dumped`."""
     found = dump.get("entries")
     entries = [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
-    last = [e for e in entries[:-KEPT] if not _over(e)][-_MOST:] + entries[-KEPT:]
+    last = [e for e in entries[:-MAX_LAST] if not _over(e)][-_MAX_NOT_OVER:] + entries[-MAX_LAST:]
     groups = _groups(dump, entries, rank, file).with_columns(dumped=pl.lit(dumped, Time))
     return Tables(collectives=_operations(last, rank, file), process_groups=groups)
 
@@ -33,7 +34,7 @@ def tables(dump: Mapping[str, Any], rank: int | None, file: str, dumped: datetim
 def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
     names = [_texts(e.get("process_group"), 2) for e in entries]
     operations = [_text(e.get("profiling_name")) or "" for e in entries]
-    inputs, outputs = ([_lists(e.get(f"{side}_sizes")) for e in entries] for side in ("input", "output"))
+    inputs, outputs = ([_valid_shapes(e.get(f"{side}_sizes")) for e in entries] for side in ("input", "output"))
     return table("collectives", {
         "rank": rank,
         "group": [name for name, _ in names],
@@ -58,18 +59,18 @@ def _operations(entries: Sequence[Entry], rank: int | None, file: str) -> Any:
 
 
 def _groups(dump: Mapping[str, Any], entries: Sequence[Entry], rank: int | None, file: str) -> Any:
-    """One row a group that the configuration or an operation names; one without a group where nothing is named."""
+    """One row per group that the configuration or an operation names; if there is none, one row without a group."""
     reached, descriptions = _reached(entries)
-    told = _configured(dump.get("pg_config"))
-    if set(told) == {""} and reached:  # gloo does not name its groups there; of several it keeps the last one only
-        told = {next(iter(reached)): told[""]} if len(reached) == 1 else {}
-    names = list(dict.fromkeys([*told, *reached]))
-    from_the_start = not entries or any(e.get("record_id") == 0 for e in entries)  # else the first may be overwritten
-    settings = [told.get(name, {}) for name in names] or [{}]
+    configured = _configured(dump.get("pg_config"))
+    if set(configured) == {""} and reached:  # gloo does not name its groups here, and keeps only the last one
+        configured = {next(iter(reached)): configured[""]} if len(reached) == 1 else {}
+    names = list(dict.fromkeys([*configured, *reached]))
+    from_the_start = not entries or any(e.get("record_id") == 0 for e in entries)  # else some were overwritten
+    settings = [configured.get(name, {}) for name in names] or [{}]
     return table("process_groups", {
         "rank": rank,
         "group": names or [None],
-        "description": [_text(told.get(n, {}).get("desc")) or descriptions.get(n) for n in names] or [None],
+        "description": [_text(configured.get(n, {}).get("desc")) or descriptions.get(n) for n in names] or [None],
         "members": [_members(s.get("ranks")) for s in settings],
         "enqueued": [reached.get(name, 0 if from_the_start else None) for name in names] or [None],
         "file": file,
@@ -78,12 +79,13 @@ def _groups(dump: Mapping[str, Any], entries: Sequence[Entry], rank: int | None,
 
 def _configured(config: object) -> dict[str, dict[str, Any]]:
     found = config.items() if isinstance(config, dict) else ()
-    return {str(name): told for name, told in found if isinstance(told, dict)}
+    return {str(name): group for name, group in found if isinstance(group, dict)}
 
 
 def _reached(entries: Sequence[Entry]) -> tuple[dict[str, int], dict[str, str]]:
-    """The last sequence number by group, of collectives alone, and the descriptions of groups. The `pg_status` beside
-    the entries mixes them with the numbers of point-to-point operations.
+    """The last sequence number of each group's collectives, and the descriptions of groups.
+
+    The `pg_status` of the dump is not used: it mixes these numbers with those of point-to-point operations.
     """
     reached: dict[str, int] = {}
     descriptions: dict[str, str] = {}
@@ -100,7 +102,7 @@ def _reached(entries: Sequence[Entry]) -> tuple[dict[str, int], dict[str, str]]:
 
 
 def _sequence(entry: Entry) -> object:
-    return entry.get("collective_seq_id", entry.get("seq_id"))  # before version 2.0 of the format
+    return entry.get("collective_seq_id", entry.get("seq_id"))  # seq_id: before version 2.0 of the format
 
 
 def _p2p(entry: Entry) -> bool:
@@ -108,7 +110,7 @@ def _p2p(entry: Entry) -> bool:
 
 
 def _over(entry: Entry) -> bool:
-    """Whether the operation is over for its rank. gloo never learns the state: it retires what has returned."""
+    """Whether the operation is over for its rank. gloo never sets the state; it retires operations that returned."""
     if entry.get("state") == "completed":
         return True
     return entry.get("retired") is True and (_text(entry.get("profiling_name")) or "").startswith("gloo:")
@@ -123,23 +125,24 @@ def _text(value: object) -> str | None:
 
 
 def _texts(value: object, count: int) -> list[str | None]:
-    """The first `count` texts of a list; None for each that is missing."""
+    """The first `count` texts of a list, None for each missing one."""
     found = [v if isinstance(v, str) else None for v in value[:count]] if isinstance(value, list) else []
     return found + [None] * (count - len(found))
 
 
-def _lists(value: object) -> list[list[int]] | None:
-    """Shapes of tensors, None where they are none that a tensor has."""
-    if not isinstance(value, list) or len(value) > _MOST_TENSORS:
+def _valid_shapes(value: object) -> list[list[int]] | None:
+    """Shapes of tensors; None if they are not valid shapes."""
+    if not isinstance(value, list) or len(value) > _MAX_TENSORS:
         return None
-    if not all(isinstance(shape, list) and len(shape) <= _MOST_DIMENSIONS for shape in value):
+    if not all(isinstance(shape, list) and len(shape) <= _MAX_DIMENSIONS for shape in value):
         return None
     return value if all(_int(size) is not None for shape in value for size in shape) else None
 
 
 def _shapes(shapes: list[list[int]] | None) -> str | None:
-    """`4x16, 8`, each once; a tensor without dimensions is `1`."""
-    return None if shapes is None else ", ".join(dict.fromkeys("x".join(map(str, s)) or "1" for s in shapes[:_SHOWN]))
+    """`4x16, 8`: each shape once; a tensor without dimensions is `1`."""
+    texts = ("x".join(map(str, shape)) or "1" for shape in (shapes or [])[:_MAX_SHAPES_SHOWN])
+    return None if shapes is None else ", ".join(dict.fromkeys(texts))
 
 
 def _elements(shapes: list[list[int]] | None) -> int | None:
@@ -147,7 +150,7 @@ def _elements(shapes: list[list[int]] | None) -> int | None:
 
 
 def _dtypes(entry: Entry) -> str | None:
-    """Types of elements, each once: `Float`, `BFloat16 -> Float` where they differ between input and output."""
+    """Element types, each once: `Float`, or `BFloat16 -> Float` if input and output differ."""
     sides = [entry.get(f"{side}_dtypes") for side in ("input", "output")]
     named = [
         ", ".join(dict.fromkeys(v for v in side if isinstance(v, str))) for side in sides if isinstance(side, list)
@@ -156,32 +159,30 @@ def _dtypes(entry: Entry) -> str | None:
 
 
 def _time(value: object) -> int | None:
-    """Microseconds since 1970, of nanoseconds; JSON has 0 for what did not happen."""
+    """Nanoseconds since 1970 as microseconds; JSON dumps have 0 for events that did not happen."""
     number = _int(value)
     return number // 1000 if number and 0 < number < 4 * 10**18 else None
 
 
 def _frame(frames: object) -> str | None:
-    """`file:line in function` of the innermost frame that is no library's."""
+    """`file:line in function` of the innermost frame outside libraries."""
     if not isinstance(frames, list):
         return None
-    told = (
-        (_text(f.get("filename")), _int(f.get("line")), _text(f.get("name"))) for f in frames if isinstance(f, dict)
-    )
-    own = (f for f in told if f[0] is not None and not _LIBRARY.search(f[0]))
-    return next((f"{file}:{line} in {name}" for file, line, name in own), None)
+    found = ((_text(f.get("filename")), f.get("line"), f.get("name")) for f in frames if isinstance(f, dict))
+    users = (f for f in found if f[0] is not None and not _LIBRARY.search(f[0]))
+    return next((f"{file}:{_int(line)} in {_text(name)}" for file, line, name in users), None)
 
 
 def _members(value: object) -> pl.Series | None:
-    """Ranks (Int64) as a list, which the recorder writes as text; an empty one tells nothing."""
+    """Sorted ranks (Int64), from a list or its text, as the recorder writes it; None for an empty list."""
     if isinstance(value, str):
-        return _written(value) if len(value) < 1 << 20 else None
+        return _parsed_members(value) if len(value) < 1 << 20 else None
     some = value if isinstance(value, list | tuple | set) else ()
     ranks = sorted({r for r in some if _int(r) is not None})
     return pl.Series(ranks, dtype=pl.Int64) if ranks else None
 
 
-@lru_cache(16)  # all ranks of a job name the same large groups
-def _written(text: str) -> pl.Series | None:
+@lru_cache(16)  # all ranks of a job have the same large groups
+def _parsed_members(text: str) -> pl.Series | None:
     ranks = pythoncode.value(text)
     return None if isinstance(ranks, str) else _members(ranks)

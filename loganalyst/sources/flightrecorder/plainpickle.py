@@ -1,9 +1,9 @@
-"""Pickles of plain data: dictionaries, lists, tuples, texts and numbers, by a machine that knows no class.
+"""Pickles of plain data (dictionaries, lists, tuples, texts and numbers), by a stack machine without classes.
 
-No name is ever looked up, so nothing can be called. Tuples become lists and keys must be texts, so nothing is hashed
-that may be deep; what is referred to is never copied. `LARGEST` bounds the bytes, `CONTAINERS` what they may grow to.
-Opcodes as in Python's `pickletools`; torch writes protocol 2, Python up to 5. What torch writes is looked through first
-and then left to Python's own reader, which is several times faster (`usualpickle`).
+No name is ever looked up, so nothing can be called. Tuples become lists and keys must be texts, so hashing stays cheap.
+References are never copied. `MAX_BYTES` and `MAX_CONTAINERS` bound the memory. The opcodes are those of Python's
+`pickletools`; torch writes protocol 2, Python up to 5. Pickles as torch writes them are checked first and then left to
+Python's own reader, which is several times faster (`torchpickle`).
 """
 
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from struct import Struct, error
 
 from loganalyst.sources.flightrecorder import torchpickle
 
-LARGEST = 64 << 20  # bytes of a pickle
-CONTAINERS = 1_000_000
+MAX_BYTES = 64 << 20  # of a pickle
+MAX_CONTAINERS = 1_000_000
 _DOUBLE, _SHORT, _INT, _SIZE, _LONG = (Struct(code) for code in (">d", "<H", "<i", "<I", "<Q"))
-_TEXTS = {str}
+_KEY_TYPES = {str}
 
 
 class RefusedError(ValueError):
@@ -22,12 +22,12 @@ class RefusedError(ValueError):
 
 
 def loads(data: bytes) -> object:
-    """What the pickle holds. Raises RefusedError."""
-    if len(data) > LARGEST:
-        raise RefusedError(f"larger than {LARGEST >> 20} MiB")
-    usual = torchpickle.loads(data, CONTAINERS)
-    if usual is not None:
-        return usual
+    """The value in a pickle. Raises RefusedError."""
+    if len(data) > MAX_BYTES:
+        raise RefusedError(f"larger than {MAX_BYTES >> 20} MiB")
+    by_torch = torchpickle.loads(data, MAX_CONTAINERS)
+    if by_torch is not None:
+        return by_torch
     machine = _Machine(data)
     try:
         return machine.run()
@@ -42,18 +42,18 @@ class _Machine:
         self.at = 0
         self._data = data
         self._stack: list[object] = []
-        self._marks: list[int] = []  # how high the stack was at each mark
+        self._marks: list[int] = []  # the height of the stack at each mark
         self._memo: dict[int, object] = {}
         self._containers = 0
 
     def run(self) -> object:
-        """The value on the stack at STOP. What a dump is mostly made of stands here, for a call costs as much again."""
+        """The value on the stack at STOP. The most frequent opcodes are inline, since a call doubles their cost."""
         data, stack, marks, memo, others = self._data, self._stack, self._marks, self._memo, self._others()
         number, at = _SIZE.unpack_from, 0
         while True:
             code = data[at]
             at += 1
-            if code == 0x68:  # BINGET: nearly half of a dump
+            if code == 0x68:  # BINGET: nearly half of a dump's opcodes
                 stack.append(memo[data[at]])
                 at += 1
             elif code == 0x28:  # MARK
@@ -128,12 +128,12 @@ class _Machine:
 
     def _counted(self, container: object) -> object:
         self._containers += 1
-        if self._containers > CONTAINERS:
-            raise RefusedError(f"more than {CONTAINERS:,} containers")
+        if self._containers > MAX_CONTAINERS:
+            raise RefusedError(f"more than {MAX_CONTAINERS:,} containers")
         return container
 
     def _marked(self) -> list[object]:
-        """What lies above the last mark, taken from the stack."""
+        """Take everything above the last mark from the stack."""
         begin = self._marks.pop()
         found = self._stack[begin:]
         del self._stack[begin:]
@@ -153,6 +153,6 @@ class _Machine:
 
     def _set(self, pairs: list[object]) -> None:
         target, keys = self._stack[-1], pairs[::2]
-        if not isinstance(target, dict) or not _TEXTS.issuperset(map(type, keys)):
-            raise RefusedError(f"a key before byte {self.at} is no text")
+        if not isinstance(target, dict) or not _KEY_TYPES.issuperset(map(type, keys)):
+            raise RefusedError(f"a key before byte {self.at} is not a text")
         target.update(zip(keys, pairs[1::2], strict=False))

@@ -1,7 +1,7 @@
-"""Dumps of torch's flight recorder, a file a rank: what each rank last asked NCCL (or gloo) to do, and how far it came.
+"""Dumps of torch's flight recorder, one file per rank: its last operations in NCCL (or gloo), and their progress.
 
-Pickles as the watchdog writes them, read as plain data; JSON as `_dump_nccl_trace_json` gives it. The rank is the last
-number in the file's name: the dump does not hold it.
+A dump is a pickle, as the watchdog writes it, or JSON from `_dump_nccl_trace_json`. Pickles are read as plain data. The
+dump does not contain the rank, which is the last number in the file's name.
 """
 
 import gc
@@ -19,12 +19,12 @@ from loganalyst.sources.flightrecorder import entries, plainpickle
 
 NAME = "flightrecorder"
 
-_RANK = re.compile(r"(\d+)(?:\.[A-Za-z]+)*$")
+_RANK = re.compile(r"(\d+)(?:\.[A-Za-z]+)*$")  # nccl_trace_rank_12, trace_3.json
 _KEYS = (b"pg_config", b"pg_status", b"nccl_comm_state", b"collective_seq_id", b"profiling_name")
 
 
-def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins with decides, not its name)
-    """How surely the file is a dump: a pickle or a JSON object in which two of its keys stand."""
+def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (the content decides, not the name)
+    """How sure it is that the file is a dump: a pickle or JSON object with two of its keys."""
     begins = head[:1] == b"\x80" or head.lstrip()[:1] == b"{"
     return 0.99 if begins and sum(key in head for key in _KEYS) >= 2 else 0.0
 
@@ -35,10 +35,10 @@ def read(path: Path) -> Iterator[Tables]:
     rank = int(named[1]) if named and len(named[1]) <= 9 else None
     dumped = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     try:
-        with _uncollected():
+        with _without_garbage_collection():
             found = entries.tables(_loaded(path), rank, path.name, dumped)
-    except (ValueError, RecursionError) as error:  # a refused pickle is a ValueError too
-        yield Tables(gaps=gap(path, f"no dump that can be read ({error})", 0, path.stat().st_size))
+    except (ValueError, RecursionError) as error:  # RefusedError is a ValueError
+        yield Tables(gaps=gap(path, f"not a readable dump ({error})", 0, path.stat().st_size))
         return
     if rank is None:
         yield Tables(gaps=gap(path, "no rank in its name", 0, 0))
@@ -46,10 +46,8 @@ def read(path: Path) -> Iterator[Tables]:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the garbage collector: a dump has no cycles, and it would look through all of it again and again, once
-    more after it was read. Nothing of it is left at the end.
-    """
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the garbage collector, which would traverse the whole dump again and again. A dump has no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -60,8 +58,8 @@ def _uncollected() -> Iterator[None]:
 
 
 def _loaded(path: Path) -> dict[str, object]:
-    if path.stat().st_size > plainpickle.LARGEST:
-        raise ValueError(f"larger than {plainpickle.LARGEST >> 20} MiB")
+    if path.stat().st_size > plainpickle.MAX_BYTES:
+        raise ValueError(f"larger than {plainpickle.MAX_BYTES >> 20} MiB")
     data = whole(path)
     dump = plainpickle.loads(data) if data[:1] == b"\x80" else json.loads(data)
     if not isinstance(dump, dict):

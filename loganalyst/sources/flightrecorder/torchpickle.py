@@ -1,8 +1,8 @@
-"""Pickles as torch writes them, by Python's own reader: only after every opcode was seen to be harmless.
+"""Pickles as torch writes them, loaded by Python's own reader after every opcode was checked to be harmless.
 
-Allowed are numbers, texts, lists, dictionaries, and memo places near the start. Nothing among these can call anything,
-and without tuples no key takes for ever to hash: empty ones, and the pairs of texts that torch writes as tuples, are
-made lists before.
+Allowed are numbers, texts, lists, dictionaries, and small memo indices, none of whose opcodes can call anything. Tuples
+are not allowed, since deep ones take for ever to hash. Lists replace empty tuples, and the pairs of texts that torch
+writes as tuples, first.
 """
 
 import io
@@ -10,13 +10,14 @@ import pickle
 import re
 from typing import NoReturn
 
-_PLACE = rb"..[\x00-\x0f]\x00"  # in the memo; a million at most
+_PLACE = rb"..[\x00-\x0f]\x00"  # a memo index below 2^20, four bytes little-endian
+# X, a length below 256, the text, and q or r, which store it in the memo
 _TEXT = rb"X.\x00{3}[^X]{0,255}?(?:q.|r" + _PLACE + rb")"
-_KNOWN = rb"(?:h.|j" + _PLACE + rb")"
+_KNOWN = rb"(?:h.|j" + _PLACE + rb")"  # h or j: a value from the memo
 _TWO_KNOWN = re.compile(_KNOWN + _KNOWN + rb"\Z", re.DOTALL)
 _ONE_NEW = re.compile(rb"(?:%b%b|%b%b|%b%b)\Z" % (_TEXT, _TEXT, _KNOWN, _TEXT, _TEXT, _KNOWN), re.DOTALL)
-_LONGEST = 10  # bytes of two known ones
-# All opcodes but texts, whose length they tell themselves
+_MAX_TWO_KNOWN = 10  # bytes
+# all allowed opcodes except texts, whose length is in the data
 _HARMLESS = re.compile(
     rb"(?:[hqK].|[(Nu}\]s\x88\x89eal]|[jr]"
     + _PLACE
@@ -26,11 +27,11 @@ _HARMLESS = re.compile(
     re.DOTALL,
 )
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
-_OPEN = b"]}()l"  # what makes a list or a dictionary
+_OPEN = b"]}()l"  # opcodes that make a list or a dictionary
 
 
 def loads(data: bytes, containers: int) -> object | None:
-    """What the pickle holds; None where it is none of these, or may hold more lists and dictionaries than allowed."""
+    """The value in a pickle; None if it has other opcodes, or may exceed `containers` lists and dictionaries."""
     if len(data) - len(data.translate(None, _OPEN)) > containers:
         return None
     plain = _plain(data)
@@ -46,7 +47,7 @@ class _Reader(pickle.Unpickler):
 
 
 def _plain(data: bytes) -> bytes | None:
-    """The pickle with lists for pairs of texts; None where an opcode is not allowed."""
+    """The pickle with lists instead of pairs of texts; None if an opcode is not allowed."""
     done: list[bytes] = []
     copied = at = before = last = 0  # `before`, `last`: where the last two texts begin
     while True:
@@ -62,7 +63,7 @@ def _plain(data: bytes) -> bytes | None:
             done += (data[copied:at], b"]")
             at = copied = before = last = at + 1
         elif code == b"\x86":
-            pair = _TWO_KNOWN.search(data, max(at - _LONGEST, copied), at) or _ONE_NEW.search(data, before, at)
+            pair = _TWO_KNOWN.search(data, max(at - _MAX_TWO_KNOWN, copied), at) or _ONE_NEW.search(data, before, at)
             if pair is None:
                 return None
             done += (data[copied : pair.start()], b"(", pair[0], b"l")

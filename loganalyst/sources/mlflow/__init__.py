@@ -1,1 +1,1 @@
-"""MLflow: its file store and its SQLite store."""
+"""MLflow's file store and its SQLite store."""

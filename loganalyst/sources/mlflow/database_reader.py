@@ -1,8 +1,8 @@
-"""MLflow's SQLite store (`mlflow.db`, `mlruns.db`): a file of many runs, one of which is read at a time.
+"""MLflow's SQLite store (`mlflow.db`, `mlruns.db`): one file with many runs, of which one is read at a time.
 
-Nothing is written beside the file: it is opened as it stands. Where a writer left a log of changes beside it, both are
-copied to a temporary folder and read there. MLflow stores NaN as 0 with a mark and infinity as the largest float; where
-nobody gave a step it writes 0: then the rows are counted. Only plain tables are asked, never a view.
+The file is opened read-only, and nothing is written next to it. If a writer left a log of changes, both files are
+copied to a temporary folder and read there. MLflow stores NaN as 0 with a flag, and infinity as the largest float. It
+writes step 0 where none was given; such rows are counted. Only plain tables are queried, never views.
 Schema: https://mlflow.org/docs/latest/self-hosting/architecture/backend-store/ and its migrations.
 """
 
@@ -26,42 +26,41 @@ from loganalyst.sources.mlflow import runtables
 NAME = "mlflowdb"
 
 MAX_SETTINGS = 20_000  # parameters or tags of one run
-MAX_SETTING_BYTES = 16 << 20  # of their names and values together
+MAX_SETTING_BYTES = 16 << 20  # of the names and values of parameters or tags together
 MAX_NAME = 1000  # bytes of a metric's name; MLflow's own limit is 250 characters
 _MAGIC = b"SQLite format 3\0"
 _NEEDED = {"runs": {"run_uuid"}, "metrics": {"key", "value", "timestamp", "run_uuid"}}
 _FACTS = ("status", "start_time", "end_time", "name", *runtables.FACTS)
-_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)  # as MLflow takes them, such as 7d0c5e8f1c2b4a6f
+_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)  # the ids that MLflow accepts, such as 7d0c5e8f1c2b4a6f
 _NAMED = re.compile(r"(?:mlflow|mlruns).*\.(?:db|sqlite3?)$", re.IGNORECASE)  # mlflow.db, my-mlruns.sqlite
-_BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # the second where a message quotes the damage
+_BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)  # UnicodeDecodeError: a message quotes damaged bytes
 
 
 class _NoStoreError(Exception):
-    """The file is no store of MLflow's, or not of the one run that is asked for."""
+    """The file is not a store of MLflow, or does not contain the run asked for."""
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
-    """How surely the file is this reader's: any SQLite database is, for it can tell what is wrong with it."""
+    """How sure it is that the file is for this reader: any SQLite database, as this reader can report its faults."""
     return 0.9 if head.startswith(_MAGIC) else 0.0
 
 
 def named(path: Path) -> bool:
-    """Whether the file is named as a store of MLflow's: one that cannot be read is not passed over."""
+    """Whether the file is named like a store of MLflow. Such a file is reported if it cannot be read."""
     return bool(_NAMED.search(path.name))
 
 
 class Runs(NamedTuple):
-    """The runs in a file by id, and `why` there may be more (empty: there are none)."""
+    """The ids of the runs in a file, and `why` some may be missing (empty: none is)."""
 
     ids: tuple[str, ...]
     why: str = ""
 
 
 def runs(path: Path, seconds: float = SECONDS) -> Runs:
-    """The runs in the file, oldest first, without those deleted in MLflow.
+    """The runs in the file, oldest first, without the runs deleted in MLflow; no runs if it is not a store.
 
-    None where it is no store. A file that is damaged, or takes longer than `seconds`, says why, and so does one that
-    is named as a store and is none.
+    `why` is set if the file is damaged, takes longer than `seconds`, or is only named like a store.
     """
     try:
         with _store(path, seconds) as store:
@@ -69,11 +68,11 @@ def runs(path: Path, seconds: float = SECONDS) -> Runs:
     except _NoStoreError as error:
         return Runs((), str(error) if named(path) else "")
     except (*_BROKEN, OSError) as error:
-        return Runs((), _told(error) if named(path) or _speaks_of_runs(path) else "")
+        return Runs((), _one_line(error) if named(path) or _speaks_of_runs(path) else "")
 
 
 def _speaks_of_runs(path: Path) -> bool:
-    """Whether a damaged database was a store of MLflow's: its first page holds the statements that made the tables."""
+    """Whether a damaged database was a store of MLflow, by the table definitions in its first page."""
     try:
         with opened(path) as file:
             return b"run_uuid" in file.read(1 << 16)
@@ -81,7 +80,7 @@ def _speaks_of_runs(path: Path) -> bool:
         return False
 
 
-def _told(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """An error as one line."""
     if isinstance(error, OSError):
         return f"cannot be read ({error.strerror})"
@@ -89,10 +88,9 @@ def _told(error: Exception) -> str:
 
 
 def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
-    """Session, settings and points of the run whose id begins with `run`; of the only run where none is named. Rows are
-    fetched in batches of so many.
+    """Session, settings and points of the run whose id begins with `run`; empty: the only run in the file.
 
-    Whatever is wrong is a gap, after all that could be read. Raises OSError.
+    Metric rows are fetched `batch` at a time. Faults become gaps, after everything that could be read. Raises OSError.
     """
     try:
         with _store(path) as store:
@@ -103,30 +101,30 @@ def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
     except _NoStoreError as error:
         yield Tables(gaps=gap(path, str(error), 0, path.stat().st_size))
     except _BROKEN as error:
-        yield Tables(gaps=gap(path, _told(error), 0, path.stat().st_size))
+        yield Tables(gaps=gap(path, _one_line(error), 0, path.stat().st_size))
 
 
 @contextmanager
 def _store(path: Path, seconds: float = SECONDS) -> Iterator["_Store"]:
-    """The opened store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
+    """Open a store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
     with opened_database(path, seconds) as database:
         yield _Store(path, database)
 
 
 class _Store:
-    """A store of MLflow's that is open for reading."""
+    """A store of MLflow, open for reading."""
 
     def __init__(self, path: Path, database: Guarded) -> None:
         self.path, self.database = path, database
         self.columns = database.tables(("runs", "metrics", "params", "tags"))
         if missing := [name for name, needed in _NEEDED.items() if not needed <= self.columns.get(name, set())]:
-            raise _NoStoreError(f"a SQLite database, but no store of MLflow's (no usable table {missing[0]!r})")
-        self._runs: dict[str, bool] = {}  # whether each was deleted, oldest first
+            raise _NoStoreError(f"a SQLite database, but not a store of MLflow (no usable table {missing[0]!r})")
+        self._runs: dict[str, bool] = {}  # run id -> whether it was deleted; oldest first
         self._why = ""
         self._list()
 
     def _list(self) -> None:
-        """Ask for the runs; those before damage are kept."""
+        """Query the runs. Runs listed before damage is met are kept."""
         columns, rows = self.columns["runs"], list[tuple[Any, ...]]()
         stage = "lifecycle_stage" if "lifecycle_stage" in columns else "NULL"
         start = "CASE WHEN typeof(start_time) IN ('integer', 'real') THEN start_time END"
@@ -135,30 +133,30 @@ class _Store:
             for batch in self.database.batches(f"{query} FROM runs"):
                 rows += batch
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            self._why = _told(error)
+            self._why = _one_line(error)
         known = [row for row in rows if isinstance(row[0], str) and _ID.fullmatch(row[0])]
         known.sort(key=lambda row: (row[2] is not None, row[2] or 0, row[0]))
         self._runs = {id_: bool(deleted) for id_, deleted, _ in known}
         if not self._why and len(self._runs) < len(rows):
-            self._why = f"runs: {len(rows) - len(self._runs):,} rows have no id, or one that another has"
+            self._why = f"runs: {len(rows) - len(self._runs):,} rows have no id, or a duplicate one"
 
     def broken(self) -> str:
-        """Why there may be more runs than are listed (empty: there are none)."""
+        """Why runs may be missing from the list (empty: none is)."""
         return self._why
 
     def left_out(self) -> Iterator[str]:
-        """What of the file is not read."""
+        """The parts of the file that are not read."""
         yield from filter(None, (self.database.left_out, self._why))
         for table in self.columns:
             if names := self.database.computed(table):
-                yield f"{table}: {', '.join(names[:3])}: computed when read, and so not asked for"
+                yield f"{table}: {', '.join(names[:3])}: computed columns are not read"
 
     def ids(self, *, deleted: bool = False) -> list[str]:
-        """The runs, or those that were deleted in MLflow; oldest first."""
+        """The runs, or the runs deleted in MLflow; oldest first."""
         return [id_ for id_, gone in self._runs.items() if gone is deleted]
 
     def chosen(self, named: str) -> str:
-        """The one run whose id begins with `named`; a deleted one only if it is named."""
+        """The one run whose id begins with `named`. A deleted run must be named."""
         active, deleted = self.ids(), self.ids(deleted=True) if named else []
         matches = [run for run in (*active, *deleted) if run.startswith(named)]
         if len(matches) == 1 or named in matches:
@@ -171,18 +169,15 @@ class _Store:
         raise _NoStoreError(f"holds {len(matches)} {begin}; name one of them as {self.path.name}#RUN: {shown}")
 
     def deleted(self) -> str:
-        """What is told of the runs that were deleted in MLflow (empty: none was)."""
+        """The gap for runs deleted in MLflow (empty: there are none)."""
         count = len(self.ids(deleted=True))
         return f"{count} runs that were deleted in MLflow are left out" if count else ""
 
     def run(self, run: str, batch: int) -> Iterator[Tables]:
-        """All that is stored of one run; what is damaged costs its table only. Raises as `opened`."""
+        """Everything stored about one run. Damage costs only the table it is in. Raises the errors of `_store`."""
         lost = list[str]()
-        row, params, tags = (
-            self._facts(run, lost),
-            self._settings("params", run, lost),
-            self._settings("tags", run, lost),
-        )
+        row = self._facts(run, lost)
+        params, tags = (self._settings(table, run, lost) for table in ("params", "tags"))
         name = self.path.name
         known = runtables.facts(name, {**row, "run_name": row.get("name")})
         config = pl.concat([runtables.config(name, params, tags), known])
@@ -191,18 +186,18 @@ class _Store:
         yield from self._metrics(run, batch)
 
     def _facts(self, run: str, lost: list[str]) -> Mapping[str, Any]:
-        """The row of the run; why it is not known is added to `lost`."""
+        """The row of the run. If it cannot be read, the reason is added to `lost`."""
         names = [name for name in _FACTS if name in self.columns["runs"]]
         query = f"SELECT {', '.join(['run_uuid', *names])} FROM runs WHERE run_uuid = ? LIMIT 1"
         try:
             found = self.database.rows(query, [run])
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            lost.append(f"runs: {_told(error)}")
+            lost.append(f"runs: {_one_line(error)}")
             return {}
         return dict(zip(names, found[0][1:], strict=True)) if found else {}  # a broken index finds none
 
     def _settings(self, table: str, run: str, lost: list[str]) -> list[tuple[str, str]]:
-        """The run's parameters or tags; why some are left out is added to `lost`."""
+        """The run's parameters or tags. If some are left out, the reason is added to `lost`."""
         if not {"key", "value", "run_uuid"} <= self.columns.get(table, set()):
             return []
         query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid LIMIT {MAX_SETTINGS}"
@@ -212,16 +207,16 @@ class _Store:
                 found.append((str(key), str(value)))
                 size += len(found[-1][0]) + len(found[-1][1])
                 if size > MAX_SETTING_BYTES:
-                    lost.append(f"{table}: more than {MAX_SETTING_BYTES >> 20} MiB, the rest is not read")
+                    lost.append(f"{table}: more than {MAX_SETTING_BYTES >> 20} MiB; the rest is not read")
                     break
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            lost.append(f"{table}: {_told(error)}")
+            lost.append(f"{table}: {_one_line(error)}")
         if len(found) == MAX_SETTINGS:
-            lost.append(f"{table}: more than {MAX_SETTINGS:,}, the rest is not read")
+            lost.append(f"{table}: more than {MAX_SETTINGS:,}; the rest is not read")
         return found
 
     def _metrics(self, run: str, batch: int) -> Iterator[Tables]:
-        """The points in batches, in the order they were written; the rows that are none as a gap."""
+        """The points in batches, in the order they were written, and a gap for unusable rows."""
         columns, ask = self.columns["metrics"], self.database
         step, mark = ("step" if "step" in columns else "0"), ("is_nan" if "is_nan" in columns else "0")
         integers = f"typeof(timestamp) = 'integer' AND typeof({step}) = 'integer'"
@@ -233,7 +228,7 @@ class _Store:
         ask.check(stored, size)
         steps = _Steps({str(row[0]) for row in ask.rows(stepped, [run])})
         query = f"SELECT key, value, timestamp, {step}, {mark} {of_run} AND {usable} ORDER BY rowid"
-        ask.connection.text_factory = bytes  # names are decoded once each, not once a row
+        ask.connection.text_factory = bytes  # each name is decoded once, not once per row
         read = 0
         for rows in ask.batches(query, [run], batch):
             read += len(rows)
@@ -264,7 +259,7 @@ class _Steps:
 
 
 def _frame(rows: list[tuple[bytes, float, int, int, object]]) -> pl.DataFrame:
-    """Rows of metrics as metric, value, ms, step and line."""
+    """Metric rows as metric, value, ms, step and line."""
     names, values, times, steps, nans = zip(*rows, strict=True)
     name = pl.Series(names, dtype=pl.Binary)
     decoded = {raw: raw.decode("utf-8", "replace") for raw in name.unique()}

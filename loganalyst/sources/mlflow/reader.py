@@ -1,7 +1,7 @@
-"""MLflow's file store: `mlruns/<experiment>/<run>` with meta.yaml and a file each metric, parameter and tag.
+"""MLflow's file store: `mlruns/<experiment>/<run>` with meta.yaml and one file per metric, parameter and tag.
 
-A metric's line is ``<ms since 1970> <value> <step>``, of old versions without the step, of new ones with a data set
-behind it; its name is the path below `metrics`. Where nobody gave a step MLflow writes 0: then the rows are counted.
+A line of a metric is ``<ms since 1970> <value> <step>``. Old versions omit the step; new ones append a data set. The
+name is the path below `metrics`. MLflow writes step 0 where none was given; such rows are counted.
 Format: https://mlflow.org/docs/latest/self-hosting/architecture/backend-store/ and MLflow's own files.
 """
 
@@ -22,39 +22,40 @@ from loganalyst.sources.mlflow import runtables
 NAME = "mlflow"
 
 BLOCK = 8 << 20  # bytes of a metric's lines that are parsed at once
-LARGEST = 1 << 20  # bytes of a parameter, a tag or the meta.yaml
+MAX_BYTES = 1 << 20  # of a parameter, a tag or meta.yaml
 _KINDS = {"metrics", "params", "tags"}
+# 1700000000000 0.5 7
 _LINE = re.compile(rb"-?\d{1,19} \S{1,40}( -?\d{1,19}( \S+ \S+)?)?\r?\n")
 _META = re.compile(rb"^(run_id|run_uuid):", re.MULTILINE)
-_PLAIN = b"0123456789+-.eE \nNaInfity"  # all that stands in lines which the CSV reader takes as they are meant
+_PLAIN = b"0123456789+-.eE \nNaInfity"  # bytes of lines that polars' CSV parser reads correctly
 _FIELDS = {"ms": pl.Int64, "value": pl.Float64, "step": pl.Int64}
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """How surely the file is one of a run of MLflow's: its place beside meta.yaml, and a metric's first line."""
+    """How sure it is that the file belongs to a run of MLflow: by a meta.yaml above it, and its first line."""
     if path.name == "meta.yaml":
         return 1.0 if _META.search(head) else 0.0
-    kind, _, beside = _place(path)
+    kind, _, has_meta = _place(path)
     if kind == "metrics":
-        return (1.0 if beside else 0.9) if _LINE.match(head) else 0.0
-    return 1.0 if kind and beside else 0.0
+        return (1.0 if has_meta else 0.9) if _LINE.match(head) else 0.0
+    return 1.0 if kind and has_meta else 0.0
 
 
-def read(path: Path) -> Iterator[Tables]:
-    """The points of a metric's file, the `config` of a parameter or tag, the session of a meta.yaml. Raises OSError."""
-    yield from resume(path, None)
+def read(path: Path, **limits: int) -> Iterator[Tables]:
+    """The points of a metric, the `config` of a parameter or tag, or the session of a meta.yaml. Raises OSError."""
+    yield from resume(path, None, **limits)
 
 
-def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    """As `read`, behind `mark`. Only a metric's file grows; the others are read whole each time."""
+def resume(path: Path, mark: Mark | None, *, block: int = BLOCK) -> Generator[Tables, None, Mark | None]:
+    """As `read`, from `mark` on. A metric's file grows; others are read whole each time. `block`: bytes at once."""
     kind, name, _ = _place(path)
     if path.name != "meta.yaml" and kind == "metrics":
-        reading = _Metric(path, name, mark)
+        reading = _Metric(path, name, mark, block)
         yield from reading.blocks()
         return reading.mark()
     size = path.stat().st_size
-    if size > LARGEST:
-        yield Tables(gaps=gap(path, f"refused: larger than {LARGEST >> 20} MiB", 0, size))
+    if size > MAX_BYTES:
+        yield Tables(gaps=gap(path, f"refused: larger than {MAX_BYTES >> 20} MiB", 0, size))
         return None
     content = text(whole(path))
     if path.name == "meta.yaml":
@@ -67,7 +68,7 @@ def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None
 
 
 def _place(path: Path) -> tuple[str, str, bool]:
-    """metrics, params or tags; the name below that folder; whether a run's meta.yaml lies beside it."""
+    """The kind (metrics, params or tags), the name below that folder, and whether the run's meta.yaml exists."""
     parts = path.absolute().parts
     at = [i for i, part in enumerate(parts[:-1]) if part in _KINDS]
     for i in at:
@@ -92,26 +93,26 @@ def _meta(path: Path, content: str) -> Tables:
 
 
 class _Metric:
-    """One metric's file, read on from `mark`."""
+    """One metric's file, read from `mark` on."""
 
-    def __init__(self, path: Path, name: str, mark: Mark | None) -> None:
+    def __init__(self, path: Path, name: str, mark: Mark | None, block: int) -> None:
         state = mark.state if mark else {}
-        self.path, self.name = path, name
+        self.path, self.name, self.block = path, name, block
         self.offset = mark.offset if mark else 0
         self.line: int = state.get("line", 0)  # lines so far
         self.rows: int = state.get("rows", 0)
-        self.bad: int = state.get("bad", 0)  # lines that are none of a metric's
-        self.first_bad: list[int] = state.get("first_bad", [])  # its line and offset
+        self.bad: int = state.get("bad", 0)  # malformed lines
+        self.first_bad: list[int] = state.get("first_bad", [])  # line and offset of the first
         self.stepped: bool = state["stepped"] if mark else self._stepped()
 
     def blocks(self) -> Iterator[Tables]:
         """The points of the whole lines, then the gaps."""
-        for data, behind in _whole_lines(self.path, self.offset):
+        for data, behind in _whole_lines(self.path, self.offset, self.block):
             rows = self._good(_parsed(data), data)
             self.offset, self.line = behind, self.line + data.count(b"\n")
             given = bool((rows["step"].fill_null(0) != 0).any())
             if given and not self.stepped:
-                raise StartAgainError("steps that were counted are given now")
+                raise StartAgainError("the metric has steps now, and its rows were counted before")
             if not self.stepped:
                 rows = rows.with_columns(step=pl.int_range(self.rows, self.rows + rows.height, dtype=pl.Int64))
             self.rows += rows.height
@@ -126,12 +127,13 @@ class _Metric:
         return Mark(self.offset, {"points": self.rows}, state)
 
     def _stepped(self) -> bool:
-        """Whether any line gives a step other than 0."""
-        blocks = (_parsed(data).drop_nulls(["ms", "value"]) for data, _ in _whole_lines(self.path, 0))
+        """Whether any line has a step other than 0."""
+        lines = _whole_lines(self.path, 0, self.block)
+        blocks = (_parsed(data).drop_nulls(["ms", "value"]) for data, _ in lines)
         return any((rows["step"].fill_null(0) != 0).any() for rows in blocks)
 
     def _good(self, rows: pl.DataFrame, data: bytes) -> pl.DataFrame:
-        """The rows that could be read, with their line; the others are counted."""
+        """The well-formed rows, with their line; the others are counted."""
         rows = rows.with_columns(line=pl.int_range(self.line + 1, self.line + 1 + pl.len(), dtype=pl.Int64))
         bad = rows["ms"].is_null() | rows["value"].is_null()
         if bad.any() and not self.first_bad:
@@ -147,34 +149,35 @@ class _Metric:
         if not self.bad:
             return Tables().gaps
         line, offset = self.first_bad
-        return gap(self.path, f"{self.bad} lines are no `time value step`, the first is line {line}", offset)
+        return gap(self.path, f"{self.bad} lines are not `time value step`, the first is line {line}", offset)
 
     def _unfinished(self) -> pl.DataFrame:
-        rest = self.path.stat().st_size - self.offset
-        return gap(self.path, "the last line is not finished", self.offset, rest) if rest > 0 else Tables().gaps
+        size = self.path.stat().st_size - self.offset
+        return gap(self.path, "the last line is not finished", self.offset, size) if size > 0 else Tables().gaps
 
 
-def _whole_lines(path: Path, offset: int) -> Iterator[tuple[bytes, int]]:
-    """Blocks that end with a line, and the offset behind each; of a line longer than two blocks, which is none of a
-    metric's, the end only.
+def _whole_lines(path: Path, offset: int, block: int) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines, and the offset behind each.
+
+    A line longer than two blocks cannot be one of a metric: a malformed line replaces it.
     """
     with opened(path) as file:
         file.seek(offset)
-        while data := file.read(BLOCK):
-            data += file.readline(BLOCK)
+        while data := file.read(block):
+            data += file.readline(block)
             if whole := data[: data.rfind(b"\n") + 1]:
                 offset += len(whole)
                 file.seek(offset)
             else:
                 while data and not data.endswith(b"\n"):
-                    data = file.readline(BLOCK)
+                    data = file.readline(block)
                 whole, offset = data and b"\0\n", file.tell()
             if whole:
                 yield whole, offset
 
 
 def _parsed(data: bytes) -> pl.DataFrame:
-    """A row a line: ms, value, step; NULL what is none."""
+    """One row per line: ms, value, step; NULL for what cannot be parsed."""
     rows = _at_once(data)
     if rows is not None:
         return rows
@@ -187,7 +190,7 @@ def _parsed(data: bytes) -> pl.DataFrame:
 
 
 def _at_once(data: bytes) -> pl.DataFrame | None:
-    """The rows of lines of which all or none have a step, and nothing else; None of any others."""
+    """The rows of uniform lines, all with or all without a step; None for other lines."""
     if data.translate(None, _PLAIN):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What MLflow's two stores have in common: a run's facts, parameters and tags as tables, and steps that nobody gave."""
+"""The tables that MLflow's two stores share: a run's facts, parameters, tags and points."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from loganalyst.sources.config.secrets import masked
 from loganalyst.sources.files.flatten import Leaf, config_table
 from loganalyst.sources.files.timestamps import from_seconds
 
-# as mlflow.entities.RunStatus numbers them. A run that was killed stays RUNNING for ever: that tells nothing.
+# the numbers of mlflow.entities.RunStatus. A killed run stays RUNNING for ever, so RUNNING means unknown.
 STATUS = {3: "finished", 4: "failed", 5: "killed"}
 _NAMES = {"FINISHED": 3, "FAILED": 4, "KILLED": 5}
 FACTS = ("run_name", "experiment_id", "source_name", "source_version", "entry_point_name", "lifecycle_stage")
-_LEFT_OUT = {"mlflow.user", "mlflow.log-model.history", "mlflow.loggedModels"}  # who, and lists of artifacts
+_LEFT_OUT = {"mlflow.user", "mlflow.log-model.history", "mlflow.loggedModels"}  # the user, and lists of artifacts
 
 
 def session(source: str, run: Mapping[str, Any]) -> pl.DataFrame:
@@ -39,13 +39,13 @@ def config(source: str, params: Iterable[tuple[str, Leaf]], tags: Iterable[tuple
 
 
 def facts(source: str, run: Mapping[str, Any]) -> pl.DataFrame:
-    """`config` rows of what MLflow itself notes of a run."""
+    """`config` rows of the facts that MLflow itself records about a run."""
     known = [(f"mlflow.{key}", run[key]) for key in FACTS if run.get(key) not in (None, "")]
     return config_table([(key, value if isinstance(value, Leaf) else str(value)) for key, value in known], source)
 
 
 def points(rows: pl.DataFrame, source: str) -> pl.DataFrame:
-    """`points` of rows with metric, step, value, `ms` since 1970 (Int64) and line."""
+    """`points` from rows of metric, step, value, `ms` since 1970 (Int64) and line."""
     time = from_seconds(rows["ms"].cast(pl.Float64).fill_null(0) / 1000)
     frame = rows.with_columns(
         time.alias("time"), session=pl.lit(0), epoch=pl.lit(None, pl.Float64), source=pl.lit(source)

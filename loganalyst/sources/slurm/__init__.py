@@ -1,1 +1,1 @@
-"""SLURM accounting."""
+"""SLURM's accounting: `sacct`, `scontrol show job` and `seff`."""

@@ -1,5 +1,5 @@
-"""SLURM's accounting: `sacct -P` (fields between pipes, any choice and order), `sacct --json`, `scontrol show job`, and
-what `seff` prints.
+"""SLURM's accounting: `sacct -P` (any fields in any order, separated by pipes), `sacct --json`, `scontrol show job`,
+and `seff`.
 """
 
 import re
@@ -17,14 +17,14 @@ from loganalyst.sources.slurm import sacctjson, scontrol
 
 NAME = "slurm"
 
-LARGEST = 256 << 20  # bytes of a file that must be read as a whole
+MAX_WHOLE = 256 << 20  # bytes of a file that must be read as a whole
 _ID = r"^\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.\w+)?$"  # 47, 47.batch, 32_2.0, 32_[4-9%2], 50+1
 _JSON = re.compile(r'"jobs"\s*:\s*\[')  # `{"jobs": [`, before the fields of jobs
-_FIELD = '"derived_exit_code"'
+_FIELD = '"derived_exit_code"'  # a field that only sacct's jobs have
 
 
-def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins with decides, not its name)
-    """How surely the file is accounting: by its first line. A job log may print a record further down."""
+def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (the content decides, not the name)
+    """How sure it is that the file is accounting: by its first line. A job log may print a record further down."""
     if binary(head):
         return 0.0
     opening = text(head)
@@ -33,38 +33,38 @@ def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 (what a file begins
 
 
 def _is_json(opening: str) -> bool:
-    """Whether it is what `sacct --json` begins with."""
+    """Whether the file begins like the output of `sacct --json`."""
     jobs = _JSON.search(opening) if opening.lstrip().startswith("{") else None
     return jobs is not None and _FIELD in opening[jobs.end() :]
 
 
 def read(path: Path) -> Iterator[Tables]:
-    """The `jobs` rows, one for every job and step, in file order; gap rows for what was not understood."""
+    """The `jobs` rows, one for each job and step, in file order; gap rows for what cannot be parsed."""
     with opened(path) as file:
         opening = text(file.read(1 << 16))
     if header := _header(opening):
         yield from _read_pipes(path, header)
-    elif path.stat().st_size > LARGEST:
-        yield Tables(gaps=gap(path, f"larger than {LARGEST >> 20} MiB and not of the form `sacct -P` writes", 0))
+    elif path.stat().st_size > MAX_WHOLE:
+        yield Tables(gaps=gap(path, f"larger than {MAX_WHOLE >> 20} MiB and not in the format of `sacct -P`", 0))
     else:
         content = text(whole(path))
         yield _read_json(path, content) if content.lstrip().startswith("{") else _read_records(path, content)
 
 
 def _header(opening: str) -> str:
-    """The first line, if it names fields of `sacct -P` (else empty)."""
+    """The first line, if it names fields of `sacct -P`; else empty."""
     line = opening.lstrip().partition("\n")[0].strip()
     names = set(line.split("|"))
     return line if names & {"JobID", "JobIDRaw"} and names & set(slurmfields.FIELDS[2:]) else ""
 
 
 def _tables(path: Path, raw: pl.DataFrame, *faults: pl.DataFrame) -> Tables:
-    jobs, told = slurmfields.jobs(raw, path.name)
-    return Tables(jobs=jobs, gaps=pl.concat([table("gaps"), *faults, *(gap(path, why) for why in told)]))
+    jobs, unparsed = slurmfields.jobs(raw, path.name)
+    return Tables(jobs=jobs, gaps=pl.concat([table("gaps"), *faults, *(gap(path, why) for why in unparsed)]))
 
 
 def _read_pipes(path: Path, header: str) -> Iterator[Tables]:
-    """The rows block by block; what has another number of fields than the header is told."""
+    """The rows, block by block. Rows with another number of fields than the header become a gap."""
     end = "|" if header.endswith("|") else ""  # `sacct -p` ends every line with a pipe
     names = header.removesuffix(end).split("|")
     for block in blocks(path):
@@ -77,7 +77,7 @@ def _read_pipes(path: Path, header: str) -> Iterator[Tables]:
 
 
 def _lines(block: Block, header: str, end: str) -> pl.DataFrame:
-    """The columns line (without what ends it) and offset in the block; without empty lines and copies of the header."""
+    """Each line (without `end`) and its offset in the block; empty lines and copies of the header are left out."""
     lines = pl.Series(block.data.decode("utf-8", "replace").split("\n"), dtype=pl.String)
     offsets = (lines.str.len_bytes() + 1).cum_sum().cast(pl.Int64).shift(1, fill_value=0)
     shown = pl.DataFrame({"line": lines.str.strip_chars_end("\r"), "offset": offsets})
@@ -86,7 +86,7 @@ def _lines(block: Block, header: str, end: str) -> pl.DataFrame:
 
 
 def _records(lines: pl.DataFrame, pipes: int) -> pl.DataFrame:
-    """Lines with fewer pipes are joined: a command or comment may hold line breaks."""
+    """The lines as records. Lines with too few pipes are joined: a command or comment may contain line breaks."""
     found = lines.with_columns(pipes=pl.col("line").str.count_matches("|", literal=True).cast(pl.Int64))
     found = found.with_columns(run=(pl.col("pipes") < pipes).rle_id(), row=pl.int_range(pl.len()))
     before = (pl.col("pipes").cum_sum() - pl.col("pipes")).over("run")
@@ -99,7 +99,7 @@ def _records(lines: pl.DataFrame, pipes: int) -> pl.DataFrame:
 def _lost(path: Path, block: Block, bad: pl.DataFrame, fields: int) -> pl.DataFrame:
     if not bad.height:
         return table("gaps")
-    why = f"{bad.height} lines that are no job of {fields} fields, as the header names them"
+    why = f"{bad.height} lines that are not a job of {fields} fields, as named in the header"
     return gap(path, why, block.at(int(bad["offset"][0])), block.extent("".join(bad["line"]).encode()))
 
 

@@ -1,6 +1,6 @@
-"""`sacct --json`: jobs and their steps as rows of texts, whatever layout the release writes.
+"""`sacct --json`: jobs and their steps as rows of texts, in the layout of any release.
 
-Numbers are plain up to release 22.05 and `{set, infinite, number}` later; states are a word or a list of words.
+Numbers are plain up to release 22.05 and `{set, infinite, number}` later. A state is a word or a list of words.
 """
 
 import json
@@ -11,11 +11,11 @@ from typing import Any
 
 Row = dict[str, str | None]
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
-_BETWEEN = re.compile(r"[\s,]*")
+_BETWEEN = re.compile(r"[\s,]*")  # between two jobs
 
 
 def rows(text: str) -> Iterator[Row | str]:
-    """A row for every job and step, under `sacct`'s names of fields; a text tells where and why reading ended early."""
+    """One row per job and step, under `sacct`'s field names. A text says where and why reading ended."""
     begin = _JOBS.search(text)
     if begin is None:
         yield "no list of jobs"
@@ -47,7 +47,7 @@ def _job(job: Any) -> Iterator[Row | str]:
         "NodeList": _text(_at(job, "nodes")),
         "NNodes": _text(_number(_at(job, "allocation_nodes"))),
         "TimelimitRaw": _text(_number(_at(job, "time", "limit"))),
-        "ReqMem": f"{memory}M" if (memory := _mem(_at(job, "tres", "requested"))) is not None else None,
+        "ReqMem": f"{memory}M" if (memory := _memory(_at(job, "tres", "requested"))) is not None else None,
         "ReqTRES": _resources(_at(job, "tres", "requested")),
         "ReqCPUS": _text(_number(_at(job, "required", "CPUs"))),
         "MaxRSS": None,
@@ -61,12 +61,12 @@ def _job(job: Any) -> Iterator[Row | str]:
 
 
 def _id(job: Any, number: int) -> str:
-    """`32_2` for a task of an array, `32_[4-9%2]` for those that wait, `50+1` for a part of a heterogeneous job."""
-    of, task, waiting = _number(_at(job, "array", "job_id")), _at(job, "array", "task_id"), _at(job, "array", "task")
-    if of and (task := _number(task)) is not None:
-        return f"{of}_{task}"
-    if of and isinstance(waiting, str) and waiting:
-        return f"{of}_[{waiting}]"
+    """`32_2` for a task of an array, `32_[4-9%2]` for waiting tasks, `50+1` for a part of a heterogeneous job."""
+    array, task, waiting = _number(_at(job, "array", "job_id")), _at(job, "array", "task_id"), _at(job, "array", "task")
+    if array and (task := _number(task)) is not None:
+        return f"{array}_{task}"
+    if array and isinstance(waiting, str) and waiting:
+        return f"{array}_[{waiting}]"
     whole, part = _number(_at(job, "het", "job_id")), _number(_at(job, "het", "job_offset"))
     return f"{whole}+{part}" if whole and part is not None else str(number)
 
@@ -81,7 +81,7 @@ def _step(step: Any, job: str) -> Row:
         "NNodes": _text(_number(_at(step, "nodes", "count"))),
         "TimelimitRaw": None,
         "ReqMem": None,
-        "MaxRSS": _text(_mem(_at(step, "tres", "requested", "max"))),
+        "MaxRSS": _text(_memory(_at(step, "tres", "requested", "max"))),
         "NTasks": _text(_number(_at(step, "tasks", "count"))),
         "TRESUsageInTot": _resources(_at(step, "tres", "requested", "total")),
         "TRESUsageInAve": _resources(_at(step, "tres", "requested", "average")),
@@ -111,7 +111,7 @@ def _state(node: Any) -> str | None:
 
 
 def _exit(code: Any, *, failed: bool) -> str | None:
-    """`exit code:signal`, as `sacct -P` prints it. Release 22.05 writes SUCCESS and 0 for failed jobs: not known."""
+    """`exit code:signal`, as `sacct -P` prints it. Release 22.05 writes SUCCESS and 0 for failed jobs: unknown."""
     status = _number(_at(code, "return_code"))
     signal = _number(_at(code, "signal", "signal_id"))
     signal = _number(_at(code, "signal", "id")) if signal is None else signal
@@ -125,26 +125,23 @@ def _processor_time(total: Any) -> str | None:
 
 
 def _resources(tres: Any) -> str | None:
-    """A list of trackable resources as `sacct -P` prints it, `cpu=4,mem=100M,gres/gpu=2` (memory is counted in MB)."""
+    """A list of trackable resources as `sacct -P` prints it: `cpu=4,mem=100M,gres/gpu=2` (memory is in MB)."""
     entries = tres if isinstance(tres, list) else ()
     names = ("/".join(filter(None, (_text(_at(e, "type")), _text(_at(e, "name"))))) for e in entries)
     counts = (_number(_at(e, "count")) for e in entries)
-    told = [(name, count) for name, count in zip(names, counts, strict=True) if count is not None]
-    return ",".join(f"{name}={count}" + "M" * (name == "mem") for name, count in told) or None
+    known = [(name, count) for name, count in zip(names, counts, strict=True) if count is not None]
+    return ",".join(f"{name}={count}" + "M" * (name == "mem") for name, count in known) or None
 
 
-def _mem(tres: Any) -> int | None:
+def _memory(tres: Any) -> int | None:
     """The count of the entry `mem` in a list of trackable resources."""
-    found = (
-        (_number(_at(entry, "count")) for entry in tres if _at(entry, "type") == "mem")
-        if isinstance(tres, list)
-        else ()
-    )
+    entries = tres if isinstance(tres, list) else ()
+    found = (_number(_at(entry, "count")) for entry in entries if _at(entry, "type") == "mem")
     return next((count for count in found if count is not None), None)
 
 
 def _at(node: Any, *keys: str) -> Any:
-    """The node below, None where there is none."""
+    """The node under some keys; None if there is none."""
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None
     return node

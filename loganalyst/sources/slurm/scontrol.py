@@ -1,10 +1,12 @@
-"""What SLURM shows of jobs as records of `name=value` or `name: value`: `scontrol show job`, and `seff`."""
+"""SLURM's records of `name=value` or `name: value`: `scontrol show job` and `seff`."""
 
 import re
 
 import polars as pl
 
+# JobId=47 JobName=train … JobState=RUNNING
 SCONTROL = re.compile(r"\s*JobId=\d+ (?s:.*?)\bJobState=")
+# Job ID: 47, later State: COMPLETED (exit code 0)
 SEFF = re.compile(r"\s*Job ID: \d+\n(?s:.*?)^State: ", re.MULTILINE)
 _SCONTROL = {
     "JobName": r"\bJobName=(.*?)(?:\s+UserId=|\s+HetJobIdSet=|\n|$)",
@@ -34,9 +36,9 @@ _SEFF = {
 
 
 def scontrol(content: str) -> tuple[pl.DataFrame, str]:
-    """Texts under `sacct`'s names of fields, one row a record, on a line or on many; and what was wrong (or empty).
+    """`scontrol show job` as texts under `sacct`'s field names, one row per record; and a fault, or an empty text.
 
-    Memory is asked for a node or for a CPU.
+    A record has one line or many. A memory request is per node or per CPU.
     """
     record = pl.col("record")
     memory = [
@@ -45,7 +47,7 @@ def scontrol(content: str) -> tuple[pl.DataFrame, str]:
         record.str.extract(r"\s(?:Alloc)?TRES=[^\s]*?\bmem=([^,\s]+)"),
     ]
     task = record.str.extract(r"\sArrayTaskId=(\S+)")
-    task = pl.when(task.str.contains(r"^\d+$")).then(task).otherwise("[" + task + "]")  # tasks that wait: 4-9%2
+    task = pl.when(task.str.contains(r"^\d+$")).then(task).otherwise("[" + task + "]")  # waiting tasks: 4-9%2
     part = record.str.extract(r"\sHetJobId=(\d+)") + "+" + record.str.extract(r"\sHetJobOffset=(\d+)")
     raw = _records(content, r"^JobId=").select(
         *(record.str.extract(pattern).alias(name) for name, pattern in _SCONTROL.items()),
@@ -58,7 +60,7 @@ def scontrol(content: str) -> tuple[pl.DataFrame, str]:
 
 
 def seff(content: str) -> tuple[pl.DataFrame, str]:
-    """The same of `seff`, which tells how much of a job's CPUs and memory was used."""
+    """The same for `seff`, which also prints how much of a job's CPUs and memory was used."""
     record = pl.col("record")
     each = record.str.extract(r"(?m)^Cores per node: (\d+)").cast(pl.Int64, strict=False)
     cores = record.str.extract(r"(?m)^Cores: (\d+)").cast(pl.Int64, strict=False)
@@ -71,7 +73,7 @@ def seff(content: str) -> tuple[pl.DataFrame, str]:
         ExitCode=record.str.extract(r"(?m)^State: \S+ \(exit code (\d+)\)") + ":0",
         AllocCPUS=pl.coalesce(each * nodes, cores).cast(pl.String),
         ReqMem=asked.struct.field("1") + asked.struct.field("2"),
-        # `seff` adds up all tasks; told is what a node used, as the limit is
+        # `seff` adds up all tasks; `jobs` holds the memory of one node, like the limit
         MaxRSS=(used.struct.field("1").cast(pl.Float64, strict=False) / nodes).round(3).cast(pl.String)
         + used.struct.field("2"),
     )

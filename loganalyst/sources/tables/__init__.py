@@ -1,1 +1,1 @@
-"""Rows of CSV and JSON: cells, the columns that count steps, and lines that are alike read at once."""
+"""Tables in CSV, JSON and Parquet: cells, step columns, and fast paths for uniform lines."""

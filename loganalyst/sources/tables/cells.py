@@ -10,23 +10,24 @@ import polars as pl
 
 from loganalyst.sources.files.lineblocks import Block
 
-ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # words for no value; `nan` is a value
+ABSENT = ("", "-", "--", "none", "null", "na", "n/a", "<na>")  # cells without a value; `nan` is a value
+# how old Visual C++ runtimes print NaN and infinity
 _WINDOWS = {"1.#inf": "inf", "-1.#inf": "-inf", "1.#qnan": "nan", "-1.#qnan": "nan", "1.#ind": "nan", "-1.#ind": "nan"}
-_UNIT = "\x1f"  # the unit separator of ASCII stands between cells on their way to polars: 30 times faster than lists
+_UNIT = "\x1f"  # ASCII's unit separator joins cells on their way to polars: 30 times faster than passing lists
 _LINES = {"line": pl.Int64, "cells": pl.String}
-_ASIDE = re.compile(r"#|^[^\S\n]*$", re.MULTILINE)  # a comment, or a line that is blank
-_NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"
-_WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'), [0.5]; no longer lists
+_ASIDE = re.compile(r"#|^[^\S\n]*$", re.MULTILINE)  # a comment (`# seed 1`) or a blank line
+_NUMBER = r"\s*([-+0-9.eE]+|nan|-?inf)\s*"  # 0.5, 1e-4, -inf
+_WRAPPED = (rf"^tensor\({_NUMBER}[,)]", rf"^\[{_NUMBER}\]$")  # tensor(0.5, device='cuda:0'); [0.5] but not [0.5, 1]
 _ODD = pl.col("odd").str
-_SIGNS = ["1.#", "tensor(", "["]  # in one of which there is a number
-_MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # what an odd cell may say
+_SIGNS = ["1.#", "tensor(", "["]  # a cell without any of these holds no wrapped number
+_MEANT = (_ODD.to_lowercase().replace(_WINDOWS), *map(_ODD.extract, _WRAPPED))  # how to read an odd cell
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Whole rows by column: the line where each begins, what stands in it, that as Float64 (NULL: no number).
+    """Whole rows by column: the line each begins in, its cells, and its cells as Float64 (NULL: not a number).
 
-    A column that holds only numbers stands in `texts` as numbers.
+    `texts` holds a column of numbers only as numbers.
     """
 
     lines: pl.Series
@@ -35,7 +36,7 @@ class Rows:
 
 
 def separator(lines: Sequence[str]) -> str:
-    """The delimiter of the first lines: the one of ``; , tab |`` that most lines have equally often outside quotes."""
+    """The delimiter of some lines, one of ``; , tab |``: the one whose count outside quotes agrees in most lines."""
     bare = ["".join(line.split('"')[::2]) for line in lines]
 
     def agreement(sep: str) -> tuple[int, int]:
@@ -43,17 +44,17 @@ def separator(lines: Sequence[str]) -> str:
         number, share = counts.most_common(1)[0] if counts else (0, 0)
         return share, number
 
-    # a decimal comma stands between semicolons: there the semicolon wins
+    # files with decimal commas use semicolons as delimiters, so the semicolon wins a tie
     return max(";,\t|", key=lambda sep: (agreement(sep)[0], sep == ";", agreement(sep)[1]))
 
 
 def parsed(lines: Sequence[str], sep: str) -> list[list[str]]:
-    """The rows of some lines."""
+    """The cells of some lines, row by row."""
     return _quoted("\n".join(lines), sep, 1)[1]
 
 
 def rows(block: Block, sep: str) -> tuple[pl.DataFrame, list[int]]:
-    """(line, cells) of every row that is neither blank nor a comment; the lines where a quote goes wrong."""
+    """(line, cells) of every row except blanks and comments, and the lines that begin a broken quote."""
     data = block.data.decode("utf-8")
     broken: list[int] = []
     if '"' in data:
@@ -75,7 +76,7 @@ def rows(block: Block, sep: str) -> tuple[pl.DataFrame, list[int]]:
 
 
 def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]], list[int]]:
-    """Line numbers and cells by the csv module; after a quote gone wrong it goes on with the next line."""
+    """Line numbers and cells, by the csv module. After a broken quote, reading goes on in the next line."""
     lines = [f"{row}\n" for row in data.replace("\r\n", "\n").removesuffix("\n").split("\n")]
     places: list[int] = []
     cells: list[list[str]] = []
@@ -99,18 +100,18 @@ def _quoted(data: str, sep: str, line: int) -> tuple[list[int], list[list[str]],
 
 
 def columns(frame: pl.DataFrame, header: Sequence[str], *, decimal_comma: bool) -> Rows:
-    """The cells of (line, cells) by column; a row that is too short holds nothing in the last ones."""
+    """The cells of (line, cells) by column. Short rows are filled with NULL."""
     cell = pl.col("cells").list
     texts = frame.select([cell.get(i, null_on_oob=True).str.strip_chars().alias(n) for i, n in enumerate(header)])
     some = [column.name for column in texts if column.cast(pl.Float64, strict=False).null_count()]
-    if some:  # words for no value are no numbers
-        texts = texts.with_columns([given(pl.col(n)) for n in some])
+    if some:  # only these columns can hold one of ABSENT
+        texts = texts.with_columns([with_values(pl.col(n)) for n in some])
     values = {column.name: numbers(column, decimal_comma=decimal_comma) for column in texts}
     return Rows(frame["line"], texts.to_dict(), values)
 
 
 def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
-    """Cells (stripped) as Float64, NULL where one is no number; overflow is ±Inf, `nan` NaN."""
+    """Stripped cells as Float64: NULL where a cell is not a number, ±Inf on overflow, NaN for `nan`."""
     if decimal_comma:
         column = column.str.replace(",", ".", literal=True)
     result = column.cast(pl.Float64, strict=False)
@@ -124,22 +125,22 @@ def numbers(column: pl.Series, *, decimal_comma: bool = False) -> pl.Series:
     return result.zip_with(result.is_not_null(), again)
 
 
-def given(column: pl.Expr) -> pl.Expr:
-    """The cells that hold something: blanks and the words for no value become NULL."""
+def with_values(column: pl.Expr) -> pl.Expr:
+    """The cells with a value: the words of ABSENT become NULL."""
     return pl.when(column.str.to_lowercase().is_in(ABSENT).not_()).then(column)
 
 
 def numeric(row: Sequence[str]) -> bool:
-    """Whether a row's cells are all numbers or empty, with at least one number."""
+    """Whether a row has at least one number and nothing but numbers and empty cells."""
     kept = _stripped(row).drop_nulls()
     return len(kept) > 0 and numbers(kept).null_count() == 0
 
 
 def all_numbers(row: Sequence[str]) -> bool:
-    """Whether each of a row's cells is a number."""
+    """Whether every cell of a row is a number."""
     return numbers(_stripped(row)).null_count() == 0
 
 
 def _stripped(row: Sequence[str]) -> pl.Series:
     cells = pl.Series("cell", row, dtype=pl.String).to_frame().select(pl.col("cell").str.strip_chars())
-    return cells.select(given(pl.col("cell"))).to_series()
+    return cells.select(with_values(pl.col("cell"))).to_series()

@@ -1,7 +1,7 @@
-"""Tables of delimited text: Lightning, Keras, YOLO, Stable-Baselines3, W&B and TensorBoard exports, or anyone's own.
+"""Tables of delimited text: Lightning, Keras, YOLO, Stable-Baselines3, exports of W&B and TensorBoard, and others.
 
-A row is a logged step, a column with numbers a metric. An empty cell is NULL, `nan` is NaN. A header that stands
-again in the middle begins a session: a program was started once more on the same file.
+A row is a logged step; a numeric column is a metric. An empty cell is NULL, `nan` is NaN. A header repeated among the
+rows begins a new session: the program was started again on the same file.
 """
 
 import json
@@ -22,24 +22,21 @@ from loganalyst.sources.tables import cells, csvexports, csvheader, csvuniform, 
 from loganalyst.sources.tables.cells import Rows
 from loganalyst.sources.tables.csvlosses import Losses
 from loganalyst.sources.tables.nulbytes import Hole, holed, pieces
-from loganalyst.sources.tables.stepcolumns import Axes, plain
+from loganalyst.sources.tables.stepcolumns import Axes, normalised
 
 NAME = "csv"
 
 _WRITERS = ("metrics.csv", "progress.csv", "results.csv", "monitor.csv")
-_TOLD = {
-    *stepcolumns.TIMES,
-    *stepcolumns.PARTS,
-    *stepcolumns.NAMES,
-}  # texts that are used, or say again what an axis says
-_MONITOR = {"r", "l", "t"}  # Stable-Baselines3: return, length and seconds since the start, a row an episode
-_MOST_COLUMNS = 5_000
-_PEEK = 20  # rows that tell which columns hold texts
-_SHOWN = 5  # names in a gap
+_USED_TEXTS = {*stepcolumns.TIMES, *stepcolumns.PARTS, *stepcolumns.NAMES}  # columns that no gap reports
+_MONITOR = {"r", "l", "t"}  # Stable-Baselines3's monitor: return, length and end (seconds) of each episode
+BLOCK = 4 << 20  # bytes
+_MAX_COLUMNS = 5_000
+_PEEK = 20  # rows from which text columns are recognised
+_NAMES_SHOWN = 5  # in a gap
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """How surely the file is a table of metrics: by its name, its header, and how alike its first rows are."""
+    """How sure it is that the file is a table of metrics: by its name, its header, and its first rows."""
     opening = text(head)
     lines = [n for n in opening.split("\n")[:40] if n.strip() and "\0" not in n and not n.startswith("#")]
     if not lines or (binary(head) and not holed(head)):
@@ -52,43 +49,42 @@ def sniff(path: Path, head: bytes) -> float:
 
 def _likeness(path: Path, header: list[str], body: list[list[str]]) -> float:
     listed = csvexports.comparison(header)
-    counted = (not listed and bool(stepcolumns.known(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
+    counted = (not listed and bool(stepcolumns.matching(header, csvheader.COUNTERS))) or set(header) >= _MONITOR
     if path.suffix.lower() not in {".csv", ".tsv"}:
         alike = len(body) > 1 and all(len(row) == len(header) and cells.numeric(row) for row in body)
-        listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt: a number a line
+        listed = len(header) == 1 and cells.numeric(header) and may_be_table(path.name)  # losses.txt
         return 0.6 if alike and (listed or (counted and len(header) > 1)) else 0.0
     if counted:
         return 1.0 if path.name.lower().endswith(_WRITERS) else 0.9
-    told = (
-        stepcolumns.TIMES if any("loss" in plain(name) for name in header) else ()
-    )  # times tell of a log beside a loss
+    # a log has a loss and may have times; without a loss, times look like a list of files
+    times = stepcolumns.TIMES if any("loss" in normalised(name) for name in header) else ()
     last = zip(header, body[-1], strict=False) if body else ()
-    listing = listed or not cells.all_numbers([cell for name, cell in last if cell and plain(name) not in told])
+    listing = listed or not cells.all_numbers([cell for name, cell in last if cell and normalised(name) not in times])
     return 0.2 if listing else 0.5
 
 
-def read(path: Path) -> Iterator[Tables]:
-    """The table's points; `session` counts its headers from 0, `line` is where the row begins."""
+def read(path: Path, *, size: int = BLOCK) -> Iterator[Tables]:
+    """The table's points. `session` counts its headers from 0; `line` is the line in which the row begins."""
     with opened(path) as file:
         head = file.read(1 << 16)
     if binary(head) and not holed(head):
-        why = f"binary data, no CSV: a NUL byte at offset {head.index(0)}"
+        why = f"binary data, not CSV: a NUL byte at offset {head.index(0)}"
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
     table = _Table(path)
-    for piece in chain.from_iterable(map(pieces, blocks(path))):
+    for piece in chain.from_iterable(map(pieces, blocks(path, size=size))):
         if isinstance(piece, Hole):
             table.losses.zeroed(piece)
         else:
             yield from table.feed(piece)
         if table.refused:
             break
-    yield table.rest()
+    yield table.gap_rows()
 
 
 @dataclass
 class _Table:
-    """What is known of one table while its blocks go by."""
+    """One table, and the state carried from block to block."""
 
     path: Path
     sep: str = ""
@@ -101,7 +97,7 @@ class _Table:
     refused: str = ""
     rows: int = 0
     found: bool = False
-    words: set[str] = field(default_factory=set)  # the columns that held texts, as far as is known
+    words: set[str] = field(default_factory=set)  # the columns that held texts so far
     unread: dict[str, None] = field(default_factory=dict)  # columns of texts, in order
     settings: dict[str, Leaf] = field(default_factory=dict)
     constants: Constants = field(default_factory=Constants)
@@ -111,45 +107,45 @@ class _Table:
         self.losses = Losses(self.path)
 
     def feed(self, block: Block) -> Iterator[Tables]:
-        """The points of one block, a header's rows after another's."""
+        """The points of one block."""
         if not self.sep:
             yield from self._open(block)
         if not self.header and self.sep:
             block = self._first_header(block)
         if self.refused or not self.sep:
             return
-        if self.header and (plain_rows := csvuniform.rows(block, self.sep, self.header, self.words)):
-            yield from self._points(plain_rows)
+        if self.header and (uniform := csvuniform.rows(block, self.sep, self.header, self.words)):
+            yield from self._points(uniform)
         else:
-            yield from self._careful(block)
+            yield from self._cell_by_cell(block)
 
-    def _careful(self, block: Block) -> Iterator[Tables]:
-        """The points of a block of which each cell is looked at."""
+    def _cell_by_cell(self, block: Block) -> Iterator[Tables]:
+        """The points of a block, with each cell looked at."""
         frame, broken = cells.rows(block, self.sep)
         for line in broken:
             self.losses.lines("rows with a quote that never closes", block, pl.Series([line]))
         at = 0
-        for place in csvheader.again(frame, self.header):
+        for place in csvheader.repeated_headers(frame, self.header):
             yield from self._points(self._rows(frame[at:place], block))
             self._begin(frame["cells"][place].to_list())
             at = place + 1
         yield from self._points(self._rows(frame[at:], block))
 
-    def rest(self) -> Tables:
-        """What was not read, as gaps."""
+    def gap_rows(self) -> Tables:
+        """The gaps of the whole file."""
         if self.refused:
             return Tables(gaps=gap(self.path, self.refused, 0, self.path.stat().st_size))
         rows = self.losses.gaps()
         if self.unread and self.found:
-            named = ", ".join(map(repr, islice(self.unread, _SHOWN))) + ", …" * (len(self.unread) > _SHOWN)
-            rows.append(gap(self.path, f"columns of texts are not read ({len(self.unread)}): {named}"))
+            named = ", ".join(map(repr, islice(self.unread, _NAMES_SHOWN))) + ", …" * (len(self.unread) > _NAMES_SHOWN)
+            rows.append(gap(self.path, f"text columns are not read ({len(self.unread)}): {named}"))
         if not self.found and not rows:
             nothing = "a header, no rows yet" if self.header else "no rows: the file is empty"
             rows = [gap(self.path, "no numeric column" if self.rows else nothing, 0)]
         return Tables(gaps=pl.concat(rows)) if rows else Tables()
 
     def _open(self, block: Block) -> Iterator[Tables]:
-        """Find the separator, and read the comment above the table: a monitor's is its configuration."""
+        """Find the separator, and read the comment above the table; Stable-Baselines3 puts settings there as JSON."""
         lines = [line for line in text(block.data[: 1 << 16]).split("\n")[:200] if line.strip()]
         above = [line for line in lines if line.startswith("#")]
         rows = [line for line in lines if not line.startswith("#")]
@@ -164,9 +160,9 @@ class _Table:
             yield config_of(facts, self.path, prefix="monitor.")
 
     def _first_header(self, block: Block) -> Block:
-        """Take the names from the first row or, where that holds numbers, from the comment above; else make some.
+        """Take the names from the first row or, if that has numbers, from the comment above; else invent names.
 
-        What is left is the block behind the header.
+        Returns the block behind the header.
         """
         end = block.data.find(b"\n", 1 << 16) + 1 or len(block.data)
         opening = cells.rows(replace(block, data=block.data[:end]), self.sep)[0]
@@ -176,8 +172,8 @@ class _Table:
         first = frame["cells"][0].to_list()
         headed = not cells.numeric(first)
         named = self.comment.split(self.sep)
-        made = csvheader.made(frame["cells"].head(_PEEK), self.path)
-        self._begin(first if headed else named if self.comment and len(named) == len(first) else made)
+        invented = csvheader.invented_names(frame["cells"].head(_PEEK), self.path)
+        self._begin(first if headed else named if self.comment and len(named) == len(first) else invented)
         below = frame[headed:]
         peek = cells.columns(below.head(_PEEK), self.header, decimal_comma=self.sep == ";")
         self.words = {n for n, column in peek.texts.items() if column.count() and not peek.values[n].count()}
@@ -185,21 +181,21 @@ class _Table:
 
     def _begin(self, names: Sequence[str]) -> None:
         """Start a session with the names of a header."""
-        if len(names) > _MOST_COLUMNS:
-            self.refused = f"no table of metrics: {len(names):,} columns; at most {_MOST_COLUMNS:,} are read"
+        if len(names) > _MAX_COLUMNS:
+            self.refused = f"not a table of metrics: {len(names):,} columns; at most {_MAX_COLUMNS:,} are read"
             names = []
         if csvexports.comparison(names):
-            self.refused = "a comparison of runs, one a row, and no curve: export the history of one run"
-        header = csvheader.unique(names, self.path)
+            self.refused = "a comparison of runs, one per row, without curves: export the history of one run"
+        header = csvheader.unique_names(names, self.path)
         self.unnamed = header[0] if names and not names[0].strip() else ""
         self.header, self.axes, self.session = header, None, self.session + 1
 
     def _rows(self, frame: pl.DataFrame, block: Block) -> Rows:
-        """The rows below one header by column; odd ones, and odd cells of columns of numbers, are told."""
+        """The rows below one header by column. Odd rows, and odd cells in numeric columns, become gaps."""
         frame = self.losses.whole_rows(frame, block, len(self.header))
         rows = cells.columns(frame, self.header, decimal_comma=self.sep == ";")
         for name in self.header:
-            if _numeric(rows.values[name], rows.texts[name]) and plain(name) not in stepcolumns.TIMES:
+            if _numeric(rows.values[name], rows.texts[name]) and normalised(name) not in stepcolumns.TIMES:
                 self.losses.odd_cells(name, rows, block)
         return rows
 
@@ -219,7 +215,7 @@ class _Table:
         words = {n: column for n, column in texts.items() if not values[n].count()}
         self.words = {n for n, column in words.items() if column.count()}
         unread = (n for n, column in texts.items() if n not in aside and not _numeric(values[n], column))
-        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and plain(n) not in _TOLD))
+        self.unread.update(dict.fromkeys(n for n in unread if texts[n].count() and normalised(n) not in _USED_TEXTS))
         index = self._index(rows)
         found = stepcolumns.wide_points(index, {n: values[n] for n in metrics}, words, self.path.name, self.constants)
         for piece in stepcolumns.batches(found):
@@ -227,7 +223,7 @@ class _Table:
             yield Tables(points=piece)
 
     def _configured(self, rows: Rows) -> Iterator[Tables]:
-        """The settings that stand in columns, once."""
+        """The settings that columns hold, each once."""
         found = csvexports.settings(rows.texts, rows.values)
         new = {name: value for name, value in found.items() if name not in self.settings}
         if new:
@@ -236,23 +232,25 @@ class _Table:
             yield Tables(config=config_table(items, self.path.name))
 
     def _aside(self, values: Mapping[str, pl.Series]) -> set[str]:
-        """The columns that are no metrics: axes, settings, pandas' index, and W&B's own."""
+        """The columns that are not metrics: axes, settings, pandas' index, and W&B's own."""
         assert self.axes is not None
         counted = {self.unnamed} if self.unnamed and not stepcolumns.fractions(values[self.unnamed]) else set()
         kept = {name for name, value in self.settings.items() if not csvexports.changes(values[name], value)}
         return self.axes.used | kept | csvexports.idle(values) | counted
 
     def _settle(self, values: Mapping[str, pl.Series], texts: Mapping[str, pl.Series]) -> None:
-        """Choose the axes; refuse texts that count nothing (a data set's listing, a comparison of runs)."""
+        """Choose the axes. Refuse a table of texts without any, such as a list of data files."""
         numeric = {n: column for n, column in values.items() if _numeric(column, texts[n])}
-        self.axes = Axes.choose({**numeric, **{n: texts[n] for n in stepcolumns.known(texts, stepcolumns.TIMES)}})
-        words = {plain(n) for n, column in texts.items() if column.count() and n not in numeric}
-        counted = self.axes.time or (self.axes.step and plain(self.axes.step) != "index")
+        self.axes = Axes.choose({**numeric, **{n: texts[n] for n in stepcolumns.matching(texts, stepcolumns.TIMES)}})
+        words = {normalised(n) for n, column in texts.items() if column.count() and n not in numeric}
+        counted = self.axes.time or (self.axes.step and normalised(self.axes.step) != "index")
         if not counted and words - {*stepcolumns.PARTS, *stepcolumns.NAMES}:
-            self.refused = "no table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+            self.refused = (
+                "not a table of metrics: texts and no step, epoch or time" if numeric else "no numeric column"
+            )
 
     def _index(self, rows: Rows) -> pl.DataFrame:
-        """Where each row stands: session, line, step, epoch and time."""
+        """The session, line, step, epoch and time of each row."""
         assert self.axes is not None
         values, count = rows.values, len(rows.lines)
         time = {self.axes.time: rows.texts[self.axes.time]} if self.axes.time else {}
@@ -270,5 +268,5 @@ class _Table:
 
 
 def _numeric(values: pl.Series, texts: pl.Series) -> bool:
-    """Whether a column is one of numbers: at least half of what stands in it."""
+    """Whether at least half of the non-empty cells of a column are numbers."""
     return 2 * values.count() >= texts.count() > 0

@@ -1,27 +1,28 @@
-"""What tracking tools put into the headers of their tables: runs, twins, settings, and whole comparisons of runs."""
+"""Headers that tracking tools write: run names, MIN and MAX twins, settings, and comparisons of whole runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
 from loganalyst.sources.files.flatten import Leaf
-from loganalyst.sources.tables.stepcolumns import plain
+from loganalyst.sources.tables.stepcolumns import normalised
 
-OWN = ("_step", "_runtime", "_timestamp")  # W&B's columns: where a row stands, no metric
-_TWINS = ("__MIN", "__MAX")  # of the points W&B's page put into one
-_BETWEEN = " - "  # run and metric, in the header of a download from W&B's page
-_SETTING = "config/"  # Ray Tune
-_COMPARISONS = ({"run_id", "name"}, {"run_id", "start_time"}, {"name", "state", "created"})  # MLflow's page, W&B's
+OWN = ("_step", "_runtime", "_timestamp")  # W&B's own columns, which are not metrics
+_TWINS = ("__MIN", "__MAX")  # columns of the range of the points that W&B's page merged into one
+_BETWEEN = " - "  # between run and metric: `run-7 - train/loss`, as W&B's page downloads it
+_SETTING = "config/"  # prefix of settings in Ray Tune's tables
+# columns that only a download of a list of runs has: two of MLflow's page, one of W&B's
+_COMPARISONS = ({"run_id", "name"}, {"run_id", "start_time"}, {"name", "state", "created"})
 
 
 def comparison(header: Collection[str]) -> bool:
-    """Whether a row is a run: the download of a list of runs from MLflow's or W&B's page."""
-    names = {plain(name) for name in header}
+    """Whether each row is a whole run: a list of runs, downloaded from MLflow's or W&B's page."""
+    names = {normalised(name) for name in header}
     return any(names >= marks for marks in _COMPARISONS)
 
 
 def unmarked(header: Sequence[str]) -> list[str]:
-    """The names of a download from W&B's page: without the run where there is one, else as `run/metric`."""
+    """The header of a download from W&B's page: `metric` if it has one run, else `run/metric`."""
     there = set(header)
     twinned = [n for n in header if _BETWEEN in n and all(n + end in there for end in _TWINS)]
     runs = {name.rsplit(_BETWEEN, 1)[0] for name in twinned}
@@ -36,7 +37,7 @@ def unmarked(header: Sequence[str]) -> list[str]:
 
 
 def idle(values: Mapping[str, pl.Series]) -> set[str]:
-    """The columns that say nothing of their own: W&B's `_step` and the like, and twins equal to what they are of."""
+    """The columns that add no information: W&B's own, and twins that equal their main column."""
     found = {name for name in values if _base(name).rsplit("/", 1)[-1] in OWN}
     for name in values.keys() - found:
         base = _base(name)
@@ -50,12 +51,12 @@ def _base(name: str) -> str:
 
 
 def settings(texts: Mapping[str, pl.Series], values: Mapping[str, pl.Series]) -> dict[str, Leaf]:
-    """The first value of each column that holds a setting (Ray Tune's `config/lr`)."""
+    """The first value of each column that holds a setting, such as Ray Tune's `config/lr`."""
     found: dict[str, Leaf] = {}
     for name in texts:
-        if name.startswith(_SETTING) and (given := texts[name].drop_nulls()).len():
+        if name.startswith(_SETTING) and (with_values := texts[name].drop_nulls()).len():
             number = values[name].drop_nulls()
-            found[name] = _whole(number[0]) if number.len() else str(given[0])
+            found[name] = _as_integer(number[0]) if number.len() else str(with_values[0])
     return found
 
 
@@ -65,11 +66,11 @@ def key(name: str) -> str:
 
 
 def changes(column: pl.Series, setting: Leaf) -> bool:
-    """Whether a setting does not keep its value, as in population based training: then it is a curve."""
+    """Whether a setting changes, as in population based training. Then it is a curve."""
     if not isinstance(setting, int | float):
         return False
     return bool((column.drop_nulls() != setting).any())
 
 
-def _whole(value: float) -> Leaf:
+def _as_integer(value: float) -> Leaf:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value

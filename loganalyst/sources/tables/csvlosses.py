@@ -1,4 +1,4 @@
-"""What of a table could not be used: rows and cells counted by reason, stretches of NUL bytes told one by one."""
+"""The rows and cells of a table that could not be used, counted by reason, and its stretches of NUL bytes."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,17 +9,17 @@ from loganalyst.sources.files.lineblocks import Block, gap
 from loganalyst.sources.tables.cells import Rows
 from loganalyst.sources.tables.nulbytes import Hole
 
-_MOST_HOLES = 20  # told one by one
+_MAX_HOLES_LISTED = 20  # stretches of NUL bytes with a gap row of their own
 
 
 @dataclass(frozen=True)
 class _Loss:
-    """Cells or rows that could not be used for one reason."""
+    """The cells or rows that could not be used for one reason; line and offset are those of the first."""
 
     count: int
     line: int
     offset: int | None
-    extent: int | None  # of the one, if it is one, in bytes
+    extent: int | None  # in bytes, if `count` is 1
     example: str = ""
 
 
@@ -32,20 +32,21 @@ class Losses:
     reasons: dict[str, _Loss] = field(default_factory=dict)
 
     def gaps(self) -> list[pl.DataFrame]:
-        """One row each hole and reason."""
-        told = ((f"{x.count} {what}, the first in line {x.line}{x.example}", x) for what, x in self.reasons.items())
-        return [*self.holes, *(gap(self.path, why, x.offset, x.extent) for why, x in told)]
+        """One gap row per hole and per reason."""
+        reasons = ((f"{x.count} {what}, the first in line {x.line}{x.example}", x) for what, x in self.reasons.items())
+        return [*self.holes, *(gap(self.path, why, x.offset, x.extent) for why, x in reasons)]
 
     def zeroed(self, hole: Hole) -> None:
-        """Remember lines that are lost."""
-        if len(self.holes) < _MOST_HOLES:
+        """Add a stretch of lines with NUL bytes."""
+        if len(self.holes) < _MAX_HOLES_LISTED:
             self.holes.append(gap(self.path, f"NUL bytes from line {hole.line} on", hole.offset, hole.extent))
         else:
             self._count("more stretches of NUL bytes", _Loss(1, hole.line, hole.offset, None))
 
     def whole_rows(self, frame: pl.DataFrame, block: Block, width: int) -> pl.DataFrame:
-        """(line, cells) without the rows whose cells cannot be told apart: too many, or cut off at the file's end or at
-        their own beginning.
+        """(line, cells) without the rows whose cells cannot be assigned to columns.
+
+        Such rows have too many cells, are cut off at the end of the file, or lack their beginning.
         """
         found = pl.col("cells").list
         filled = found.slice(width).list.join("").str.strip_chars() != ""
@@ -63,21 +64,21 @@ class Losses:
         return frame.filter(~(more | cut | torn))
 
     def odd_cells(self, name: str, rows: Rows, block: Block) -> None:
-        """The cells of a column of numbers that are none."""
+        """Count the cells of a numeric column that are not numbers."""
         column, values = rows.texts[name], rows.values[name]
         if values.null_count() > column.null_count():
             odd = values.is_null() & column.is_not_null()
             example = f": {column.filter(odd)[0][:40]!r}"
-            self.lines(f"cells of column {name!r} are no numbers", block, rows.lines.filter(odd), example)
+            self.lines(f"cells of column {name!r} are not numbers", block, rows.lines.filter(odd), example)
 
     def lines(self, what: str, block: Block, lines: pl.Series, example: str = "") -> None:
-        """Count the lines of a block for this reason."""
+        """Count some lines of a block under a reason."""
         if not len(lines):
             return
         line = lines[0]
         begin = block.begin(line)
         row = block.data[begin : block.data.find(b"\n", begin) + 1 or None]
-        # a row in quotes may go on in the next line
+        # a quoted row may continue in the next line, so its extent is unknown
         extent = block.extent(row) if len(lines) == 1 and block.offset is not None and b'"' not in row else None
         self._count(what, _Loss(len(lines), line, block.at(begin), extent, example))
 
@@ -88,7 +89,7 @@ class Losses:
 
 
 def _without_beginning(frame: pl.DataFrame, odd: pl.Series) -> pl.Series:
-    """Whether a row begins with something else than the whole number (or nothing) with which all others do."""
+    """Whether a row begins with something else, where all other rows begin with a whole number or an empty cell."""
     whole = frame["cells"].list.first().str.strip_chars().str.contains(r"^\d*$")
-    told = whole.filter(~odd)
-    return ~whole if len(told) and told.all() else pl.repeat(False, frame.height, eager=True)
+    others = whole.filter(~odd)
+    return ~whole if len(others) and others.all() else pl.repeat(False, frame.height, eager=True)

@@ -1,7 +1,7 @@
-"""Rows that are all alike, read by polars at once: one number or text a cell, as many cells as names.
+"""The fast path for uniform rows, parsed by polars in one call: each row has one number or text for each name.
 
-Anything else (ragged or blank rows, comments, headers that stand again, cells that are neither) is left to `cells`,
-which looks at each cell: there are then no columns here.
+Blocks with anything else (ragged or blank rows, comments, repeated headers, odd cells) are left to `cells`, which
+looks at each cell.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,26 +11,26 @@ import polars as pl
 
 from loganalyst.model import constant
 from loganalyst.sources.files.lineblocks import Block, count
-from loganalyst.sources.tables.cells import ABSENT, Rows, given
+from loganalyst.sources.tables.cells import ABSENT, Rows, with_values
 
 _ABSENT = sorted({spelt for word in ABSENT if word for spelt in (word, word.upper(), word.title())})
 
 
 def rows(block: Block, sep: str, header: Sequence[str], words: Collection[str]) -> Rows | None:
-    """The rows of a block below `header`, the columns `words` as texts; None where one of them is not plain."""
+    """The rows of a block below `header`, with the columns `words` as texts; None where a row is not uniform."""
     height = block.breaks + (not block.data.endswith(b"\n"))
-    # polars panics on a quote that never closes at the end of the data (2.1)
+    # polars panics where the data end inside a quote (2.1)
     odd = b'"' in block.data and (words or count(block.data, b'"') % 2)
     if odd or b"#" in block.data:
         return None
-    # looking for words costs a third of the time, so it is tried without
+    # `null_values` costs a third of the time, so the first attempt goes without it
     frame = _frame(block.data, sep, header, words, None)
     if frame is None:
         frame = _frame(block.data, sep, header, words, _ABSENT)
     if frame is None or frame.height != height or not _filled(frame, block.data, sep):
         return None
     if words:
-        frame = frame.with_columns([given(pl.col(n).str.strip_chars()) for n in header if n in words])
+        frame = frame.with_columns([with_values(pl.col(n).str.strip_chars()) for n in header if n in words])
     texts = frame.to_dict()
     if any(texts[n].cast(pl.Float64, strict=False).count() for n in words):
         return None
@@ -56,12 +56,13 @@ def _frame(
 
 
 def _filled(frame: pl.DataFrame, data: bytes, sep: str) -> bool:
-    """Whether all rows have a cell a column. Polars ends shorter rows in NULL, and refuses longer ones but for one more
-    cell that is empty.
+    """Whether every row has one cell per column.
+
+    Polars fills short rows with NULL. It rejects longer rows, except for one more cell that is empty.
     """
     if not frame.to_series(-1).null_count():
         return True
     text = np.frombuffer(data, np.uint8)
-    parted, ended = np.flatnonzero(text == ord(sep)), np.flatnonzero(text == ord("\n"))
-    upto = np.searchsorted(parted, ended if data.endswith(b"\n") else np.append(ended, len(data)))
-    return bool(frame.width > 1 and (np.diff(upto, prepend=0) == frame.width - 1).all())
+    separators, breaks = np.flatnonzero(text == ord(sep)), np.flatnonzero(text == ord("\n"))
+    before = np.searchsorted(separators, breaks if data.endswith(b"\n") else np.append(breaks, len(data)))
+    return bool(frame.width > 1 and (np.diff(before, prepend=0) == frame.width - 1).all())

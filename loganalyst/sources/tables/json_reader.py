@@ -1,7 +1,8 @@
-"""Metrics in JSON: an object a line (detectron2, mmengine, DETR, Ray Tune …), a list of objects, a Hugging Face trainer
-state, lists of numbers by metric (Keras' History), or the same by number, index or part (`jsonfolded`).
+"""Metrics in JSON.
 
-Nested names are joined with ``/``. Bare NaN and Infinity are numbers; true, false and texts are no metrics.
+Forms: one object per line (detectron2, mmengine, DETR, Ray Tune …), a list of objects, a Hugging Face trainer state,
+lists of numbers by metric (Keras' History), and the forms of `jsonfolded`. Nested names are joined with ``/``. Bare NaN
+and Infinity are numbers. true, false and texts are not metrics.
 """
 
 import json
@@ -20,75 +21,87 @@ from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.lineblocks import Block, blocks, gap, place, text
 from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.tables import jsonlines, stepcolumns
-from loganalyst.sources.tables.jsonlines import Lines
+from loganalyst.sources.tables.jsonlines import MAX_CHUNK_LINES, MIN_LINES, Lines
 from loganalyst.sources.tables.jsonrows import Log
-from loganalyst.sources.tables.jsonshape import loaded, number_lists, shape
+from loganalyst.sources.tables.jsonshape import number_lists, parse_json, shape
 from loganalyst.sources.tables.jsonvalues import values
 
 NAME = "json"
 
-_SUMMARIES = {"wandb-summary.json"}  # the last values of a history that the run's own file holds
+_SUMMARIES = {"wandb-summary.json"}  # has a reader of its own
 _SCORES = {"log_history": 1.0, "history": 0.8, "array": 0.7}
-_LARGEST = 256 << 20  # bytes of a file that must be read as a whole
-_BLOCK = 4 << 20  # bytes
+_MAX_WHOLE = 256 << 20  # bytes of a file that must be read as a whole
+BLOCK = 4 << 20  # bytes
 _DECODER = json.JSONDecoder()
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """How surely the file holds metrics: by the shape of its opening, and whether its rows count steps."""
+    """How sure it is that the file holds metrics: by its shape, and whether its rows have steps."""
     opening = text(head)
     kind = None if path.name in _SUMMARIES or not opening.strip() else shape(path, opening)
     if kind != "lines":
         return _SCORES.get(kind or "", 0.0)
-    rows = [row for line in opening.split("\n")[:20] if isinstance(row := loaded(line), dict)]
+    rows = [row for line in opening.split("\n")[:20] if isinstance(row := parse_json(line), dict)]
     keys = {key: None for row in rows for key, _ in values(row)}
-    if stepcolumns.known(keys, (*stepcolumns.STEPS, *stepcolumns.EPOCHS)):
+    if stepcolumns.matching(keys, (*stepcolumns.STEPS, *stepcolumns.EPOCHS)):
         return 0.95
     return 0.6 if len(keys) > 1 else 0.3
 
 
-def read(path: Path) -> Iterator[Tables]:
-    """The file's points, in file order; what else a trainer state or a Ray result holds as config."""
-    yield from resume(path, None)
+def read(path: Path, **limits: int) -> Iterator[Tables]:
+    """The file's points in file order; `config` rows for the settings of a trainer state or a Ray result."""
+    yield from resume(path, None, **limits)
 
 
-def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    """As `read`, behind `mark`. Only lines grow; other files are read whole each time."""
+def resume(
+    path: Path,
+    mark: Mark | None,
+    *,
+    block: int = BLOCK,
+    min_lines: int = MIN_LINES,
+    chunk_lines: int = MAX_CHUNK_LINES,
+) -> Generator[Tables, None, Mark | None]:
+    """As `read`, from `mark` on. Files of lines can grow; other files are read whole each time."""
     with opened(path) as file:
         kind = shape(path, text(file.read(1 << 16)))
     if kind == "lines":
-        return (yield from _read_lines(path, mark))
-    if path.stat().st_size > _LARGEST:
-        yield Tables(gaps=gap(path, f"larger than {_LARGEST >> 20} MiB and not an object a line", 0))
+        limits = {"min_lines": min_lines, "chunk_lines": chunk_lines}
+        return (yield from _read_lines(path, mark, block, limits))
+    if path.stat().st_size > _MAX_WHOLE:
+        yield Tables(gaps=gap(path, f"larger than {_MAX_WHOLE >> 20} MiB and not an object a line", 0))
     else:
         yield from _read_whole(path, whole(path), kind)
     return None
 
 
-def _read_lines(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    """The points of the lines behind `mark`. What is read for good are whole blocks, so that blocks, and with them the
-    axes that the first one tells, are the same wherever reading stopped.
+def _read_lines(
+    path: Path, mark: Mark | None, size: int, limits: Mapping[str, int]
+) -> Generator[Tables, None, Mark | None]:
+    """The points of the lines behind `mark`.
+
+    A mark is set only behind a full block. So the blocks, and the axes chosen from the first, do not depend on where
+    reading stopped before.
     """
-    log = Log.of(path, mark.state["log"]) if mark else Log(path)
+    log = Log.restored(path, mark.state["log"]) if mark else Log(path)
     offset, line = (mark.offset, mark.state["line"]) if mark else (0, 1)
     kept = Counter(mark.kept if mark else {})
     behind = mark or Mark(0, {}, {"line": 1, "log": log.state()})
-    for block in blocks(path, size=_BLOCK, offset=offset, line=line, quoted=False):
-        for tables in _block(log, block):
+    for block in blocks(path, size=size, offset=offset, line=line, quoted=False):
+        for tables in _block(log, block, limits):
             kept.update({f.name: getattr(tables, f.name).height for f in fields(Tables)})
             yield tables
-        begin, offset = offset, block.at(len(block.data)) or 0  # UTF-16 has none: it cannot be entered in its middle
+        begin, offset = offset, block.at(len(block.data)) or 0  # UTF-16 has no offset: reading cannot resume within it
         line = block.line + block.breaks
-        if offset - begin > _BLOCK and block.data.endswith(b"\n"):  # whatever is appended, this block ends here
+        if offset - begin > size and block.data.endswith(b"\n"):  # appended lines cannot change this block
             behind = Mark(offset, dict(kept), {"line": line, "log": log.state()})
-    yield log.rest()
+    yield log.gap_rows()
     return behind
 
 
-def _block(log: Log, block: Block) -> Iterator[Tables]:
-    """The points of a block: of lines that are alike by column, of the others as the parser reads each."""
-    lines = Lines.of(block.data)
-    wide, left = jsonlines.read(lines)
+def _block(log: Log, block: Block, limits: Mapping[str, int]) -> Iterator[Tables]:
+    """The points of a block: most lines are decoded in bulk, the others by the parser."""
+    lines = Lines.split(block.data)
+    wide, left = jsonlines.read(lines, **limits)
     records: list[dict[str, Any]] = []
     places: list[int] = []
     for nth in left.tolist():
@@ -102,10 +115,10 @@ def _block(log: Log, block: Block) -> Iterator[Tables]:
 
 
 def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:
-    """The objects a line begins with (two writers may share one), and how many bytes of it they take."""
+    """The objects at the start of a line, and their length in bytes. Two writers may share a line: `{…}{…}`."""
     if not line.strip():
         return [], len(line)
-    if content.startswith('{"'):  # the usual line: one object to its end
+    if content.startswith('{"'):  # the usual line: exactly one object
         with suppress(ValueError, RecursionError):
             data, end = _DECODER.raw_decode(content)
             if end == len(content):
@@ -120,7 +133,7 @@ def _objects(line: bytes, content: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
-    """The intact values from `at` on, commas between; where that ends, and whether it ends with a ``]``."""
+    """The intact values from `at` on, separated by commas; the offset behind them; whether a ``]`` follows."""
     found: list[Any] = []
     while True:
         while at < len(content) and content[at] in " \t\r\n,":
@@ -133,9 +146,9 @@ def _elements(content: str, at: int) -> tuple[list[Any], int, bool]:
 
 
 def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
-    """A file that is one value; where it breaks off, what its list held so far."""
+    """The tables of a file that is one JSON value. If a list breaks off, its intact entries are read."""
     content = text(raw)
-    data, log = loaded(content), Log(path)
+    data, log = parse_json(content), Log(path)
     if kind == "history" and isinstance(data, dict):
         yield from log.lists(number_lists(data))
         facts = [(key, value) for key, value in data.items() if not isinstance(value, dict | list)]
@@ -152,11 +165,11 @@ def _read_whole(path: Path, raw: bytes, kind: str | None) -> Iterator[Tables]:
             yield Tables(gaps=gap(path, why, offset, len(raw) - offset))
     else:
         yield Tables(gaps=gap(path, "no metrics in this JSON" if data is not None else "broken JSON", 0, len(raw)))
-    yield log.rest()
+    yield log.gap_rows()
 
 
 def _trainer_state(log: Log, state: Mapping[str, Any]) -> Iterator[Tables]:
-    """Hugging Face: the history as points; the run's totals (its last entry) and the state's own fields as config."""
+    """Hugging Face: the history as points; the totals (its last entry) and the other fields of the state as config."""
     history = state.get("log_history")
     entries = _dicts(history if isinstance(history, list) else [])
     yield from log.records([entry for entry in entries if "train_runtime" not in entry])

@@ -1,4 +1,4 @@
-"""What the lines of a log hold, learned from some of them: names and types, by which msgspec reads the others."""
+"""The schema of JSON lines, learned from some of them, as a msgspec type that decodes the others."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from loganalyst.sources.tables.jsonvalues import DEEPEST, LONGEST_LIST, MEDIA, meant, tells
+from loganalyst.sources.tables.jsonvalues import MAX_DEPTH, MAX_LIST, MEDIA, is_text_column, number_in
 
 Floats = npt.NDArray[np.float64]
 Column = Floats | list[str | None]
 Kind = Union["Scalar", "Array", "Object"]
 
-_ABSENT_BITS = 0x7FF8_0000_0000_0ABC  # a NaN that no text of JSON is read as
+_ABSENT_BITS = 0x7FF8_0000_0000_0ABC  # a NaN with a payload that no JSON text is parsed to
 ABSENT = float(np.array(_ABSENT_BITS).view(np.float64))
-_MEDIA_NOT = Annotated[str, msgspec.Meta(pattern=f"^(?!{MEDIA}$)")]
+_NOT_MEDIA = Annotated[str, msgspec.Meta(pattern=f"^(?!{MEDIA}$)")]
 
 
-class OddError(ValueError):
-    """Values that types of this kind cannot tell; their lines are left to the parser."""
+class NotUniformError(ValueError):
+    """Values that no such schema can describe; their lines are left to the parser."""
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """Numbers (float), texts, truth values, nulls: all types that were seen. Settings (Raw) are not looked at."""
+    """All types seen: numbers (float), texts, booleans, nulls. Settings (Raw) are not decoded."""
 
     types: frozenset[Any]
     size = 1
@@ -36,26 +36,26 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Array:
-    """A list of up to `length` items (a power of two, or none); `items` is what all of them may be."""
+    """A list of up to `length` items (a power of two, or 0), each of kind `items`."""
 
     items: Kind
     length: int
 
     @property
     def size(self) -> int:
-        """How many cells of a table it takes."""
+        """How many cells of a table it fills."""
         return max(self.length * self.items.size, 1)
 
 
 @dataclass(frozen=True)
 class Object:
-    """All keys that were seen; each may be absent."""
+    """All keys seen, each of which may be absent."""
 
     fields: tuple[tuple[str, Kind], ...] = ()
 
     @property
     def size(self) -> int:
-        """How many cells of a table it takes."""
+        """How many cells of a table it fills."""
         return 1 + sum(kind.size for _, kind in self.fields)
 
 
@@ -65,27 +65,27 @@ NULL = Scalar(frozenset({type(None)}))
 
 
 def kind_of(record: Mapping[str, Any]) -> Object:
-    """What an object is whose values are metrics and, under `config`, settings. OddError where it has media."""
+    """The kind of an object of metrics and, under `config`, settings. NotUniformError where it contains media."""
     if "config" in record and not (record["config"] and isinstance(record["config"], dict)):
-        raise OddError
+        raise NotUniformError
     return Object(tuple((key, _SETTINGS if key == "config" else _kind(value, 1)) for key, value in record.items()))
 
 
 def _kind(value: Any, depth: int) -> Kind:
-    if isinstance(value, dict | list) and (depth > DEEPEST or MEDIA in value):
-        raise OddError
+    if isinstance(value, dict | list) and (depth > MAX_DEPTH or MEDIA in value):
+        raise NotUniformError
     if isinstance(value, dict):
         return Object(tuple((key, _kind(inner, depth + 1)) for key, inner in value.items()))
     if isinstance(value, list):
-        if len(value) > LONGEST_LIST:
-            raise OddError
+        if len(value) > MAX_LIST:
+            raise NotUniformError
         kinds = [_kind(inner, depth + 1) for inner in value]
         return Array(reduce(merged, kinds) if kinds else NULL, 1 << (len(value) - 1).bit_length() if kinds else 0)
     return Scalar(frozenset({float if type(value) is int else type(value)}))
 
 
 def merged(one: Kind, other: Kind) -> Kind:
-    """What may be of either kind. OddError where msgspec has no type for that."""
+    """The kind that covers both. NotUniformError where msgspec has no such type."""
     match one, other:
         case Scalar(), Scalar():
             return Scalar(one.types | other.types)
@@ -98,12 +98,12 @@ def merged(one: Kind, other: Kind) -> Kind:
             return Object(tuple(fields.items()))
     if NULL in (one, other):
         return one if other == NULL else other
-    raise OddError
+    raise NotUniformError
 
 
 @lru_cache(256)
 def struct(kind: Object) -> type[msgspec.Struct]:
-    """The type of its rows. OddError where a key cannot be a field's name."""
+    """The msgspec type of its rows. NotUniformError where a key cannot be the name of a field."""
     fields = [
         (f"f{i}", _type(inner), msgspec.field(name=key, default=_default(inner)))
         for i, (key, inner) in enumerate(kind.fields)
@@ -111,7 +111,7 @@ def struct(kind: Object) -> type[msgspec.Struct]:
     try:
         return msgspec.defstruct("Row", fields, gc=False, forbid_unknown_fields=True)
     except ValueError as error:  # quotes, backslashes, half a surrogate pair
-        raise OddError from error
+        raise NotUniformError from error
 
 
 def _type(kind: Kind, text: Any = str) -> Any:
@@ -119,7 +119,7 @@ def _type(kind: Kind, text: Any = str) -> Any:
         case Object():
             return struct(kind) | None
         case Array():
-            return Annotated[list[_type(kind.items, _MEDIA_NOT)], msgspec.Meta(max_length=kind.length)] | None  # type: ignore[misc]
+            return Annotated[list[_type(kind.items, _NOT_MEDIA)], msgspec.Meta(max_length=kind.length)] | None  # type: ignore[misc]
         case Scalar():
             return Union[tuple(text if t is str else t for t in sorted(kind.types, key=repr))]  # noqa: UP007
 
@@ -131,9 +131,9 @@ def _default(kind: Kind) -> Any:
 
 
 def columns(kind: Object, rows: Sequence[Any], prefix: str = "") -> Iterator[tuple[str, Column]]:
-    """The columns of some rows: numbers, ABSENT where there is none; texts only where they say something.
+    """The columns of some rows: numbers (ABSENT: none), and the texts of columns that `is_text_column` names.
 
-    OddError where a column is both.
+    NotUniformError where such a column also holds other values.
     """
     for i, (key, inner) in enumerate(kind.fields):
         yield from _column(inner, map(attrgetter(f"f{i}"), rows), len(rows), prefix + key)
@@ -155,13 +155,13 @@ def _column(kind: Kind, values: Iterable[Any], height: int, name: str) -> Iterat
 def _leaf(types: frozenset[Any], values: Iterable[Any], height: int, name: str) -> Iterator[tuple[str, Column]]:
     if types == _NUMBER.types:
         yield name, np.fromiter(values, np.float64, height)
-    elif str in types and tells(name):
+    elif str in types and is_text_column(name):
         if types - {str, type(None)}:
-            raise OddError
+            raise NotUniformError
         yield name, list(values)
     elif str in types:
         cells = list(values)
-        numbers = {text: n for text in {*cells} if isinstance(text, str) and (n := meant(text)) is not None}
+        numbers = {text: n for text in {*cells} if isinstance(text, str) and (n := number_in(text)) is not None}
         if numbers or float in types:
             yield name, np.array([c if type(c) is float else numbers.get(c, ABSENT) for c in cells])
     elif float in types:
@@ -169,6 +169,6 @@ def _leaf(types: frozenset[Any], values: Iterable[Any], height: int, name: str) 
 
 
 def absent(numbers: Floats) -> npt.NDArray[np.bool_]:
-    """Where a column has no number."""
+    """Which cells of a column have no number."""
     found: npt.NDArray[np.bool_] = numbers.view(np.int64) == _ABSENT_BITS
     return found

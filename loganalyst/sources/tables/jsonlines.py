@@ -1,7 +1,7 @@
-"""Lines of JSON, most of which hold the same names and types: read by msgspec, at once.
+"""Lines of JSON of which most share one schema: msgspec decodes them in bulk.
 
-What they hold is learned, block by block, from the first line and from those that do not fit it; what then does not fit
-is left to the parser. So a block gives the same wherever reading stopped before.
+The schema is learned anew for each block, so that a block gives the same rows wherever reading stopped before. It
+comes from the first line and from lines that did not fit. Lines that still do not fit are left to the parser.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,21 +18,22 @@ from loganalyst.sources.tables import jsonnonfinite
 from loganalyst.sources.tables.jsonkinds import (
     ABSENT,
     Column,
+    NotUniformError,
     Object,
-    OddError,
     absent,
     columns,
     kind_of,
     merged,
     struct,
 )
-from loganalyst.sources.tables.jsonshape import loaded
+from loganalyst.sources.tables.jsonshape import parse_json
 
-FEWEST = 32  # lines; with less the parser is as fast
-_CHUNK, _CELLS = 2048, 1 << 14  # lines, and values in them that fit into a processor's cache
-_MOST_LEARNED = 64  # lines of a chunk that something is learned from
-_MOST_TIMES = 8  # that a kind grows in a block
-_MOST_CELLS = 2000  # of a row: msgspec looks for a key that is out of order among all
+MIN_LINES = 32  # of a block; with fewer the parser is as fast
+MAX_CHUNK_LINES = 2048  # decoded at once
+_CHUNK_CELLS = 1 << 14  # values decoded at once; they fit into a processor's cache
+_MAX_LINES_LEARNED = 64  # of the lines in a chunk that did not fit
+_MAX_RELEARNED = 8  # times that the schema of a block may grow
+_MAX_ROW_CELLS = 2000  # msgspec searches all fields for a key that is out of order
 _ERRORS = (msgspec.MsgspecError, RecursionError)
 
 Ints = npt.NDArray[np.int64]
@@ -41,15 +42,15 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Lines:
-    """The bytes of a block (UTF-8) and where its lines are."""
+    """The bytes of a block (UTF-8), and where each line begins and ends."""
 
     data: bytes
     begins: Ints
     ends: Ints
 
     @classmethod
-    def of(cls, data: bytes) -> "Lines":
-        """The lines of a block."""
+    def split(cls, data: bytes) -> "Lines":
+        """Find the lines of a block."""
         breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
         ends = breaks if data.endswith(b"\n") else np.append(breaks, len(data))
         return cls(data, np.append(0, ends[:-1] + 1), ends)
@@ -58,16 +59,16 @@ class Lines:
         return len(self.ends)
 
     def line(self, nth: int) -> bytes:
-        """A line without its end."""
+        """One line, without its line break."""
         return self.data[self.begins[nth] : self.ends[nth]]
 
-    def some(self, begin: int, end: int) -> memoryview:
-        """The lines from `begin` to before `end`, as they stand."""
+    def span(self, begin: int, end: int) -> memoryview:
+        """The bytes of the lines from `begin` up to `end`."""
         return memoryview(self.data)[self.begins[begin] : self.ends[end - 1]]
 
     @cached_property
     def braced(self) -> Mask:
-        """Which lines begin with ``{`` and end with ``}``: no JSON value holds a line break between these two."""
+        """Which lines begin with ``{`` and end with ``}``, so that no value continues in the next line."""
         codes = np.frombuffer(self.data, np.uint8)
         braced: Mask = (codes[self.begins] == ord("{")) & (codes[self.ends - 1] == ord("}"))
         return braced
@@ -75,8 +76,10 @@ class Lines:
 
 @dataclass(frozen=True)
 class Wide:
-    """Lines that were read at once: their places among the lines of a block; columns of Float64 or, where they say
-    something, of texts; the settings among them that come first, and their line.
+    """The lines that were decoded in bulk.
+
+    `rows`: their positions in the block. `columns`: Float64, or String for the columns that `is_text_column` names.
+    `settings`: the position and content of the first `config` object.
     """
 
     rows: Ints
@@ -85,30 +88,31 @@ class Wide:
 
 
 class _Reading:
-    """What is known of a block's lines as they go by."""
+    """The schema of a block, as far as it has been learned."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: Lines, chunk_lines: int) -> None:
         self.lines = self.original = lines
-        # cells of a row: more than lines have bytes for would cost more than the parser
-        self.room = min(_MOST_CELLS, len(lines.data) // len(lines) // 2)
-        self.words: Ints | None = None  # of each line, that numbers took the place of
+        self.chunk_lines = chunk_lines
+        # the limit of cells in a row: with more than the lines have bytes for, bulk decoding is slower than the parser
+        self.room = min(_MAX_ROW_CELLS, len(lines.data) // len(lines) // 2)
+        self.words: Ints | None = None  # bare NaN and Infinity in each line
         self.settings: tuple[int, Mapping[str, Any]] | None = None
         self.times = 0
         self._know(Object())
 
     def _know(self, kind: Object) -> None:
         self.kind, self.decoder = kind, _decoder(kind)
-        self.size = min(_CHUNK, _CELLS // kind.size + 1)  # how many lines to read at once
+        self.size = min(self.chunk_lines, _CHUNK_CELLS // kind.size + 1)  # lines to decode at once
 
     def learn(self, places: Sequence[int]) -> bool:
-        """Whether there is now more that can be read of some lines."""
+        """Learn from some lines. Returns whether the schema or the data changed, so that decoding again may help."""
         before = self.kind, self.lines
         for nth in places:
             line = self.original.line(nth)
-            if self.words is None and jsonnonfinite.held(line):
-                data, self.words = jsonnonfinite.replaced(self.lines.data, self.lines.ends)
+            if self.words is None and jsonnonfinite.contains_words(line):
+                data, self.words = jsonnonfinite.with_placeholders(self.lines.data, self.lines.ends)
                 self.lines = replace(self.lines, data=data)
-            record = loaded(line.decode())
+            record = parse_json(line.decode())
             if isinstance(record, dict):
                 self._grow(record, nth)
         return before[0] != self.kind or before[1] is not self.lines
@@ -119,24 +123,24 @@ class _Reading:
             if isinstance(kind, Object) and kind.size <= self.room:
                 self._know(kind)
                 self.settings = self.settings or ((nth, record["config"]) if "config" in record else None)
-        except OddError:
+        except NotUniformError:
             pass
 
     def chunk(self, begin: int, end: int) -> tuple[list[Any], list[int]]:
-        """Some lines' rows, and the places of the lines that could not be read."""
+        """The rows of some lines, and the positions of the lines that could not be decoded."""
         while True:
             rows, odd = _decoded(self.decoder, self.lines, begin, end)
-            if not odd or self.times == _MOST_TIMES or not self.learn(odd[:_MOST_LEARNED]):
+            if not odd or self.times == _MAX_RELEARNED or not self.learn(odd[:_MAX_LINES_LEARNED]):
                 return rows, odd
             self.times += 1
 
 
-def read(lines: Lines) -> tuple[Wide | None, Ints]:
-    """Most lines of a block, and the places of those that are left."""
+def read(lines: Lines, *, min_lines: int = MIN_LINES, chunk_lines: int = MAX_CHUNK_LINES) -> tuple[Wide | None, Ints]:
+    """Decode most lines of a block. Returns them and the positions of the lines left to the parser."""
     every = np.arange(len(lines))
-    if len(lines) < FEWEST:
+    if len(lines) < min_lines:
         return None, every
-    reading, left = _Reading(lines), np.zeros(len(lines), np.bool_)
+    reading, left = _Reading(lines, chunk_lines), np.zeros(len(lines), np.bool_)
     reading.learn([0])
     chunks: list[tuple[int, dict[str, Column]]] = []
     try:
@@ -149,14 +153,14 @@ def read(lines: Lines) -> tuple[Wide | None, Ints]:
             if 2 * len(odd) > end - begin:
                 left[end:] = True
                 break
-    except OddError:
+    except NotUniformError:
         return None, every
     if left.all():
         return None, every
     found = dict(_joined(chunks))
     if reading.words is not None:
         numbers = [column for column in found.values() if not isinstance(column, list)]
-        if sum(map(jsonnonfinite.restored, numbers)) != reading.words[~left].sum():
+        if sum(map(jsonnonfinite.restore_values, numbers)) != reading.words[~left].sum():
             return None, every
     filled = {name: series for name, column in found.items() if (series := _series(column)).count()}
     return Wide(every[~left], filled, reading.settings), every[left]
@@ -168,7 +172,7 @@ def _decoder(kind: Object) -> msgspec.json.Decoder[Any]:
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], lines: Lines, begin: int, end: int) -> tuple[list[Any], list[int]]:
-    content = lines.some(begin, end)
+    content = lines.span(begin, end)
     if lines.braced[begin:end].all():
         try:
             rows = decoder.decode_lines(content)
@@ -181,7 +185,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], lines: Lines, begin: int, end: 
     each = iter(bytes(content).split(b"\n"))
     while len(rows) + len(odd) < end - begin:
         try:
-            rows.extend(map(decoder.decode, each))  # keeps those before one that fails
+            rows.extend(map(decoder.decode, each))  # keeps the rows before a line that fails
         except _ERRORS:
             odd.append(begin + len(rows) + len(odd))
     return rows, odd
@@ -190,16 +194,16 @@ def _decoded(decoder: msgspec.json.Decoder[Any], lines: Lines, begin: int, end: 
 def _columns(kind: Object, rows: Sequence[Any]) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for name, column in columns(kind, rows):
-        if name in found:  # {"a": {"b": 1}, "a/b": 2}
-            raise OddError
+        if name in found:  # two values for one name: {"a": {"b": 1}, "a/b": 2}
+            raise NotUniformError
         found[name] = column
     return found
 
 
 def _joined(chunks: Sequence[tuple[int, Mapping[str, Column]]]) -> Iterator[tuple[str, Column]]:
-    """The columns of all chunks."""
-    for name in {name: None for _, held in chunks for name in held}:
-        parts = [held.get(name, height) for height, held in chunks]
+    """The columns of all chunks, one below the other; ABSENT or None where a chunk has no such column."""
+    for name in {name: None for _, contains_words in chunks for name in contains_words}:
+        parts = [contains_words.get(name, height) for height, contains_words in chunks]
         if any(isinstance(part, list) for part in parts):
             yield name, [cell for part in parts for cell in ([None] * part if isinstance(part, int) else part)]
         else:

@@ -1,23 +1,24 @@
-"""Bare NaN and Infinity in lines of JSON, which strict readers refuse: numbers as long take their place for a while.
+"""Bare NaN and Infinity in lines of JSON, which strict parsers refuse: placeholders of the same length replace them.
 
-These numbers are counted before and after, so that none that was there before, and no word in a text, goes unseen.
+The placeholders are counted before and after parsing. The counts differ where a placeholder was already in the data
+or with_placeholders a word inside a text.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-_WORDS = {b"NaN": (b"7e9", np.nan), b"Infinity": (b"8.765e-7", np.inf)}
-_BEFORE = {b"NaN": b" \t:,[", b"Infinity": b" \t:,[-"}
-_BEHIND = b" \t\r\n,]}"
+_WORDS = {b"NaN": (b"7e9", np.nan), b"Infinity": (b"8.765e-7", np.inf)}  # word: (placeholder as long, its value)
+_BEFORE = {b"NaN": b" \t:,[", b"Infinity": b" \t:,[-"}  # bytes that may precede a bare word
+_BEHIND = b" \t\r\n,]}"  # bytes that may follow it
 
 
-def held(line: bytes) -> bool:
-    """Whether one of the words stands anywhere in a line."""
+def contains_words(line: bytes) -> bool:
+    """Whether a line contains one of the words."""
     return any(word in line for word in _WORDS)
 
 
-def replaced(data: bytes, ends: npt.NDArray[np.int64]) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """The data with numbers in place of the words; how many, by the lines that end at `ends`."""
+def with_placeholders(data: bytes, ends: npt.NDArray[np.int64]) -> tuple[bytes, npt.NDArray[np.int64]]:
+    """The data with placeholders for the words, and the number of words in each line; lines end at `ends`."""
     codes, counts = np.frombuffer(bytearray(data), np.uint8), np.zeros(len(ends), np.int64)
     for word, (number, _) in _WORDS.items():
         at = np.flatnonzero(codes[: len(codes) - len(word)] == word[0])
@@ -30,8 +31,8 @@ def replaced(data: bytes, ends: npt.NDArray[np.int64]) -> tuple[bytes, npt.NDArr
     return codes.tobytes(), counts
 
 
-def restored(column: npt.NDArray[np.float64]) -> int:
-    """Put the values of the words into a column that was read of such lines; how many."""
+def restore_values(column: npt.NDArray[np.float64]) -> int:
+    """Replace the placeholders in a parsed column, in place, by their values. Returns how many there were."""
     count = 0
     for number, value in _WORDS.values():
         for sign in (1.0, -1.0):

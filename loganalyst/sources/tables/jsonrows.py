@@ -1,4 +1,4 @@
-"""Objects with numbers as points: names of nested values, which columns count, and what was not read."""
+"""JSON objects as rows of `points`: names of nested values, axes, and the gaps of a file."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,11 +15,11 @@ from loganalyst.sources.files.flatten import Leaf, config_of
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.tables import stepcolumns
 from loganalyst.sources.tables.jsonlines import Ints, Wide
-from loganalyst.sources.tables.jsonvalues import LONGEST_LIST, meant, tells, values
+from loganalyst.sources.tables.jsonvalues import MAX_LIST, is_text_column, number_in, values
 from loganalyst.sources.tables.stepcolumns import Axes
 
 _SYSTEM = "wandb-events.jsonl"
-_MOST_GAPS = 1000
+_MAX_GAPS_LISTED = 1000
 _Long = tuple[list[int], list[str], list[Any]]
 
 
@@ -35,15 +35,15 @@ class _Broken:
 
 @dataclass
 class Log:
-    """The rows of one file as they go by."""
+    """The rows of one file, and the state carried from block to block."""
 
     path: Path
     axes: Axes | None = None
     gaps: list[_Broken] = field(default_factory=list)
-    more: int = 0
-    config: bool = False
-    left: int = 0  # values that are no metrics, the first one's name
-    first_left: str = ""
+    more: int = 0  # gaps that are not listed in `gaps`
+    config: bool = False  # whether settings were found
+    left: int = 0  # values that are not metrics
+    first_left: str = ""  # the name of the first
     constants: Constants = field(default_factory=Constants)
 
     def records(
@@ -53,9 +53,10 @@ class Log:
         places: Ints | None = None,
         line: int = 0,
     ) -> Iterator[Tables]:
-        """The points of some objects. A `config` in them (Ray Tune repeats it in every row) is told once.
+        """The points of some objects. A `config` in them is yielded once; Ray Tune repeats it in every row.
 
-        `places` (None: no lines) are theirs among the lines of a block that begins with `line`, beside `wide` ones.
+        `places`: the positions of the objects among the lines of a block that begins at `line` (None: not lines).
+        `wide`: the lines of the same block that were decoded in bulk.
         """
         settings = _settings(records, wide, places)
         if settings and not self.config:
@@ -81,7 +82,7 @@ class Log:
         yield from self._points(_frame(numbers, pl.Float64), _frame(texts, pl.String), lines, wide)
 
     def lists(self, lists: Mapping[str, Sequence[float | None]]) -> Iterator[Tables]:
-        """The points of lists of numbers, a row an index."""
+        """The points of lists of numbers, one row per index."""
         rows = max(map(len, lists.values()), default=0)
         found = [(i, key, values[i]) for i in range(rows) for key, values in lists.items() if i < len(values)]
         numbers = pl.DataFrame(found, orient="row", schema={"row": pl.Int64, "metric": pl.String, "value": pl.Float64})
@@ -89,66 +90,66 @@ class Log:
         yield from self._points(numbers.drop_nulls("value"), _frame(([], [], []), pl.String), lines)
 
     def broken(self, line: int, offset: int | None, extent: int) -> None:
-        """Note a line that is no object; neighbours make one gap."""
+        """Note a line that is not an object. Adjacent lines make one gap."""
         last = self.gaps[-1] if self.gaps else None
         if last and offset is not None and last.offset is not None and last.offset + last.bytes + 1 == offset:
             last.bytes, last.last = last.bytes + 1 + extent, line
-        elif len(self.gaps) < _MOST_GAPS:
+        elif len(self.gaps) < _MAX_GAPS_LISTED:
             self.gaps.append(_Broken(offset, extent, line, line))
         else:
             self.more += 1
 
     def state(self) -> dict[str, Any]:
-        """What must be remembered to read on, as plain JSON."""
+        """The state needed to continue reading, as plain JSON."""
         axes = asdict(self.axes) | {"offsets": [*self.axes.offsets.items()]} if self.axes else None
-        rest = {key: getattr(self, key) for key in ("more", "config", "left", "first_left")}
-        return {"axes": axes, "gaps": [asdict(b) for b in self.gaps], **rest}
+        counts = {key: getattr(self, key) for key in ("more", "config", "left", "first_left")}
+        return {"axes": axes, "gaps": [asdict(b) for b in self.gaps], **counts}
 
     @classmethod
-    def of(cls, path: Path, state: Mapping[str, Any]) -> "Log":
-        """The rows of a file that was read before."""
+    def restored(cls, path: Path, state: Mapping[str, Any]) -> "Log":
+        """A log that continues from `state`."""
         axes = Axes(**state["axes"] | {"offsets": dict(state["axes"]["offsets"])}) if state["axes"] else None
         return cls(path, **{**state, "axes": axes, "gaps": [_Broken(**gap) for gap in state["gaps"]]})
 
-    def rest(self) -> Tables:
-        """What was not read, as gaps."""
+    def gap_rows(self) -> Tables:
+        """The gaps of the whole file."""
         whys = [
             gap(
                 self.path,
-                f"no JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
+                f"not a JSON object in line {b.first}" + (f" to {b.last}" if b.last > b.first else ""),
                 b.offset,
                 b.bytes,
             )
             for b in self.gaps
         ]
         if self.more:
-            whys.append(gap(self.path, f"no JSON object in {self.more} more places"))
+            whys.append(gap(self.path, f"not a JSON object in {self.more} more places"))
         if self.left:
-            what = f"{self.left} values are media, or lists longer than {LONGEST_LIST}, the first {self.first_left!r}"
+            what = f"{self.left} values are media, or lists longer than {MAX_LIST}, the first {self.first_left!r}"
             whys.append(gap(self.path, what))
         return Tables(gaps=pl.concat(whys)) if whys else Tables()
 
     @staticmethod
     def _sort(row: int, key: str, value: Leaf, numbers: _Long, texts: _Long) -> None:
-        """Put a value to the numbers or, where its column's words say something, to the texts."""
-        if isinstance(value, str) and tells(key):
+        """Add a value to the numbers or, for a column whose texts are used, to the texts."""
+        if isinstance(value, str) and is_text_column(key):
             _append(texts, row, key, printable(value))
-        elif (found := meant(value)) is not None:
+        elif (found := number_in(value)) is not None:
             _append(numbers, row, key, found)
 
     def _points(
         self, long: pl.DataFrame, texts: pl.DataFrame, lines: pl.Series, wide: Wide | None = None
     ) -> Iterator[Tables]:
-        """Points of numbers (row, metric, value) and of columns, placed by the axes among them; `lines` of the rows."""
+        """The points of `long` (row, metric, value) and of the `wide` columns; `lines` gives the line of each row."""
         wide = wide or Wide(np.arange(0), {})
-        told = {name: column for name, column in wide.columns.items() if column.dtype == pl.String}
-        numbers = {name: column for name, column in wide.columns.items() if name not in told}
+        wide_texts = {name: column for name, column in wide.columns.items() if column.dtype == pl.String}
+        numbers = {name: column for name, column in wide.columns.items() if name not in wide_texts}
         if not long.height and not numbers:
             return
-        words = _columns(texts, wide.rows, told, len(lines), {*texts["metric"], *told})
+        words = _columns(texts, wide.rows, wide_texts, len(lines), {*texts["metric"], *wide_texts})
         named = {*long["metric"].unique(), *numbers}
-        mixed = stepcolumns.known(named & {*words}, stepcolumns.TIMES)  # numbers, with a text where one is damaged
-        present = [*mixed, *stepcolumns.known(sorted(named - {*words}), stepcolumns.AXES)]
+        mixed = stepcolumns.matching(named & {*words}, stepcolumns.TIMES)  # numbers, except for damaged values
+        present = [*mixed, *stepcolumns.matching(sorted(named - {*words}), stepcolumns.AXES)]
         axes = _columns(long, wide.rows, numbers, len(lines), present)
         words |= {name: words[name].fill_null(axes.pop(name).cast(pl.String)) for name in mixed}
         if self.axes is None:
@@ -180,7 +181,7 @@ class Log:
 
 
 def _in_order(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """Points of some lines and of others, those of each metric in the order of their lines."""
+    """Both frames of points together; the points of each metric are in the order of their lines."""
     if not one.height or not other.height:
         return one if one.height else other
     both = {*one["metric"].unique()} & {*other["metric"].unique()}
@@ -192,14 +193,14 @@ def _in_order(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 
 def _system(points: pl.DataFrame) -> pl.DataFrame:
-    """W&B's measurements of the machine, named as its run files have them; they belong to no step."""
+    """W&B's system metrics under the names that its run files use, and without steps."""
     name = pl.col("metric").str.replace(r"^system\.", "system/")
     kept = points.filter(pl.col("metric") != "_runtime")
     return kept.with_columns(metric=name, step=pl.lit(None, pl.Int64))
 
 
 def _settings(records: Sequence[dict[str, Any]], wide: Wide | None, places: Ints | None) -> Mapping[str, Any] | None:
-    """The first `config` of some lines that holds any settings."""
+    """The first `config` in the lines that is not empty."""
     settings = ((i, record.get("config")) for i, record in enumerate(records))
     first = next(((i, found) for i, found in settings if found and isinstance(found, dict)), None)
     if wide is None or wide.settings is None:
@@ -211,7 +212,7 @@ def _settings(records: Sequence[dict[str, Any]], wide: Wide | None, places: Ints
 def _rows(
     wide: Wide | None, places: Ints | None, line: int, records: int
 ) -> tuple[Sequence[int], Wide | None, pl.Series]:
-    """The rows of objects and of `wide` lines, in the order of their lines; the number of each row's line."""
+    """The row of each object, the `wide` lines with their rows, and the line of each row; rows follow the lines."""
     if places is None:
         return range(records), wide, constant(None, records, pl.Int64)
     if wide is None or not records:
@@ -222,14 +223,14 @@ def _rows(
     order = np.argsort(found, kind="stable")
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
-    first, rest = np.split(row, [len(wide.rows)])
-    return rest.tolist(), Wide(first, wide.columns), pl.Series(found[order] + line, dtype=pl.Int64)
+    wide_rows, object_rows = np.split(row, [len(wide.rows)])
+    return object_rows.tolist(), Wide(wide_rows, wide.columns), pl.Series(found[order] + line, dtype=pl.Int64)
 
 
 def _columns(
     long: pl.DataFrame, rows: Ints, wide: Mapping[str, pl.Series], height: int, names: Collection[str]
 ) -> dict[str, pl.Series]:
-    """The columns of some names with all rows, of (row, metric, value) and of columns that have only `rows`."""
+    """The named columns with all rows, from (row, metric, value) and from the `wide` columns, which cover `rows`."""
     if not long.height and len(rows) == height:
         return {name: wide[name] for name in names}
     found = {}

@@ -1,4 +1,4 @@
-"""What a JSON file is, told from its opening: metrics in one of four shapes, or one object of settings."""
+"""The shape of a JSON file, from its first bytes: metrics in one of four shapes, or one object of settings."""
 
 import json
 import re
@@ -9,27 +9,28 @@ from typing import Any, Literal
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.tables import jsonfolded
-from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, known
+from loganalyst.sources.tables.stepcolumns import EPOCHS, STEPS, matching
 
 Shape = Literal["lines", "array", "log_history", "history", "object"]
 
 SETTINGS = ("config", "hparams", "args", "opt", "params", "training_args", "hyperparam", "settings", "options")
 _LOGS = {"metrics", "result", "progress", "log", "scalars"}
-_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats")  # objects whose names say nothing
+_HISTORIES = ("history", "metrics", "log", "logs", "results", "curves", "stats")  # keys that metric names leave out
+# `{"loss": [0.5` or `{"history": {"loss": [0.5`
 _LISTS = re.compile(r'\{\s*"[^"]{0,200}"\s*:\s*(?:\{\s*"[^"]{0,200}"\s*:\s*)?\[\s*(?:-?\d|NaN|null|-?Infinity)')
 
 
 def settings_name(path: Path) -> bool:
-    """Whether a file's name says that it holds settings."""
+    """Whether a file is named as one of settings, such as `train_config.json`."""
     stem = path.stem.lower()
     return any(stem.startswith(word) or stem.endswith(("_" + word, "-" + word)) for word in SETTINGS)
 
 
 def shape(path: Path, opening: str) -> Shape | None:
-    """The shape of a file that begins with `opening` (all of it where the file is short); None if it is no JSON.
+    """The shape of a file that begins with `opening`; None if it is not JSON.
 
-    lines: an object a line. array: a list of objects. log_history: a Hugging Face trainer state. history: lists of
-    numbers by metric. object: any other single object.
+    lines: one object per line. array: a list of objects. log_history: a Hugging Face trainer state. history: one list
+    of numbers per metric. object: any other single object.
     """
     opening = opening.lstrip()
     if _lines(path, opening):
@@ -42,7 +43,7 @@ def shape(path: Path, opening: str) -> Shape | None:
 def _object(path: Path, opening: str) -> Shape | None:
     if '"log_history"' in opening:
         return "log_history"
-    data = loaded(opening)
+    data = parse_json(opening)
     if settings_name(path):
         return "object"
     by_metric = number_lists(data) if isinstance(data, dict) else _LISTS.match(opening) or jsonfolded.opens(opening)
@@ -50,21 +51,21 @@ def _object(path: Path, opening: str) -> Shape | None:
 
 
 def _lines(path: Path, opening: str) -> bool:
-    """Whether most of the first lines are objects; a single one must be called or look like a row of a log."""
+    """Whether most of the first lines are objects. A single line must also be named like a log and count steps."""
     whole = [line for line in opening.split("\n")[:21] if line.strip()]
     if len(whole) > 1 and len(opening) >= 1 << 15:
         whole = whole[:-1]
-    objects = [data for line in whole if line.lstrip().startswith("{") and isinstance(data := loaded(line), dict)]
+    objects = [data for line in whole if line.lstrip().startswith("{") and isinstance(data := parse_json(line), dict)]
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # a first line that long
+        return bool(objects) or (opening.startswith("{") and "\n" not in opening)  # the first line is cut off
     if len(whole) == 1 and objects:
-        axes = known(objects[0], (*STEPS, *EPOCHS))
+        axes = matching(objects[0], (*STEPS, *EPOCHS))
         return path.stem.lower() in _LOGS and any(not isinstance(objects[0][axis], list | dict) for axis in axes)
     return len(objects) > 0 and 2 * len(objects) >= len(whole)
 
 
-def loaded(text: str) -> Any:
-    """The JSON value of a text, None where it is none."""
+def parse_json(text: str) -> Any:
+    """The JSON value of a text; None where the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -72,10 +73,10 @@ def loaded(text: str) -> Any:
 
 
 def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """The lists of numbers in an object and in its objects, by keys joined with ``/``, if they are curves of one table;
-    of what is told in another order (`jsonfolded`), too.
+    """The lists of numbers in a nested object, by keys joined with ``/``; empty unless they form one table.
 
-    That is: most have one length, of ten or more, or they are most of what the object holds. Otherwise empty.
+    They form one table if at least half have the same length, and that is 10 or more, or the lists are at least half
+    of the object's values. `jsonfolded` brings other layouts into this form first.
     """
     data = jsonfolded.unfolded(data)
     lists = dict(_lists(data, ""))
@@ -86,7 +87,7 @@ def number_lists(data: Mapping[str, Any]) -> dict[str, list[float | None]]:
 
 
 def _unprefixed(lists: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
-    """By their own names where all stand in one object that is called a history."""
+    """Without the prefix that all names share, if it is one of _HISTORIES."""
     heads = {name.partition("/")[0] for name in lists}
     head = next(iter(heads)) if len(heads) == 1 else ""
     return {name.removeprefix(f"{head}/"): numbers for name, numbers in lists.items()} if head in _HISTORIES else lists

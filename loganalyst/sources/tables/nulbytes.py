@@ -1,4 +1,4 @@
-"""Text in which NUL bytes stand: a page that was never written, or a file grown before it was filled."""
+"""Text with NUL bytes in it: a disk page that was never written, or a file that was extended before it was filled."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,11 +8,11 @@ import numpy as np
 
 from loganalyst.sources.files.lineblocks import Block, binary
 
-_CONTROLS = bytes({*range(32), 127} - {0, *b"\t\n\v\f\r\x1b"})  # what text does not have
+_CONTROLS = bytes({*range(32), 127} - {0, *b"\t\n\v\f\r\x1b"})  # control characters that text does not contain
 
 
 class Hole(NamedTuple):
-    """Lines in which NUL bytes stand: the place in the file and the extent, where known, and the first line."""
+    """Consecutive lines with NUL bytes: offset and extent in bytes (None: unknown), number of the first line."""
 
     offset: int | None
     extent: int | None
@@ -20,13 +20,15 @@ class Hole(NamedTuple):
 
 
 def holed(head: bytes) -> bool:
-    """Whether an opening is text with NUL bytes in it: some lines are whole, and no other control character stands."""
+    """Whether the first bytes of a file are text with NUL bytes: some lines are whole, and no other control character
+    occurs.
+    """
     whole = any(line.strip() and 0 not in line for line in head.split(b"\n")[:-1])
     return binary(head) and whole and len(head.translate(None, _CONTROLS)) == len(head)
 
 
 def pieces(block: Block) -> Iterator[Block | Hole]:
-    """The lines of a block without NUL bytes, and holes in place of the others."""
+    """The lines of a block without NUL bytes, and a Hole for each stretch of lines with them."""
     if 0 not in block.data:
         yield block
         return

@@ -1,10 +1,11 @@
-"""Parquet tables of metrics: exported W&B histories, and any table with a column that counts steps, epochs or time.
+"""Parquet tables of metrics: exported W&B histories, and any table with a column of steps, epochs or times.
 
-A row is a logged step, a column of numbers a metric; in a long table a column of texts names the metric. The fields of
-a struct are columns of their own, joined with ``/``; lists (histograms), texts and truth values are told as a gap. A
-null is no value, NaN is one. Columns are read a few at a time, rows window by window, however large the row groups are.
-Polars has no bounds for what a damaged page may ask of it and then ends the process: so it works in one of its own,
-and where that ends, another goes on without the column that was being read.
+A row is a logged step, and a numeric column is a metric; in a long table a text column names the metric. Fields of a
+struct become columns, joined with ``/``. Lists (histograms), texts and booleans become a gap. NULL is no value; NaN is
+one. Columns are read a few at a time and rows window by window, so that large row groups need little memory.
+
+A damaged page can make polars allocate without limit and abort the process. So polars runs in a process of its own.
+If that dies, another continues without the column that was being read.
 Format: https://parquet.apache.org/docs/file-format/
 """
 
@@ -20,28 +21,28 @@ from loganalyst.model import SCHEMAS, Tables
 from loganalyst.opening import checked, opened
 from loganalyst.sources.files import isolated
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.tables.stepcolumns import AXES, NAMES, PARTS, Axes, known, plain
+from loganalyst.sources.tables.stepcolumns import AXES, NAMES, PARTS, Axes, matching, normalised
 
 NAME = "parquet"
 
-WINDOW = 1 << 17  # rows
-VALUES = 1 << 18  # of a batch
-CHUNKS = 64 << 20  # bytes of packed columns at once, for the whole file may be one row group
-MOST_COLUMNS = 20_000
-MOST_DEATHS = 12  # of decoders of one file; then the rest of it is not read
-_SHOWN = 10  # names of columns in a gap
-_ENDS = {b"PAR1": "", b"PARE": "encrypted"}
+WINDOW = 1 << 17  # rows read at once
+MAX_BATCH_VALUES = 1 << 18
+MAX_CHUNK_BYTES = 64 << 20  # compressed bytes read at once: the whole file may be one row group
+MAX_COLUMNS = 20_000
+MAX_DEATHS = 12  # decoder processes per file that may die before the rest is given up
+_NAMES_SHOWN = 10  # names of columns in a gap
+_ENDS = {b"PAR1": "", b"PARE": "encrypted"}  # the last four bytes of a file, and what is wrong with it
 _BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _AXES = ["session", "step", "epoch", "time", "source", "line"]
 
 
 def sniff(path: Path, head: bytes) -> float:  # noqa: ARG001 -- readers share one signature
-    """How surely the file is Parquet: it begins with its mark."""
+    """How sure it is that the file is Parquet: it begins with one of the magic numbers."""
     return 0.9 if head[:4] in _ENDS else 0.0
 
 
 class Place(NamedTuple):
-    """What is read next: these metrics of the window that begins at a row; without any, where its rows stand."""
+    """What is read next: some metrics of the window that begins at `row`; without metrics, its axes."""
 
     row: int = 0
     columns: Sequence[str] = ()
@@ -54,22 +55,22 @@ class Broken(NamedTuple):
     why: str
 
 
-Told: TypeAlias = Tables | Place | Broken
+Event: TypeAlias = Tables | Place | Broken  # what the decoding process sends
 
 
-def read(path: Path) -> Iterator[Tables]:
-    """The table's points, window by window and within it column by column; what is not read as gaps."""
-    checked(path)  # what the other process opens
+def read(path: Path, *, window: int = WINDOW, max_deaths: int = MAX_DEATHS) -> Iterator[Tables]:
+    """The table's points, window by window and within it column by column; gaps for what cannot be read."""
+    checked(path)  # here, because the other process opens the file
     place, fatal, broken = Place(), set[str](), dict[str, str]()
-    for left in range(MOST_DEATHS, 0, -1):
+    for left in range(max_deaths, 0, -1):
         try:
-            for told in isolated.each(__name__, "tables", path, WINDOW, place, fatal):
-                if isinstance(told, Tables):
-                    yield told
-                elif isinstance(told, Place):
-                    place = told
+            for event in isolated.each(__name__, "tables", path, window, place, fatal):
+                if isinstance(event, Tables):
+                    yield event
+                elif isinstance(event, Place):
+                    place = event
                 else:
-                    broken.setdefault(*told)
+                    broken.setdefault(*event)
             break
         except isolated.DiedError as died:
             if not place.columns or left == 1:
@@ -84,15 +85,18 @@ def read(path: Path) -> Iterator[Tables]:
         yield Tables(gaps=gap(path, why))
 
 
-def tables(path: Path, window: int, begin: Place, fatal: Collection[str]) -> Iterator[Told]:
-    """As `read` from `begin` on, with so many rows a window and without the metrics that are `fatal`, in this process,
-    which damaged levels of a page may end; so each place is told before it is read. What is broken is told at once.
+def tables(
+    path: Path, window: int, begin: Place, fatal: Collection[str], *, batch_values: int = MAX_BATCH_VALUES
+) -> Iterator[Event]:
+    """Decode from `begin` on, `window` rows at a time, without the `fatal` metrics. This runs in a process of its own.
+
+    Damaged data may end the process, so each Place is sent before it is read, and each Broken as soon as it is found.
     """
     if why := _end(path):
         yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
         return
     try:
-        table = _Table(path, window)
+        table = _Table(path, window, batch_values)
         if why := table.refused():
             yield Tables(gaps=gap(path, why, 0, path.stat().st_size))
             return
@@ -104,7 +108,7 @@ def tables(path: Path, window: int, begin: Place, fatal: Collection[str]) -> Ite
 
 
 def _end(path: Path) -> str:
-    """What is wrong with the last bytes of the file, where its table of contents stands (empty: nothing)."""
+    """What is wrong with the end of the file, which holds its metadata (empty: nothing)."""
     with opened(path) as file:
         file.seek(max(path.stat().st_size - 4, 0))
         end = file.read()
@@ -113,38 +117,39 @@ def _end(path: Path) -> str:
 
 @dataclass
 class _Column:
-    """One column of plain values: its name, how it is read, what it holds."""
+    """One column of scalars: its name, the expression that reads it, its type."""
 
     name: str
     read: pl.Expr
     dtype: pl.DataType
 
     @property
-    def number(self) -> bool:
+    def is_number(self) -> bool:
         return self.dtype.is_numeric()
 
     @property
-    def text(self) -> bool:
+    def is_text(self) -> bool:
         return isinstance(self.dtype, pl.String | pl.Categorical | pl.Enum)
 
     @property
-    def moment(self) -> bool:
+    def is_time(self) -> bool:
         return isinstance(self.dtype, pl.Datetime | pl.Date)
 
     def expression(self) -> pl.Expr:
-        """The values as text or as Float64; moments as seconds since 1970."""
-        if self.text:
+        """The values as text or as Float64; dates and times as seconds since 1970."""
+        if self.is_text:
             return self.read.cast(pl.String).alias(self.name)
         seconds = self.read.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 1e6
-        return (seconds if self.moment else self.read.cast(pl.Float64)).alias(self.name)
+        return (seconds if self.is_time else self.read.cast(pl.Float64)).alias(self.name)
 
 
 @dataclass
 class _Table:
-    """One file: its columns, which of them are axes, and what is not read."""
+    """One file: its columns, its axes, and the columns that are not read."""
 
     path: Path
     window: int
+    batch_values: int
     columns: dict[str, _Column] = field(init=False)
     rows: int = field(init=False)
     axes: Axes = field(init=False)
@@ -153,40 +158,40 @@ class _Table:
     def __post_init__(self) -> None:
         schema = self._scan().collect_schema()
         every = [c for name, dtype in schema.items() for c in _flat(name, pl.col(name), dtype)]
-        self.columns = {c.name: c for c in every[:MOST_COLUMNS]}
-        if len(every) > MOST_COLUMNS:
-            self.unread[f"{len(every) - MOST_COLUMNS:,} more"] = "too many"
+        self.columns = {c.name: c for c in every[:MAX_COLUMNS]}
+        if len(every) > MAX_COLUMNS:
+            self.unread[f"{len(every) - MAX_COLUMNS:,} more"] = "too many"
         self.rows = self._scan().select(pl.len()).collect().item()
-        self.axes = Axes.choose({name: values for name, values in self._index(0).items() if name not in self._words})
+        self.axes = Axes.choose({n: values for n, values in self._index(0).items() if n not in self._name_columns})
 
     @property
-    def _words(self) -> list[str]:
-        """The columns of texts that name the metric or part the rows, at most one of each."""
-        texts = [name for name, column in self.columns.items() if column.text]
-        return [*known(texts, NAMES)[:1], *known(texts, PARTS)[:1]]
+    def _name_columns(self) -> list[str]:
+        """The text columns that name the metric or the part of the data, at most one of each."""
+        texts = [name for name, column in self.columns.items() if column.is_text]
+        return [*matching(texts, NAMES)[:1], *matching(texts, PARTS)[:1]]
 
     @property
-    def _counters(self) -> list[str]:
-        """The columns that may be axes: numbers and times by name, and where no name tells, the first moment."""
-        usable = [n for n, c in self.columns.items() if c.number or c.moment or c.text]
-        named = [n for n in known(usable, AXES) if not (self.columns[n].text and n in self._words)]
-        return named or [n for n, c in self.columns.items() if c.moment][:1]
+    def _axis_columns(self) -> list[str]:
+        """The columns that may be axes, by name; without such a name, the first column of dates or times."""
+        usable = [n for n, c in self.columns.items() if c.is_number or c.is_time or c.is_text]
+        named = [n for n in matching(usable, AXES) if not (self.columns[n].is_text and n in self._name_columns)]
+        return named or [n for n, c in self.columns.items() if c.is_time][:1]
 
     def refused(self) -> str:
-        """Why this is no table of metrics (empty: it is)."""
-        if self.axes.time or (self.axes.step and plain(self.axes.step) != "index") or self.axes.epoch:
+        """Why this is not a table of metrics (empty: it is one)."""
+        if self.axes.time or (self.axes.step and normalised(self.axes.step) != "index") or self.axes.epoch:
             return ""
-        shown = ", ".join(list(self.columns)[:_SHOWN])
-        return f"no table of metrics: no column counts steps, epochs or time (columns: {shown})"
+        shown = ", ".join(list(self.columns)[:_NAMES_SHOWN])
+        return f"not a table of metrics: no column counts steps, epochs or time (columns: {shown})"
 
-    def windows(self, begin: Place, fatal: Collection[str]) -> Iterator[Told]:
-        """The points from `begin` on; column by column where a decoder ended there."""
-        metrics = [name for name, column in self.columns.items() if column.number and name not in self.axes.used]
-        wide = VALUES // max(min(self.window, self.rows), 1)
-        at_once = max(min(wide, CHUNKS * len(self.columns) // self.path.stat().st_size), 1)
+    def windows(self, begin: Place, fatal: Collection[str]) -> Iterator[Event]:
+        """The points from `begin` on. In the window where a decoder died, columns are read one by one."""
+        metrics = [name for name, column in self.columns.items() if column.is_number and name not in self.axes.used]
+        wide = self.batch_values // max(min(self.window, self.rows), 1)
+        at_once = max(min(wide, MAX_CHUNK_BYTES * len(self.columns) // self.path.stat().st_size), 1)
         for start in range(0, self.rows, self.window):
             yield Place(start)
-            index = self._placed(start)  # also of the windows before `begin`: the axes go on from them
+            index = self._placed(start)  # also for the windows before `begin`: the axes carry on from them
             if start < begin.row:
                 continue
             again = bool(begin.columns) and start == begin.row
@@ -194,7 +199,7 @@ class _Table:
             names = [name for name in left if name not in fatal]
             yield from self._window_points(index, start, names, 1 if begin.columns else at_once)
 
-    def _window_points(self, index: pl.DataFrame, start: int, names: Sequence[str], at_once: int) -> Iterator[Told]:
+    def _window_points(self, index: pl.DataFrame, start: int, names: Sequence[str], at_once: int) -> Iterator[Event]:
         for i in range(0, len(names), at_once):
             yield Place(start, names[i : i + at_once])
             for values in self._values(names[i : i + at_once], start):
@@ -202,17 +207,18 @@ class _Table:
                     yield values
                 else:
                     points = self._points(index, values)
-                    yield from (Tables(points=piece) for piece in points.iter_slices(VALUES))
+                    yield from (Tables(points=piece) for piece in points.iter_slices(self.batch_values))
 
     def left_out(self) -> Iterator[Tables]:
-        """A gap for the columns that hold no metrics."""
-        used = {*self.axes.used, *self._words}
-        unread = {n: str(c.dtype) for n, c in self.columns.items() if not (c.number or n in used or c.dtype == pl.Null)}
+        """A gap for the columns that are not metrics."""
+        used = {*self.axes.used, *self._name_columns}
+        left = {n: c for n, c in self.columns.items() if n not in used and not c.is_number and c.dtype != pl.Null}
+        unread = {name: str(column.dtype) for name, column in left.items()}
         unread |= self.unread
         if unread:
-            shown = ", ".join(f"{name} ({why})" for name, why in list(unread.items())[:_SHOWN])
-            more = ", …" if len(unread) > _SHOWN else ""
-            yield Tables(gaps=gap(self.path, f"{len(unread)} columns hold no numbers: {shown}{more}"[:500]))
+            shown = ", ".join(f"{name} ({why})" for name, why in list(unread.items())[:_NAMES_SHOWN])
+            more = ", …" if len(unread) > _NAMES_SHOWN else ""
+            yield Tables(gaps=gap(self.path, f"{len(unread)} columns are not numeric: {shown}{more}"[:500]))
 
     def _scan(self) -> pl.LazyFrame:
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False, use_statistics=False)
@@ -222,20 +228,20 @@ class _Table:
         return rows.collect(engine="streaming")
 
     def _index(self, start: int) -> dict[str, pl.Series]:
-        names = [*self._counters, *(name for name in self._words if name not in self._counters)]
+        names = [*self._axis_columns, *(name for name in self._name_columns if name not in self._axis_columns)]
         return {column.name: column for column in self._window(names, start).iter_columns()} if names else {}
 
     def _placed(self, start: int) -> pl.DataFrame:
-        """Where each row of a window stands, with the texts that name its metrics."""
+        """Step, epoch and time of each row of a window, with the texts that name its metrics."""
         columns = self._index(start)
         rows = min(self.window, self.rows - start)
         index = self.axes.place(columns, rows)
-        words = [columns[name].alias(f"word {i}") for i, name in enumerate(self._words)]
+        words = [columns[name].alias(f"word {i}") for i, name in enumerate(self._name_columns)]
         source = pl.lit(self.path.name).alias("source")
         return index.with_columns(words).with_columns(source, session=pl.lit(0), line=pl.lit(None, pl.Int64))
 
     def _values(self, names: Sequence[str], start: int) -> Iterator[pl.DataFrame | Broken]:
-        """The columns of a window; where one is damaged, the others of it."""
+        """The columns of a window. Where one is damaged, the others are still read."""
         try:
             yield self._window(names, start)
         except _BROKEN as error:
@@ -256,19 +262,19 @@ class _Table:
         long = long.drop_nulls("value").with_columns(
             metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
         )
-        for word, name in zip(words, self._words, strict=True):
-            metric, told = pl.col("metric"), pl.col(word)
-            if plain(name) in PARTS:
-                value = pl.when(told.is_null()).then(metric).otherwise(told + "/" + metric)
+        for word, name in zip(words, self._name_columns, strict=True):
+            metric, text = pl.col("metric"), pl.col(word)
+            if normalised(name) in PARTS:
+                full_name = pl.when(text.is_null()).then(metric).otherwise(text + "/" + metric)
             else:
-                plain_value = metric.str.to_lowercase().str.ends_with("value") & told.is_not_null()
-                value = pl.when(plain_value).then(told).otherwise(metric)
-            long = long.with_columns(metric=value)
+                is_value = metric.str.to_lowercase().str.ends_with("value") & text.is_not_null()
+                full_name = pl.when(is_value).then(text).otherwise(metric)
+            long = long.with_columns(metric=full_name)
         return long.select([pl.col(name).cast(dtype) for name, dtype in SCHEMAS["points"].items()])
 
 
 def _flat(name: str, read: pl.Expr, dtype: pl.DataType, depth: int = 8) -> Iterator[_Column]:
-    """A column, or those of the fields of a struct."""
+    """The column itself, or the columns of a struct's fields."""
     if isinstance(dtype, pl.Struct) and depth:
         for part in dtype.fields:
             inner = part.dtype if isinstance(part.dtype, pl.DataType) else part.dtype()

@@ -1,7 +1,7 @@
-"""Where a logged row stands: which columns count steps, epochs and time, and what to do where none does.
+"""The step, epoch and time of each logged row: which columns hold them, and what to do where none does.
 
-Names are matched whole, in lower case, with blanks and hyphens as underscores. A column that is used as an axis is
-no metric; one that could have been (a second counter, a `time` that holds durations) stays one.
+Names are matched whole, in lower case, with blanks and hyphens as underscores. A column that serves as an axis is not
+a metric. A second counter, or a `time` that holds durations, remains a metric.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,38 +22,39 @@ STEPS = (
 )
 EPOCHS = ("epoch", "epochs", "train/epoch", "trainer/epoch", "current_epoch", "epoch_num", "num_epoch", "ep")
 TIMES = ("_timestamp", "timestamp", "wall_time", "walltime", "datetime", "date", "time", "ts", "created_at")
-PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # "train" and "val" rows of one column
-NAMES = ("metric", "tag", "metric_name")  # a long table: the name stands in one column, the number in `value`
-ROWS = ("training_iteration", "iterations_since_restore")  # count Ray's rows, beside the steps
+PARTS = ("mode", "phase", "split", "subset", "stage", "partition")  # texts such as "train" and "val"
+NAMES = ("metric", "tag", "metric_name")  # of a long table: the metric's name is here, its number in `value`
+ROWS = ("training_iteration", "iterations_since_restore")  # Ray's row counters, in addition to its steps
 
 AXES = (*STEPS, *EPOCHS, *TIMES, *ROWS)
 
+# 2026-03-01T10:00:00.5+01:00, 2026-03-01 10:00:00,123, 2026/03/01 10:00:00, 2026-03-01_10-00-00, 20260301_100000 …
 _FORMATS = (
     *("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
     *("%Y-%m-%d %H:%M:%S,%3f", "%Y/%m/%d %H:%M:%S", "%Y-%m-%d_%H-%M-%S", "%Y%m%d_%H%M%S", "%Y-%m-%d %H:%M"),
 )
-MOSTLY = 0.9  # the share of whole numbers from which on a column counts
-FEW = 2  # rows that do not show whether a column rises
-BACK = 0.2  # the share of rows that go back from which on a column counts nothing
+MIN_WHOLE_SHARE = 0.9  # of the values of a counter are whole numbers
+MAX_ROWS_TOO_FEW = 2  # rows do not show whether a column rises
+MAX_BACKWARD_SHARE = 0.2  # of the rows of a counter have a lower value than the row before
 _POINT = ["session", "line", "step", "epoch", "time"]
 
 
-def plain(name: str) -> str:
-    """A column name as the lists above have it."""
+def normalised(name: str) -> str:
+    """A column name in the spelling of the lists above."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def known(names: Iterable[str], among: Collection[str]) -> list[str]:
-    """Those of `names` that are `among`, in the order of `among` (its order is the priority)."""
+def matching(names: Iterable[str], among: Collection[str]) -> list[str]:
+    """The `names` that occur in `among`, in the order of `among`, which is the priority."""
     order = {name: place for place, name in enumerate(among)}
-    found = [name for name in names if plain(name) in order]
-    return sorted(found, key=lambda name: order[plain(name)])
+    found = [name for name in names if normalised(name) in order]
+    return sorted(found, key=lambda name: order[normalised(name)])
 
 
 def times(column: pl.Series) -> pl.Series:
-    """A column as UTC times, cell by cell: numbers of 2001 to 2286 as s, ms, µs or ns, or date texts; else NULL.
+    """A column as UTC times: date texts, or numbers in s, ms, µs or ns that lie in the years 2001 to 2286; else NULL.
 
-    A text without a zone is taken as UTC.
+    A text without a time zone counts as UTC.
     """
     if column.dtype != pl.String:
         return _moments(column) if column.dtype == pl.Float64 else constant(None, len(column), Time)
@@ -84,17 +85,17 @@ def _parsed(texts: pl.Series, form: str) -> pl.Series:
 
 
 def _timed(column: pl.Series) -> bool:
-    """Whether a column tells times: nearly all of it does, for one damaged cell must not cost the others theirs."""
-    known = column.count()
-    return known > 0 and times(column).count() >= MOSTLY * known
+    """Whether nearly all values of a column are times. A few damaged cells do not matter."""
+    present = column.count()
+    return present > 0 and times(column).count() >= MIN_WHOLE_SHARE * present
 
 
 @dataclass
 class Axes:
-    """The axes of one table, chosen on its first batch, and what must be remembered from batch to batch.
+    """The axes of one table, chosen from its first batch, and the state that is carried from batch to batch.
 
-    `step` is the column that counts (an epoch column where there is no other), None where rows are counted; `rows` are
-    columns that count those too.
+    `step` is the column that counts, possibly an epoch column; None where rows are counted. `rows` are other columns
+    that count rows.
     """
 
     step: str | None = None
@@ -104,20 +105,20 @@ class Axes:
     row: int = 0  # rows placed so far
     last_step: int | None = None
     last_epoch: float | None = None
-    latest: float | None = None  # the furthest epoch, its highest step as logged and the one in the middle
-    highest: int = 0
-    middle: float = 0
-    offsets: dict[float, int] = field(default_factory=dict)  # epoch -> steps before it, where steps count within epochs
+    latest: float | None = None  # the highest epoch so far
+    highest: int = 0  # its highest step as logged
+    middle: float = 0  # its median step as logged
+    offsets: dict[float, int] = field(default_factory=dict)  # epoch -> steps before it, where each epoch counts from 0
 
     @classmethod
     def choose(cls, columns: Mapping[str, pl.Series]) -> "Axes":
         """Choose by name and content; `columns` are Float64, times may be String.
 
-        A step column with fractions tells epochs.
+        A step column with fractions serves as the epoch.
         """
         numbers = [name for name, column in columns.items() if column.dtype == pl.Float64 and column.count()]
-        epoch = next(iter(known(numbers, EPOCHS)), None)
-        steps = known(numbers, STEPS)
+        epoch = next(iter(matching(numbers, EPOCHS)), None)
+        steps = matching(numbers, STEPS)
         rising = [name for name in steps if _rises(columns[name])]
         counting = [n for n in steps if _counts(columns[n], columns.get(epoch or ""))]
         step = next((n for n in counting if n in rising or not (rising and _wanders(columns[n]))), None)
@@ -125,19 +126,18 @@ class Axes:
             epoch = steps[0]
         if step is None and epoch is not None and _whole(columns[epoch]):
             step = epoch
-        time = next((n for n in known(columns, TIMES) if _timed(columns[n])), None)
-        return cls(step, epoch, time, tuple(name for name in known(numbers, ROWS) if name != step))
+        time = next((n for n in matching(columns, TIMES) if _timed(columns[n])), None)
+        return cls(step, epoch, time, tuple(name for name in matching(numbers, ROWS) if name != step))
 
     @property
     def used(self) -> set[str]:
-        """The columns that are axes and so no metrics."""
+        """The columns that are axes, and therefore not metrics."""
         return {name for name in (self.step, self.epoch, self.time, *self.rows) if name is not None}
 
     def place(self, columns: Mapping[str, pl.Series], rows: int) -> pl.DataFrame:
         """The step (Int64), epoch (Float64) and time of the next `rows` rows.
 
-        A row without a step was written after the one before it and takes its step. Steps that start again with each
-        epoch are made to go on.
+        A row without a step takes the step of the row before it. Steps that restart in each epoch become continuous.
         """
         epoch = columns.get(self.epoch or "", constant(None, rows, pl.Float64))
         time = times(columns[self.time]) if self.time else constant(None, rows, Time)
@@ -149,7 +149,7 @@ class Axes:
         return pl.DataFrame([step.alias("step"), epoch.alias("epoch"), time.alias("time")])
 
     def _continued(self, step: pl.Series, epoch: pl.Series) -> pl.Series:
-        """`step` without holes, and with the offsets of in-epoch counters."""
+        """`step` with its missing values filled, and with offsets added where each epoch counts from 0."""
         step = _carried(step, self.last_step)
         step = step.fill_null(strategy="backward") if step.null_count() else step
         epoch = _carried(epoch, self.last_epoch)
@@ -167,8 +167,10 @@ class Axes:
         return step + pl.Series(offsets, dtype=pl.Int64).gather(frame["group"])
 
     def _offset(self, epoch: float | None, first: int, top: int, middle: float) -> int:
-        """The steps before a stretch of rows of one epoch: more than before where it starts again, near zero (a step
-        below it is damaged, and one far above the others moves the highest step but not the one in the middle).
+        """The steps before a stretch of rows of one epoch.
+
+        A new epoch whose first step is near zero gets the steps of the epoch before it as its offset. Damaged steps do
+        not count: neither a negative one, nor one far above the others, which raises the maximum but not the median.
         """
         if epoch is None:
             return 0
@@ -185,8 +187,8 @@ class Axes:
 def points(index: pl.DataFrame, long: pl.DataFrame, source: str) -> pl.DataFrame:
     """`points` rows in file order.
 
-    `index`: one row a logged row with session, line, step, epoch, time and part (NULL, or text that goes before the
-    metric's name). `long`: row (position in `index`), metric, value.
+    `index`: session, line, step, epoch, time and part of each logged row. A part that is not NULL is a prefix of the
+    metric's name. `long`: row (position in `index`), metric, value.
     """
     rows = index[long["row"]] if long.height else index.clear()
     part = rows["part"]
@@ -204,69 +206,69 @@ def wide_points(
     source: str,
     constants: Constants,
 ) -> pl.DataFrame:
-    """`points` rows, metric after metric, of one Float64 column a metric.
+    """`points` rows, metric after metric, from one Float64 column per metric.
 
-    `index`: session, line, step, epoch, time of each row; `texts`: columns of which some part the rows or name metrics.
-    The columns that all metrics share are not copied, and those of one value are the file's `constants`.
+    `index`: session, line, step, epoch and time of each row. `texts`: columns that may hold a part or a metric's name.
+    Columns shared by all metrics are not copied. Columns with one value come from the file's `constants`.
     """
     if not values:
         return table("points")
     rows, every = index.height, index.height * len(values)
-    told = {kind: texts[name] for kind, among in (("name", NAMES), ("part", PARTS)) for name in known(texts, among)[:1]}
-    long = {name: pl.concat([column] * len(values)) for name, column in [*index.to_dict().items(), *told.items()]}
+    words = {kind: texts[n] for kind, among in (("name", NAMES), ("part", PARTS)) for n in matching(texts, among)[:1]}
+    long = {name: pl.concat([column] * len(values)) for name, column in [*index.to_dict().items(), *words.items()]}
     long |= {n: constants.column(None, every, column.dtype) for n, column in long.items() if not column.count()}
     long["metric"] = pl.concat([constants.column(name, rows, pl.String) for name in values])
     long["value"] = pl.concat(list(values.values()))
     long["source"] = constants.column(source, every, pl.String)
-    frame = pl.DataFrame([long[name].alias(name) for name in [*SCHEMAS["points"], *told]])
+    frame = pl.DataFrame([long[name].alias(name) for name in [*SCHEMAS["points"], *words]])
     if long["value"].null_count():
         frame = frame.drop_nulls("value")
-    return frame.with_columns(metric=_named(told)).select(SCHEMAS["points"].names()) if told else frame
+    return frame.with_columns(metric=_full_name(words)).select(SCHEMAS["points"].names()) if words else frame
 
 
-def _named(told: Collection[str]) -> pl.Expr:
-    """The name of a metric with what the texts `name` and `part` say, where they say something."""
+def _full_name(words: Collection[str]) -> pl.Expr:
+    """The name of a metric, from the columns `name` and `part` where `words` contains them."""
     metric, name, part = pl.col("metric"), pl.col("name"), pl.col("part")
-    if "name" in told:
+    if "name" in words:
         metric = pl.when((metric.str.to_lowercase() == "value") & name.is_not_null()).then(name).otherwise(metric)
-    return pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric) if "part" in told else metric
+    return pl.when(part.is_null()).then(metric).otherwise(part + "/" + metric) if "part" in words else metric
 
 
 def batches(frame: pl.DataFrame, size: int = 1_000_000) -> Iterable[pl.DataFrame]:
-    """The frame in pieces of at most `size` rows; none for an empty one."""
+    """The frame in pieces of at most `size` rows; no piece for an empty frame."""
     return frame.iter_slices(size) if frame.height else ()
 
 
 def column_of(long: pl.DataFrame, name: str, rows: int) -> pl.Series:
-    """One metric of a long frame (row, metric, value) as a column of `rows` values; the first of doubles counts."""
+    """One metric of a long frame (row, metric, value) as a column of `rows` values. Of duplicates the first counts."""
     found = long.filter(pl.col("metric") == name).unique("row", keep="first", maintain_order=True)
     index = pl.DataFrame({"row": pl.int_range(rows, dtype=pl.Int64, eager=True)})
     return index.join(found, on="row", how="left", maintain_order="left")["value"]
 
 
 def renamed(long: pl.DataFrame, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """A long frame whose metric `value` takes the name that a column of texts gives it, where one does (NAMES)."""
-    names = next((texts[name] for name in known(texts, NAMES)), None)
+    """A long frame in which the metric `value` is renamed by a column of texts (NAMES), where there is one."""
+    names = next((texts[name] for name in matching(texts, NAMES)), None)
     if names is None:
         return long
-    own = names.gather(long["row"]).alias("own")
-    named = (pl.col("metric").str.to_lowercase() == "value") & own.is_not_null()
-    return long.with_columns(metric=pl.when(named).then(own).otherwise("metric"))
+    name = names.gather(long["row"]).alias("name")
+    named = (pl.col("metric").str.to_lowercase() == "value") & name.is_not_null()
+    return long.with_columns(metric=pl.when(named).then(name).otherwise("metric"))
 
 
 def part(texts: Mapping[str, pl.Series], rows: int) -> pl.Series:
-    """The column of texts that parts the rows (PARTS: train, val …), NULL where there is none."""
+    """The column of texts that assigns rows to parts of the data (PARTS: train, val …), NULL where none does."""
     empty = pl.repeat(None, rows, dtype=pl.String, eager=True)
-    return next((texts[name] for name in known(texts, PARTS)), empty).alias("part")
+    return next((texts[name] for name in matching(texts, PARTS)), empty).alias("part")
 
 
 def fractions(column: pl.Series) -> bool:
-    """Whether a number of the column is not whole."""
+    """Whether the column contains a number that is not whole."""
     return bool((column != column.floor()).any())
 
 
 def _carried(column: pl.Series, last: float | None) -> pl.Series:
-    """The column with the value before in place of each NULL, `last` at its start."""
+    """The column with each NULL replaced by the value before it, at the start by `last`."""
     if not column.null_count():
         return column
     column = column.fill_null(strategy="forward") if column.count() else column
@@ -278,32 +280,33 @@ def _finite(column: pl.Series) -> pl.Series:
 
 
 def _whole(column: pl.Series) -> bool:
-    """Whether a column counts: nearly all of it is whole, for one damaged cell must not change what the others mean."""
+    """Whether nearly all numbers of a column are whole. A few damaged cells do not matter."""
     finite = _finite(column)
-    return len(finite) > 0 and int((finite == finite.floor()).sum()) >= MOSTLY * len(finite)
+    return len(finite) > 0 and int((finite == finite.floor()).sum()) >= MIN_WHOLE_SHARE * len(finite)
 
 
 def _counts(step: pl.Series, epoch: pl.Series | None) -> bool:
-    """Whether a column is a step counter: whole, and not standing still while the epochs go on."""
+    """Whether a column is a step counter: whole numbers that do not stay constant while the epoch changes."""
     still = step.drop_nulls().n_unique() == 1 and epoch is not None and epoch.drop_nulls().n_unique() > 1
     return _whole(step) and not still
 
 
 def _rises(step: pl.Series) -> bool:
-    """Whether each row is a later one."""
-    return len(step) > FEW and bool((step.diff().drop_nulls() > 0).all()) and not step.null_count()
+    """Whether every row has a higher value than the row before."""
+    return len(step) > MAX_ROWS_TOO_FEW and bool((step.diff().drop_nulls() > 0).all()) and not step.null_count()
 
 
 def _wanders(step: pl.Series) -> bool:
-    """Whether a column is the length of what a row tells of, as the steps of an episode: always the same, or going back
-    in many rows.
+    """Whether a column holds a length, such as the steps of an episode, and not a counter.
+
+    A length is always the same, or decreases in many rows.
     """
     change = step.drop_nulls().diff().drop_nulls()
-    return bool((change == 0).all() or (change < 0).mean() > BACK)  # type: ignore[operator]  # a share
+    return bool((change == 0).all() or (change < 0).mean() > MAX_BACKWARD_SHARE)  # type: ignore[operator]  # a share
 
 
 def _integer(column: pl.Series) -> pl.Series:
-    """The counts of a column; what is not whole is not known."""
+    """The whole numbers of a column; NULL for all other values."""
     whole = column.cast(pl.Int64, strict=False)
     odd = whole.cast(pl.Float64) != column
     return whole.set(odd, None) if odd.any() else whole

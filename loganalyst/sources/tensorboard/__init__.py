@@ -1,1 +1,1 @@
-"""TensorBoard's event files: records, their checksums, and messages of one template read side by side."""
+"""TensorBoard's event files: records, their checksums, and messages matched in parallel."""

@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli; RFC 3720, appendix B.4) of many byte ranges at once, and TensorFlow's masked form of it.
 
-Two bytes a step through a table of 65,536 entries; the ranges of a call advance together, so the cost of a step is
-shared by all of them. Long ranges are cut into lanes whose checksums are joined by linearity over GF(2).
+Each step takes two bytes through a table of 65,536 entries. All ranges of a call advance together, so that they share
+the cost of a step. Long ranges are cut into lanes, whose checksums are joined by linearity over GF(2).
 """
 
 from functools import cache
@@ -15,9 +15,9 @@ Bytes = NDArray[np.uint8]
 
 REVERSED_POLYNOMIAL = 0x82F63B78
 MASK_DELTA = 0xA282EAD8
-LANE = 512  # bytes, even
-MOST_IN_ROW = 1 << 16
-FEW = 1000  # bytes up to which byte after byte is faster than all ranges together
+LANE = 512  # bytes; must be even
+MAX_IN_ROW = 1 << 16  # bytes
+MAX_BYTE_BY_BYTE = 1000  # bytes in all ranges up to which a plain loop is faster
 
 
 @cache
@@ -35,7 +35,7 @@ def _by_pair() -> Checksums:
 
 @cache
 def _by_lane() -> list[list[int]]:
-    """For each byte of a state, what it becomes after LANE zero bytes."""
+    """For each byte of a state, its contribution after LANE zero bytes."""
     states = np.arange(256, dtype=np.uint32)[None, :] << np.array([[0], [8], [16], [24]], dtype=np.uint32)
     lanes: list[list[int]] = _zeros(states, LANE // 2, _by_pair(), 16).tolist()
     return lanes
@@ -49,7 +49,7 @@ def _zeros(states: Checksums, steps: int, table: Checksums, bits: int) -> Checks
 
 @cache
 def _by_distance(hundreds: int) -> Checksums:
-    """State (flat: 256 x distance + byte) that a byte leads to with so many zero bytes behind it."""
+    """The state after a byte and a number of zero bytes behind it (the distance), at 256 * distance + byte."""
     rows = [_by_byte()]
     while len(rows) < hundreds << 8:
         rows.append(_zeros(rows[-1], 1, _by_byte(), 8))
@@ -58,7 +58,7 @@ def _by_distance(hundreds: int) -> Checksums:
 
 @cache
 def _initial(hundreds: int) -> Checksums:
-    """The state after so many zero bytes at the start of a string."""
+    """The state after a number of zero bytes at the start of a string, at that number."""
     states = [np.array([0xFFFFFFFF], np.uint32)]
     while len(states) < hundreds << 8:
         states.append(_zeros(states[-1], 1, _by_byte(), 8))
@@ -72,7 +72,7 @@ def _short_table() -> list[int]:
 
 
 def mask(crc: int) -> int:
-    """The stored form: rotated right by 15 bits, plus a constant (so that a CRC of CRCs stays sound)."""
+    """The stored form: rotated right by 15 bits, plus a constant, so that the CRC of data with CRCs stays strong."""
     return (((crc >> 15) | (crc << 17)) + MASK_DELTA) & 0xFFFFFFFF
 
 
@@ -89,20 +89,20 @@ def _state(data: bytes) -> int:
 
 
 def masked_ranges(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Checksums:
-    """The masked CRC-32C of each data[start:end] (uint32, one a range; empty ranges allowed)."""
+    """The masked CRC-32C of each data[start:end] (uint32, one per range; empty ranges allowed)."""
     return masked_states(states(data, starts, ends))
 
 
 @cache
 def _backwards() -> NDArray[np.int64]:
-    """-256, -512, …: where in a table by distance a byte stands, from the end of the data."""
-    return np.arange(1, MOST_IN_ROW + 1) * -256
+    """-256, -512, …: the offsets into a table by distance, counted back from the end of the data."""
+    return np.arange(1, MAX_IN_ROW + 1) * -256
 
 
 def masked_in_row(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Checksums:
-    """As `masked_ranges`, of ranges of less than 500 bytes one behind another, a little apart: all bytes at once.
+    """As `masked_ranges`, with all bytes at once, for sorted ranges of less than 500 bytes with small spaces between.
 
-    The last one ends within MOST_IN_ROW bytes.
+    The last range must end within MAX_IN_ROW bytes.
     """
     size = int(ends[-1])
     counts = ends.copy()
@@ -117,15 +117,15 @@ def masked_in_row(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64
 
 
 def states(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Checksums:
-    """The state that each data[start:end] leads to, not yet final (uint32, one a range; empty ranges allowed)."""
-    if int((ends - starts).sum()) <= FEW:
+    """The state after each data[start:end], before the final XOR (uint32, one per range; empty ranges allowed)."""
+    if int((ends - starts).sum()) <= MAX_BYTE_BY_BYTE:
         return np.array(
             [_state(data[a:b].tobytes()) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)], np.uint32
         )
     first = int(starts.min())
     data, starts, ends = data[first : int(ends.max())], starts - first, ends - first
     length = ends - starts
-    lanes = np.maximum(length - 1, 0) // LANE  # full lanes behind a head of at most LANE bytes
+    lanes = np.maximum(length - 1, 0) // LANE  # full lanes, behind a head of at most LANE bytes
     found = _advance(data, starts, ends - lanes * LANE, 0xFFFFFFFF)
     if lanes.any():
         last = np.cumsum(lanes)
@@ -137,16 +137,16 @@ def states(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> C
 
 
 def added(byte: Bytes | int, behind: NDArray[np.int64]) -> Checksums:
-    """What each byte (or one of all) adds to the state of its string, by how many bytes stand behind it (from 0)."""
+    """The contribution of each byte (or of one byte in all strings) to the state, given the bytes behind it."""
     places: NDArray[np.int64] = (behind << 8) + byte
     return _by_distance((int(behind.max(initial=0)) >> 8) + 1).take(places)
 
 
 def add(states: Checksums, words: NDArray[Any], size: int, behind: NDArray[np.int64]) -> None:
-    """Tell `size` bytes of n strings, zero until now, in m states (n, m) each.
+    """Add `size` bytes, zero until now, to n strings with m states each (n, m).
 
-    They are the first ones of `words` (n, m, unsigned), and behind[i] bytes stand behind the first of them in string i.
-    Those beyond a string's end are zero.
+    The bytes are the first ones of `words` (n, m, unsigned). In string i, behind[i] bytes follow the first of them.
+    Bytes beyond the end of a string are zero.
     """
     table = _by_distance((int(behind.max(initial=0)) >> 8) + 1)
     varying = int(np.bitwise_or.reduce(words ^ words[0, 0], axis=None))
@@ -161,19 +161,19 @@ def add(states: Checksums, words: NDArray[Any], size: int, behind: NDArray[np.in
 
 
 class States:
-    """The states of strings of given lengths, whose bytes are told in any order; those not told are zero."""
+    """The states of strings of given lengths. Bytes are added in any order; all others are zero."""
 
     def __init__(self, lengths: NDArray[np.int64]) -> None:
         self.lengths = lengths
-        self.most = int(lengths.max(initial=0))
-        hundreds = (self.most >> 8) + 1
+        self.longest = int(lengths.max(initial=0))
+        hundreds = (self.longest >> 8) + 1
         self.table = _by_distance(hundreds)
-        self.by_length = _initial(hundreds)[: self.most + 1].copy()  # of what is the same in all strings
+        self.by_length = _initial(hundreds)[: self.longest + 1].copy()  # the states of bytes equal in all strings
         self.behind = (lengths - 1) << 8
         self.states = np.zeros(len(lengths), np.uint32)
 
     def add(self, columns: Bytes, offset: int | NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> None:
-        """Tell the bytes (n, k) of each string from `offset` on; of those not `where` they stay zero."""
+        """Add the bytes (n, k) of each string from `offset` on, only to the strings in `where` if it is given."""
         if where is not None and not where.any():
             return
         last = columns.shape[1] - 1
@@ -184,12 +184,12 @@ class States:
                 self.states[where] ^= table.take(place[where] + column[where])
             elif isinstance(offset, int) and (column == column[:1]).all():
                 start = offset + i
-                self.by_length[start + 1 :] ^= self.table[int(column[0]) :: 256][: self.most - start]
+                self.by_length[start + 1 :] ^= self.table[int(column[0]) :: 256][: self.longest - start]
             else:
                 self.states ^= table.take(place + column)
 
     def masked(self, more: Checksums) -> Checksums:
-        """The masked CRC-32C of the strings; `more` is added to their states."""
+        """The masked CRC-32C of the strings, after adding `more` to their states."""
         return masked_states(self.states ^ self.by_length.take(self.lengths) ^ more)
 
 
@@ -200,7 +200,7 @@ def masked_states(states: Checksums) -> Checksums:
 
 
 def _advance(data: Bytes, starts: NDArray[np.int64], ends: NDArray[np.int64], initial: int) -> Checksums:
-    """The state after each range, from `initial`. Sorted by length, the ranges still running at a step are a slice."""
+    """The state after each range, from `initial`. Ranges are sorted by length, so those not finished form a slice."""
     order = np.argsort(ends - starts, kind="stable")
     start, end = starts[order], ends[order]
     length = end - start

@@ -1,4 +1,4 @@
-"""TensorFlow's event messages, decoded from the wire without their compiled classes.
+"""TensorFlow's event messages, decoded without compiled protobuf classes.
 
 Field numbers are those of tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor,histogram}.proto
 and tensorboard/plugins/hparams/plugin_data.proto.
@@ -19,7 +19,7 @@ from loganalyst.sources.files.protobuf import BYTES, FIXED32, FIXED64, VARINT, d
 EVENT_WALL_TIME, EVENT_STEP, EVENT_SUMMARY = 1, 2, 5
 SUMMARY_VALUE = 1
 VALUE_TAG, VALUE_SIMPLE, VALUE_HISTOGRAM, VALUE_TENSOR, VALUE_METADATA = 1, 2, 5, 8, 9
-MEDIA = {4: "images", 6: "audio"}  # by field, named as the plugins that show them
+MEDIA = {4: "images", 6: "audio"}  # field: name of the plugin that shows it
 METADATA_PLUGIN, PLUGIN_NAME, PLUGIN_CONTENT = 1, 1, 2
 TENSOR_DTYPE, TENSOR_SHAPE, TENSOR_CONTENT = 1, 2, 4
 SHAPE_DIM, DIM_SIZE = 2, 1
@@ -29,31 +29,31 @@ FLOAT_VAL, DOUBLE_VAL, INT_VAL, STRING_VAL, INT64_VAL, BOOL_VAL, HALF_VAL, UINT3
 HISTOGRAM_LIMIT, HISTOGRAM_BUCKET = 6, 7
 HPARAMS_SESSION_START, SESSION_HPARAMS = 3, 1
 
-# TensorFlow's type codes of numeric tensors; FLOAT, HALF and BFLOAT16 are named for their own value fields
+# TensorFlow's type codes of numeric tensors; named are those with value fields of their own
 DT_FLOAT, DT_BFLOAT16, DT_HALF = 1, 14, 19
 DTYPES = {
     DT_FLOAT: "<f4", 2: "<f8", 3: "<i4", 4: "u1", 5: "<i2", 6: "i1", 9: "<i8", 10: "u1",
     DT_BFLOAT16: "<u2", 17: "<u2", DT_HALF: "<f2", 22: "<u4", 23: "<u8",
 }  # fmt: skip
-MOST_ELEMENTS = 1 << 20  # of a tensor that may be a histogram
+MAX_ELEMENTS = 1 << 20  # of a tensor that may be a histogram
 
 
 class Value(NamedTuple):
-    """One tagged value of an event; spans are offsets into the event's buffer, None where absent."""
+    """One tagged value of an event; spans are offsets into the event's buffer, None if absent."""
 
     tag: str
     plugin: str
     content: bytes  # of the plugin
-    simple: int | None  # where the float32 stands
+    simple: int | None  # offset of the float32
     histogram: tuple[int, int] | None
     tensor: tuple[int, int] | None
-    media: str  # "images" or "audio" where the value is one
+    media: str  # "images", "audio" or empty
 
 
 class Tensor(NamedTuple):
     """A tensor's numbers in C order (float64; bfloat16 and half widened) or its byte strings.
 
-    `lone` is where the value of a one-element float32 tensor stands, else None.
+    `lone` is the offset of the value in a one-element float32 tensor, else None.
     """
 
     shape: tuple[int, ...]
@@ -71,7 +71,7 @@ class Event(NamedTuple):
 
 
 def event(data: bytes, at: int, end: int) -> Event:
-    """The event in data[at:end]; ValueError, IndexError or struct.error where the bytes are none."""
+    """The event in data[at:end]. Raises ValueError, IndexError or struct.error if the bytes are not an event."""
     wall, step, values = 0.0, 0, list[Value]()
     for number, wire, a, b in fields(data, at, end):
         if number == EVENT_WALL_TIME and wire == FIXED64:
@@ -117,7 +117,7 @@ def _plugin(data: bytes, at: int, end: int) -> tuple[str, bytes]:
 
 
 def tensor(data: bytes, at: int, end: int) -> Tensor:
-    """The tensor in data[at:end]; its numbers are empty for types that are none or shapes that are unfit."""
+    """The tensor in data[at:end]; without numbers if its type is not numeric or its shape does not fit."""
     dtype, spans, strings = 0, list[tuple[int, int, int, int]](), list[bytes]()
     shape: tuple[int, ...] = ()
     for number, wire, a, b in fields(data, at, end):
@@ -129,11 +129,11 @@ def tensor(data: bytes, at: int, end: int) -> Tensor:
             strings.append(data[a:b])
         else:
             spans.append((number, wire, a, b))
-    with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
         parts = [_numbers(data, dtype, span) for span in spans] if dtype in DTYPES else []
     numbers = np.concatenate([p for p in parts if len(p)] or [np.empty(0)])
     count = prod(shape)
-    if 0 < len(numbers) < count <= MOST_ELEMENTS:  # a writer may leave out repeats of the last element
+    if 0 < len(numbers) < count <= MAX_ELEMENTS:  # a writer may omit repeats of the last element
         numbers = np.concatenate([numbers, np.full(count - len(numbers), numbers[-1])])
     if len(numbers) != count:
         numbers = np.empty(0)
@@ -150,7 +150,7 @@ def _sizes(data: bytes, at: int, end: int) -> Iterator[int]:
 
 
 def _numbers(data: bytes, dtype: int, field: tuple[int, int, int, int]) -> NDArray[np.float64]:
-    """The elements one field of a tensor holds (packed or not); empty for a field that holds none."""
+    """The elements in one field of a tensor, packed or not; empty for other fields."""
     number, wire, at, end = field
     if wire == BYTES and number == TENSOR_CONTENT:
         return _widen(np.frombuffer(data[at:end], DTYPES[dtype]), dtype)
@@ -195,7 +195,7 @@ def histogram(
 
 
 def hparams(content: bytes) -> Iterator[tuple[str, Leaf]]:
-    """The settings a session-start record of the hparams plugin holds: names and their text, number or truth."""
+    """The settings in a session-start record of the hparams plugin: names, and texts, numbers or booleans."""
     for number, wire, a, b in fields(content):
         if number == HPARAMS_SESSION_START and wire == BYTES:
             for inner, kind, c, d in fields(content, a, b):
@@ -204,7 +204,7 @@ def hparams(content: bytes) -> Iterator[tuple[str, Leaf]]:
 
 
 def _setting(data: bytes, at: int, end: int) -> tuple[str, Leaf]:
-    """One entry of a map<string, google.protobuf.Value>; lists and structs are not settings a writer can make."""
+    """One entry of a map<string, google.protobuf.Value>. Writers never use its lists and structs."""
     key = ""
     value: Leaf = None
     for number, wire, a, b in fields(data, at, end):

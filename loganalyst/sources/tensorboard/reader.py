@@ -1,8 +1,8 @@
-"""TensorBoard event files (`*tfevents*`): scalars, histograms, text and hparams in every encoding writers use.
+"""TensorBoard event files (`*tfevents*`): scalars, histograms, text and hparams, in every encoding that writers use.
 
-Most events hold one scalar and differ from the last of the same tag in wall time, step and value only. So the reader
-takes those three out of all events of a block at once, and looks the bytes around the value up among the templates it
-has learned; only an event that matches none is decoded message by message.
+Most events contain one scalar, and differ from the last event of the same tag only in wall time, step and value. So the
+reader extracts these three from all events of a block at once, and looks up the remaining bytes among the templates it
+has learned. Only an event without a template is decoded message by message.
 """
 
 import struct
@@ -24,42 +24,56 @@ from loganalyst.sources.files.protobuf import BYTES, FIXED64, VARINT, fields, si
 from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.tensorboard import eventmessages, smallfiles
-from loganalyst.sources.tensorboard.repeatedturns import Period, Records, find
+from loganalyst.sources.tensorboard.repeatedturns import PIECE, Period, Records, find
 from loganalyst.sources.tensorboard.shortrecords import FRAME
+from loganalyst.sources.tensorboard.smallfiles import MAX_SMALL
 from loganalyst.sources.tensorboard.templates import WALL_TIME, Prefix, Templates, prefix
-from loganalyst.sources.tensorboard.tfrecords import HEADER, Block, Mask, payload_length, scan
+from loganalyst.sources.tensorboard.tfrecords import CHUNK, HEADER, MAX_RECORD, Block, Mask, payload_length, scan
 
 NAME = "tensorboard"
-LONGEST_TEXT = 4096  # characters of a logged text that are kept
-LEARN = 4  # events of a block that are decoded one by one before templates are tried again; then 4x as many
+MAX_TEXT = 4096  # characters kept of a logged text
+LEARN = 4  # events decoded one by one before templates are tried again; each time 4 times as many
 SCALAR_PLUGINS, HISTOGRAM_PLUGINS = ("", "scalars"), ("", "histograms")
-SILENT = ("hparams", "custom_scalars", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")  # no data
-TEXT_SUFFIX = "/text_summary"  # torch adds it to the tag its user gave
+# plugins whose tensors are not reported as unread: they hold no data of the run
+SILENT = ("hparams", "custom_scalars", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
+TEXT_SUFFIX = "/text_summary"  # torch adds this to the user's tag
 
 
 def sniff(path: Path, head: bytes) -> float:
-    """1 for a proved event record at the start, 0.9 for an event file's name (it may be empty or damaged)."""
+    """1 for an intact event record at the start; 0.9 for an event file's name, as the file may be damaged."""
     length = payload_length(head[: HEADER.size])
     if length is not None and head[HEADER.size : HEADER.size + 1] == bytes([WALL_TIME]):
         return 1.0 if "tfevents" in path.name or b"brain.Event:" in head[: HEADER.size + length] else 0.5
     return 0.9 if "tfevents" in path.name else 0.0
 
 
-def read(path: Path) -> Iterator[Tables]:
+def read(path: Path, **limits: int) -> Iterator[Tables]:
     """The file's tables, block by block; the last batch holds the session. Raises OSError."""
-    yield from resume(path, None)
+    yield from resume(path, None, **limits)
 
 
-def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark]:
-    """What stands behind `mark` (None: everything), and where to go on when the file has grown."""
-    if mark is None and (found := smallfiles.read(path)):
+def resume(
+    path: Path,
+    mark: Mark | None,
+    *,
+    chunk: int = CHUNK,
+    piece: int = PIECE,
+    max_record: int = MAX_RECORD,
+    max_small: int = MAX_SMALL,
+) -> Generator[Tables, None, Mark]:
+    """The tables of the records behind `mark` (None: all), and the mark from which to resume.
+
+    Limits in bytes: `chunk` is read and `piece` compared at a time, longer records than `max_record` are skipped, and
+    files up to `max_small` take the path for small files.
+    """
+    if mark is None and (found := smallfiles.read(path, max_small)):
         yield found.tables(path.name)
         kept = {"points": len(found.steps), "distributions": 0, "config": 0, "gaps": 0}
         state = {"plugins": dict.fromkeys(found.tags, found.plugin), "walls": found.walls, "skipped": {}}
         return Mark(found.size, kept, state)
-    decoder = _Decoder(path.name, mark)
+    decoder = _Decoder(path.name, mark, piece)
     with opened(path) as file:
-        records = scan(file, decoder, mark.offset if mark else 0)
+        records = scan(file, decoder, mark.offset if mark else 0, chunk=chunk, max_record=max_record)
         while True:
             try:
                 gaps = next(records)
@@ -76,7 +90,7 @@ Columns = tuple[NDArray[Any], ...]  # tag code, step, wall time and value of sca
 
 @dataclass
 class _Rows:
-    """What events hold since the last batch; single scalars are (event of the block, tag code, step, time, value)."""
+    """The contents of events since the last batch; `scalars` are (event of the block, tag code, step, time, value)."""
 
     columns: list[Columns] = field(default_factory=list)
     scalars: list[tuple[int, int, int, float, float]] = field(default_factory=list)
@@ -86,18 +100,18 @@ class _Rows:
 
 
 class _Decoder:
-    """What is known of a file from its earlier blocks: tags, their plugins, templates, and what stands in the mark."""
+    """The state of reading a file: tags, their plugins, templates, and everything that a mark saves."""
 
-    def __init__(self, name: str, mark: Mark | None) -> None:
+    def __init__(self, name: str, mark: Mark | None, piece: int) -> None:
         state = mark.state if mark else {}
-        self.name = name
+        self.name, self.piece = name, piece
         self.codes: dict[str, int] = {}
         self.templates = Templates()
         self.period: Period | None = None
         self.rows = _Rows()
         self.constants: dict[str, pl.Series] = {}
         self.named: tuple[NDArray[np.int64] | None, pl.Series] = None, pl.Series(dtype=pl.String)
-        self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event need name its plugin
+        self.plugins: dict[str, str] = dict(state.get("plugins", {}))  # only a tag's first event must name it
         self.walls: list[float] = state.get("walls", [])  # of the first and last event
         self.skipped: dict[str, tuple[int, str]] = {k: tuple(v) for k, v in state.get("skipped", {}).items()}
         self.kept: dict[str, int] = dict(mark.kept) if mark else {"points": 0, "distributions": 0, "config": 0}
@@ -108,7 +122,7 @@ class _Decoder:
         return self.period.size if self.period else 0
 
     def leap(self, raw: NDArray[np.uint8], at: int, size: int) -> int:
-        """Take the turns of the training loop that are as the last one was."""
+        """Take the turns of the training loop that repeat the last one."""
         turns = self.period.take(raw, at, size) if self.period else None
         if turns is None:
             return at
@@ -117,39 +131,39 @@ class _Decoder:
         return at + turns.size
 
     def take(self, block: Block) -> Mask:
-        """Decode the records of a block whose checksums are right, and say which they are."""
+        """Decode the records of a block whose checksums are right. Returns which they are."""
         known = prefix(block.raw, block.starts, block.ends)
         intact = np.zeros(len(block.starts), np.bool_)
         place, code = np.full(len(intact), -1), np.full(len(intact), -1)
         parts: list[Columns] = []
         left, few = np.arange(len(intact)), LEARN
         while len(left):
-            found = self.templates.match(block.raw, block.starts[left], block.ends[left], known.of(left))
+            found = self.templates.match(block.raw, block.starts[left], block.ends[left], known.subset(left))
             intact[left] = found.matched
             event = left[found.events]
             place[event], code[event] = found.places, found.codes
-            place[np.bincount(event, minlength=len(place)) > 1] = -1  # turns have one value an event
+            place[np.bincount(event, minlength=len(place)) > 1] = -1  # turns have one value per event
             parts.append((event, found.codes, known.steps[event], known.walls[event], found.values))
             left = left[~found.matched]
-            some, left = left[:few], left[few:]  # a few teach the templates that the others are matched by at once
+            some, left = left[:few], left[few:]  # a few events teach the templates for the others
             few *= 4
             intact[some] = good = block.intact(some)
             for i in some[good].tolist():
                 self._event(block, i, known)
         self._keep(parts)
         self._span(known.walls[intact])
-        self.period = find(block.data, Records(block.starts, block.ends, known.sizes, place, code))
+        self.period = find(block.data, Records(block.starts, block.ends, known.sizes, place, code), self.piece)
         return intact
 
     def _keep(self, parts: list[Columns]) -> None:
-        """Put scalars matched side by side and those decoded one by one in the file's order."""
+        """Put scalars matched in parallel, and scalars decoded one by one, into file order."""
         if self.rows.scalars:
             parts.append(tuple(np.array(column) for column in zip(*self.rows.scalars, strict=True)))
             self.rows.scalars = []
         parts = [part for part in parts if len(part[0])]
         if not parts:
             return
-        with np.errstate(invalid="ignore"):  # a signalling NaN is one more NaN
+        with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
             columns = parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
         if (columns[0][1:] < columns[0][:-1]).any():
             order = np.argsort(columns[0], kind="stable")
@@ -171,7 +185,7 @@ class _Decoder:
                 places.append(self._value(data, value, (i, event.step, event.wall), found))
         except (ValueError, IndexError, struct.error, RecursionError) as error:
             offset = block.base + start - HEADER.size
-            self.rows.gaps.append(Gap(offset, end - start + FRAME, f"no event ({error})"))
+            self.rows.gaps.append(Gap(offset, end - start + FRAME, f"not an event ({error})"))
             return
         known.walls[i] = event.wall
         body = int(known.bodies[i]) - start
@@ -184,7 +198,7 @@ class _Decoder:
         self.rows.settings += found.settings
 
     def batch(self, gaps: list[Gap]) -> Tables:
-        """The tables of what was taken since the last batch, with the gaps that framing found."""
+        """The tables of the records taken since the last batch, with the gaps in the framing."""
         rows, self.rows = self.rows, _Rows()
         tables = Tables(
             points=self._points(rows),
@@ -198,26 +212,26 @@ class _Decoder:
         return tables
 
     def ending(self, size: int) -> Tables:
-        """The session's row and what was not read; for a file without an event the gap that says so."""
-        told = [
+        """The session's row, and gaps for what was not read or for a file without events."""
+        unread = [
             Gap(0, 0, f"{n} of plugin {plugin!r} not read, the first under {tag!r}")
             for plugin, (n, tag) in self.skipped.items()
         ]
         if not self.walls:
             why = "no event is intact" if size else "empty event file"
-            return Tables(gaps=gap_table([*told, Gap(0, size, why)], self.name))
+            return Tables(gaps=gap_table([*unread, Gap(0, size, why)], self.name))
         times = from_seconds(self.walls)
         row = {"session": [0], "source": self.name, "started": times[:1], "ended": times[1:]}
-        return Tables(sessions=table("sessions", row), gaps=gap_table(told, self.name))
+        return Tables(sessions=table("sessions", row), gaps=gap_table(unread, self.name))
 
     def mark(self, offset: int) -> Mark:
-        """What is known up to `offset`."""
+        """The mark for resuming at `offset`."""
         gaps = self.kept.get("gaps", 0) + sum(gap.offset < offset for gap in self.lost)
         state = {"plugins": self.plugins, "walls": self.walls, "skipped": self.skipped}
         return Mark(offset, {**self.kept, "gaps": gaps}, state)
 
     def _value(self, data: bytes, value: eventmessages.Value, place: tuple[int, int, float], rows: _Rows) -> int | None:
-        """Add what a value holds; where it is a float32 scalar, the offset of its four bytes."""
+        """Add the contents of a value. Returns the offset of its four bytes if it is a float32 scalar."""
         tag, (i, step, wall) = value.tag, place
         plugin = value.plugin or self.plugins.get(tag, "")
         self.plugins[tag] = plugin
@@ -242,7 +256,7 @@ class _Decoder:
         i, step, wall = place
         if plugin == "text":
             text = "\n".join(s.decode(errors="replace") for s in tensor.strings)
-            rows.settings.append((tag.removesuffix(TEXT_SUFFIX), text[:LONGEST_TEXT]))
+            rows.settings.append((tag.removesuffix(TEXT_SUFFIX), text[:MAX_TEXT]))
         elif plugin in SCALAR_PLUGINS and len(tensor.numbers) == 1:
             rows.scalars.append((i, self._code(tag), step, wall, float(tensor.numbers[0])))
             return tensor.lone
@@ -254,7 +268,7 @@ class _Decoder:
         return None
 
     def _skip(self, plugin: str, tag: str) -> None:
-        """Count what is not read, to be told at the end."""
+        """Count a value that is not read; `ending` reports it."""
         count, first = self.skipped.get(plugin, (0, tag))
         self.skipped[plugin] = (count + 1, first)
 
@@ -262,7 +276,7 @@ class _Decoder:
         return self.codes.setdefault(tag, len(self.codes))
 
     def _points(self, rows: _Rows) -> pl.DataFrame:
-        """The scalars in the file's order."""
+        """The scalars in file order."""
         if not rows.columns:
             return table("points")
         parts = rows.columns
@@ -282,21 +296,21 @@ class _Decoder:
         return pl.DataFrame([pl.Series(name, column) for name, column in frame.items()])
 
     def _metrics(self, codes: NDArray[np.int64]) -> pl.Series:
-        """The names of tags; batches of the same array of codes share their memory."""
+        """The names of tags. Batches with the same array of codes share memory."""
         if codes is not self.named[0]:
             names = pl.Series(list(self.codes), dtype=pl.String)
             self.named = codes, names[codes.astype(np.uint32)]
         return self.named[1]
 
     def _constant(self, name: str, value: object, rows: int) -> pl.Series:
-        """A column that is the same in all rows: made once, batches share its memory."""
+        """A column with the same value in all rows. It is made once, and batches share its memory."""
         if name not in self.constants or len(self.constants[name]) < rows:
             self.constants[name] = constant(value, rows, SCHEMAS["points"][name])
         return self.constants[name].head(rows)
 
 
 def _is_standard(data: bytes, body: int) -> bool:
-    """Whether an event is wall time, perhaps step, and one summary, in this order and nothing else."""
+    """Whether an event is wall time, an optional step, and one summary, in this order and nothing else."""
     layout = [(number, wire) for number, wire, *_ in fields(data)]
     allowed = [
         (eventmessages.EVENT_WALL_TIME, FIXED64),

@@ -1,4 +1,4 @@
-"""Where the short records of a block stand: their headers are found and proved side by side."""
+"""The short records of a block: their headers are found and verified in parallel."""
 
 from functools import cache
 from typing import Any
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from loganalyst.sources.tensorboard import crc32c
 
 Ints = NDArray[np.int64]
-SHORT = 256  # a payload of fewer bytes is short: seven bytes of its length are zero
+SHORT = 256  # bytes; the length of a shorter payload has seven zero bytes
 ZEROS = bytes(7)
 HEADER, FRAME = 12, 16
 
 
 @cache
 def _checksums() -> NDArray[np.uint32]:
-    """What stands behind the length of each short record."""
+    """The checksum of the length of each short record."""
     lengths = np.arange(SHORT, dtype="<u8").view(np.uint8)
     starts = np.arange(0, 8 * SHORT, 8)
     return crc32c.masked_ranges(lengths, starts, starts + 8)
@@ -24,25 +24,25 @@ def _checksums() -> NDArray[np.uint32]:
 
 @cache
 def headers() -> dict[bytes, int]:
-    """The payload's length by the first 12 bytes of each short record."""
+    """The first 12 bytes of each short record, with the length of its payload."""
     return {i.to_bytes(8, "little") + crc.to_bytes(4, "little"): i for i, crc in enumerate(_checksums().tolist())}
 
 
 def at(raw: NDArray[np.uint8], places: Ints, kind: str, offset: int = 0) -> NDArray[Any]:
-    """What stands at `offset` from each of `places`, whatever its alignment; `raw` goes on for an item behind it."""
+    """The items at `offset` from each of `places`, with any alignment. `raw` must extend one item beyond the last."""
     item = np.dtype(kind)
     found: NDArray[Any] = np.ndarray((len(raw) - item.itemsize - offset + 1,), item, raw, offset, (1,))[places]
     return found
 
 
 class Frames:
-    """The short records that are whole in raw[begin:size]: `places` of their headers, and of what is `behind` each."""
+    """The whole short records in raw[begin:size]: `places` are the offsets of headers, `behind` those of their ends."""
 
     def __init__(self, raw: NDArray[np.uint8], begin: int, size: int) -> None:
         first = begin // 4 * 4
         words = raw[first : size // 4 * 4].view("<u4")
-        zero = np.flatnonzero(words[1:] == 0)  # seven bytes hold an aligned word
-        before = words[zero]  # its last byte that is not zero is the length
+        zero = np.flatnonzero(words[1:] == 0)  # seven zero bytes contain an aligned word of zeros
+        before = words[zero]  # the last nonzero byte of the word before is the length
         places = first + 4 * zero + (before >= 1 << 8) + (before >= 1 << 16) + (before >= 1 << 24)
         length = at(raw, places, "<u8")
         fit = length < SHORT
@@ -54,7 +54,7 @@ class Frames:
         self.last = np.append(np.flatnonzero(self.behind[:-1] != self.places[1:]), len(self.places) - 1)
 
     def run(self, place: int) -> slice:
-        """The records that follow one another from `place` on; empty where none stands there."""
+        """The contiguous records from `place` on; empty if none begins there."""
         i = int(np.searchsorted(self.places, place))
         if i == len(self.places) or self.places[i] != place:
             return slice(0, 0)

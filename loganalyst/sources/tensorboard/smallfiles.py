@@ -1,7 +1,7 @@
-"""Small files of nothing but scalars in the forms that writers use, event after event.
+"""The fast path for small files that contain only scalars, read event after event.
 
-What the reader of big files prepares costs more than such a file holds. Whatever is not as expected here (damage, an
-unfinished end, anything but scalars) makes it no small file: the other way reads it.
+The preparations for large files cost more than reading such a file. A file with anything unexpected (damage, an
+unfinished end, anything but scalars) is left to the path for large files.
 """
 
 import os
@@ -20,14 +20,14 @@ from loganalyst.sources.files.timestamps import micros
 from loganalyst.sources.tensorboard import crc32c
 from loganalyst.sources.tensorboard.shortrecords import FRAME, HEADER, at, headers
 
-MOST = crc32c.MOST_IN_ROW  # bytes of a small file
+MAX_SMALL = crc32c.MAX_IN_ROW  # bytes of a small file
 WALL_TIME, STEP, VERSION, WRITER = 0x09, 0x10, b"\x1a\x0dbrain.Event:2", 0x52  # where an event's fields begin
 SUMMARY, VALUE, TAG = 0x2A, 0x0A, 0x0A  # each with its length behind it
-LATEST = 1 << 49  # steps from here on are no small file's
+MAX_STEP = 1 << 49  # steps from here on are no small file's
 
 
 class Form(NamedTuple):
-    """What stands `between` the tag and the float32, and `behind` that; the plugin it names."""
+    """An encoding of scalars: the bytes `between` the tag and the float32, the bytes `behind` it, and the plugin."""
 
     between: bytes
     behind: bytes
@@ -44,8 +44,10 @@ FORMS = (
 
 
 class Small(NamedTuple):
-    """The scalars of a file: its tags in order of appearance, and for each event the tag, step and value; the times of
-    all events, the version's first, in µs since 1970; the wall time of the first and the last event.
+    """The scalars of a file.
+
+    `tags` are in order of appearance. `metrics`, `steps` and `values` have one item per scalar. `times` are those of
+    all events, the version event first, in µs since 1970. `walls`: the wall times of the first and the last event.
     """
 
     size: int
@@ -58,12 +60,12 @@ class Small(NamedTuple):
     walls: Sequence[float]
 
     def tables(self, source: str) -> Tables:
-        """The rows of `points` in the file's order, and that of `sessions`."""
+        """The rows of `points` in file order, and the row of `sessions`."""
         rows = len(self.steps)
-        texts = pl.Series("metric", [*self.metrics, source], pl.String)  # one Series, as each costs more than its rows
+        texts = pl.Series("metric", [*self.metrics, source], pl.String)  # each Series costs more than its rows
         counts = pl.Series("step", [*self.steps, *self.times], pl.Int64)
         sources, times = texts.new_from_index(rows, rows).alias("source"), counts.slice(rows).cast(Time)
-        points, sessions = _blank("points", MOST // FRAME).head(rows), _blank("sessions", 1).clone()
+        points, sessions = _blank("points", MAX_SMALL // FRAME).head(rows), _blank("sessions", 1).clone()
         points.replace_column(1, texts.head(rows))
         points.replace_column(2, counts.head(rows))
         points.replace_column(4, times.slice(1).alias("time"))
@@ -77,16 +79,16 @@ class Small(NamedTuple):
 
 @cache
 def _blank(name: str, rows: int) -> pl.DataFrame:
-    """Rows of a table, all of session 0; nothing else is known."""
+    """Rows of a table with session 0 and no other values."""
     return pl.DataFrame({n: constant(0 if n == "session" else None, rows, t) for n, t in SCHEMAS[name].items()})
 
 
-def read(path: Path) -> Small | None:
-    """The scalars of a small file, None where it is none. Raises OSError."""
+def read(path: Path, limit: int = MAX_SMALL) -> Small | None:
+    """The scalars of a small file of at most `limit` bytes; None for other files. Raises OSError."""
     file = descriptor(path)
     try:
-        data = os.read(file, MOST + 1)
-        return _scalars(data) if len(data) <= MOST else None
+        data = os.read(file, limit + 1)
+        return _scalars(data) if len(data) <= limit else None
     finally:
         os.close(file)
 
@@ -114,7 +116,7 @@ def _scalars(data: bytes) -> Small | None:
 
 
 class _Events(NamedTuple):
-    """Where the payloads end, the version's first; step and tag of the others; the tags in order of appearance."""
+    """The ends of the payloads, the version event first; step and tag of the others; tags in order of appearance."""
 
     ends: list[int]
     steps: list[int]
@@ -124,8 +126,9 @@ class _Events(NamedTuple):
 
 
 def _events(data: bytes) -> _Events | None:
-    """Walk the records; the checksums of their payloads are not proved yet. KeyError, IndexError or ValueError where
-    there is something else.
+    """Walk the records, without verifying the checksums of their payloads.
+
+    Raises KeyError, IndexError or ValueError at anything unexpected.
     """
     known, lengths, size = dict[bytes, str](), headers(), len(data)
     end = _version(data, lengths)
@@ -143,7 +146,7 @@ def _events(data: bytes) -> _Events | None:
                 step, body = step + (data[body] << 7) - 0x80, body + 1
                 if step > 0x3FFF:
                     step, body = varint(data, begin + 10)
-                    if step >= LATEST:
+                    if step >= MAX_STEP:
                         return None
         try:
             metric = known[data[body : end - cut]]
@@ -161,13 +164,13 @@ def _events(data: bytes) -> _Events | None:
 
 
 def _version(data: bytes, lengths: dict[bytes, int]) -> int:
-    """Where the payload of the first record ends, which says the format's version and perhaps the writer."""
+    """The end of the first record's payload, which holds the format's version and optionally the writer."""
     end = HEADER + lengths[data[:HEADER]]
     body = HEADER + 9
     behind = body + len(VERSION)
     named = data[behind] == WRITER and data[behind + 1] == end - behind - 2 < 0x80
     if data[HEADER] != WALL_TIME or data[body:behind] != VERSION or not (named or end == behind):
-        raise ValueError("no version")
+        raise ValueError("not a version event")
     return end
 
 
@@ -181,4 +184,4 @@ def _learned(data: bytes, body: int, end: int, forms: Sequence[Form]) -> tuple[b
         name = body + 6 + tag
         if data[name : name + len(form.between)] == form.between and data[end - len(form.behind) : end] == form.behind:
             return data[body + 6 : name], form
-    raise ValueError("no plain scalar")
+    raise ValueError("not a plain scalar")

@@ -1,9 +1,9 @@
-"""Event messages that differ from an earlier one in wall time, step and float values only, matched side by side.
+"""The fast path for events that differ from an earlier one only in wall time, step and float values.
 
-Such an event is wall time, perhaps a step, and a body. The body without its values is a template, learned from the
-first event of its kind. Events of a block are compared with all templates at once, word by word; their checksums follow
-from that of the template, for CRC-32C is linear: each byte that varies adds what a table holds for it and its distance
-from the end.
+Such an event consists of wall time, an optional step, and a body. The body without its values is a template, learned
+from the first event of its kind. The events of a block are compared with all templates at once, word by word. CRC-32C
+is linear, so their checksums follow from the template's: each varying byte adds a value from a table, which depends on
+the byte and its distance from the end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,19 +19,19 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
-WALL_TIME, STEP = 0x09, 0x10  # first bytes of an event, and of the field behind its wall time
-REST = 9  # offset of what follows the wall time
-WIDTHS = (32, 64, 256, 1024, 4096)  # bytes: bodies are compared in groups of like length
+WALL_TIME, STEP = 0x09, 0x10  # the first byte of an event, and of the field behind its wall time
+REST = 9  # offset of the bytes behind the wall time
+WIDTHS = (32, 64, 256, 1024, 4096)  # bytes: bodies are compared in groups of similar length
 WIDEST = WIDTHS[-1]
 FACTORS = np.random.default_rng(0).integers(0, 2**64, WIDEST // 8, np.uint64) | np.uint64(1)
 ALL_TRUE = 0x0101010101010101
 
 
 class Prefix(NamedTuple):
-    """Wall time (0: none) and step of events in the order all writers use, and where their body begins.
+    """Wall time (0: none) and step of events in the field order that all writers use, and the begin of their bodies.
 
-    `fields` holds the eight bytes behind the wall time, of which `sizes` are the step's field. `plain` tells which
-    events are in this order.
+    `fields` holds the eight bytes behind the wall time; the first `sizes` of them are the step's field. `plain`: which
+    events have this order.
     """
 
     walls: NDArray[np.float64]
@@ -41,13 +41,13 @@ class Prefix(NamedTuple):
     bodies: Ints
     plain: Mask
 
-    def of(self, events: Ints) -> "Prefix":
-        """That of some events."""
+    def subset(self, events: Ints) -> "Prefix":
+        """The prefix of some events."""
         return self if len(events) == len(self.steps) else Prefix._make(column[events] for column in self)
 
 
 class Found(NamedTuple):
-    """What matched: event (position in the call), tag code, value and place of each float; and which events did."""
+    """The matches: event (position in the call), tag code, value and offset of each float; and which events matched."""
 
     events: Ints
     codes: Ints
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
 
 def prefix(raw: NDArray[np.uint8], starts: Ints, ends: Ints) -> Prefix:
-    """What stands before the bodies; a step of more than seven bytes (below zero) is not plain."""
+    """The bytes before the bodies. An event with a negative step, which has more than seven bytes, is not plain."""
     plain = (raw[starts] == WALL_TIME) & (ends - starts > REST)
     walls = at(raw, starts, "<f8", 1)
     if not plain.all():
@@ -84,14 +84,14 @@ class Templates:
         self.groups = {width: _Group(width) for width in WIDTHS}
 
     def learn(self, body: bytes, values: Sequence[int], codes: Sequence[int]) -> None:
-        """Remember a body whose float32 values stand at offsets `values` and belong to the tags of `codes`."""
+        """Learn a body whose float32 values are at offsets `values` and belong to the tags of `codes`."""
         if len(body) <= WIDEST:
             self.groups[next(w for w in WIDTHS if len(body) <= w)].learn(body, tuple(values), tuple(codes))
 
     def match(self, raw: NDArray[np.uint8], starts: Ints, ends: Ints, known: Prefix) -> Found:
-        """The events raw[start:end] (each followed by its checksum) that a template fits and whose checksum is right.
+        """The events raw[start:end] (each followed by its checksum) that match a template and have the right checksum.
 
-        `raw` is longer than the last end by WIDEST bytes at least.
+        `raw` must extend at least WIDEST bytes beyond the last end.
         """
         lengths = np.where(known.plain, ends - known.bodies, WIDEST + 1)
         matched = np.zeros(len(starts), np.bool_)
@@ -104,7 +104,7 @@ class Templates:
             for place, template in found:
                 events = mine[place]
                 every = len(events) == len(starts)
-                event = (starts, ends, known) if every else (starts[events], ends[events], known.of(events))
+                event = (starts, ends, known) if every else (starts[events], ends[events], known.subset(events))
                 intact = group.intact(raw, *event, template)
                 events = events if intact.all() else events[intact]
                 matched[events] = True
@@ -115,7 +115,7 @@ class Templates:
 
 
 class _Group:
-    """Templates whose bodies have at most `width` bytes. A layout is a length with the places of the values."""
+    """Templates whose bodies have at most `width` bytes. A layout is a length with the offsets of the values."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -168,7 +168,7 @@ class _Group:
         return hashes
 
     def match(self, raw: NDArray[np.uint8], bodies: Ints, lengths: Ints) -> Iterator[tuple[Ints, Ints]]:
-        """(positions among `bodies`, the template of each), for all that a template fits."""
+        """(positions among `bodies`, their templates), for all bodies that match a template."""
         known = self._built()
         rows = at(raw, bodies, f"V{self.width}").view(np.uint64).reshape(len(bodies), -1)
         left, layout = np.arange(len(bodies)), self.first[lengths]
@@ -193,7 +193,7 @@ class _Group:
     def values(
         self, raw: NDArray[np.uint8], bodies: Ints, events: Ints, template: Ints
     ) -> Iterator[tuple[Ints, Ints, NDArray[np.float32], Ints]]:
-        """(event, tag code, value, its place), all first values, then all second ones …"""
+        """(event, tag code, value, its offset): all first values, then all second values, and so on."""
         known = self._built()
         for code, offset in known.values(template):
             place = bodies + offset
@@ -218,7 +218,7 @@ class _Group:
 
 
 def _all(true: Mask) -> Mask:
-    """Whether all of a row are true; rows are 4 or a multiple of 8 long, and looked at as numbers."""
+    """Whether all items of a row are true. Rows have 4 or a multiple of 8 items, and are compared as integers."""
     kind = np.uint32 if true.shape[1] == 4 else np.uint64
     whole = true.view(kind) == kind(ALL_TRUE & np.iinfo(kind).max)
     every: Mask = whole[:, 0] if whole.shape[1] == 1 else whole.all(axis=1)
@@ -226,8 +226,10 @@ def _all(true: Mask) -> Mask:
 
 
 class _Arrays(NamedTuple):
-    """Templates: hash, masked words, layout, tag codes (-1: fewer values), offsets of the values, and what the body
-    without them adds to the checksum; layouts: masks, the next one of the same length.
+    """All templates and layouts as arrays.
+
+    Of each template: hash, masked words, layout, tag codes (-1: fewer values), offsets of the values, and the checksum
+    of the body without them. Of each layout: mask, and the next layout of the same length.
     """
 
     hashes: Words
@@ -240,6 +242,6 @@ class _Arrays(NamedTuple):
     next: Ints
 
     def values(self, template: Ints) -> Iterator[tuple[Ints, Ints]]:
-        """The code and offset of the first value of each event's template, then of the second ones …"""
+        """The code and offset of the first value of each event's template, then of the second values, and so on."""
         for code, offset in zip(self.codes.T, self.offsets.T, strict=True):
             yield code.take(template), offset.take(template)

@@ -1,8 +1,7 @@
-"""What is done of a log's batches that needs nothing of the batches before: reading, lines, hashes, patterns' literals.
+"""The work on a log's batches that does not depend on earlier batches: reading, lines, hashes, patterns' literals.
 
-Half of the work at a log is this. Of a large log a process of its own does it, one batch ahead of the one that makes
-sense of them; a thread would not do: every literal that hyperscan reports and every call of numpy waits for Python's
-lock.
+This is half of the work. For a large log a second process does it, one batch ahead of the process that interprets them.
+A thread would not help: each literal that hyperscan reports and each call of numpy waits for Python's lock.
 """
 
 import errno
@@ -22,19 +21,19 @@ from loganalyst.limits import spare
 from loganalyst.opening import opened_raw
 from loganalyst.sources.files import isolated
 from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.lines.linekinds import hashed
+from loganalyst.sources.text.lines.linekinds import kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, Place
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.patterns import catalogue
+from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.tracebacks import textblocks
 
-HELD = 1 << 20  # bytes of an unfinished block that wait for the next batch
-LARGE = 64 << 20  # bytes from which a process of its own is worth its start: half a second of a processor
+MAX_HELD_BYTES = 1 << 20  # of an unfinished block that waits for the next batch
 
 
 class Scanned(NamedTuple):
-    """Rows of a log, the hash of each one's kind, and which of the texts that are looked for stand in which of them
-    (`patterns.candidates`).
+    """Rows of a log, the hash of each row's kind, and which of the searched texts are in which rows
+    (`catalogue.candidates`).
     """
 
     chunk: Chunk
@@ -48,13 +47,14 @@ Batch = tuple[Scanned, Place | None]
 
 @dataclass(frozen=True)
 class Log:
-    """A log of `size` bytes, read from `start` on, in which the literals of `known` and the texts `also` are sought."""
+    """A log of `size` bytes, read from `start` on. The literals of `known` and the texts `also` are searched for."""
 
     path: Path
     size: int
     start: Place
     known: Sequence[catalogue.Pattern]
     also: tuple[str, ...]
+    sizes: Sizes = SIZES
 
 
 def scanned(log: Log) -> Iterator[Batch]:
@@ -63,14 +63,14 @@ def scanned(log: Log) -> Iterator[Batch]:
     Raises OSError.
     """
     batches = _scanned(log)
-    if log.size - log.start.offset >= LARGE and spare():
-        batches = _with_help(log)
+    if log.size - log.start.offset >= log.sizes.shared and spare():
+        batches = _scanned_with_help(log)
     yield from batches
 
 
-def _with_help(log: Log) -> Iterator[Batch]:
-    """The same: the first batches are scanned here while the other process starts."""
-    starting = Thread(target=_start, daemon=True)
+def _scanned_with_help(log: Log) -> Iterator[Batch]:
+    """The same, scanned by a second process; this process scans the first batches while the other one starts."""
+    starting = Thread(target=_start_helper, daemon=True)
     starting.start()
     for batch in _scanned(log):
         yield batch
@@ -79,54 +79,55 @@ def _with_help(log: Log) -> Iterator[Batch]:
             break
     else:
         return
-    rest, done = replace(log, start=place), 0
+    remainder, done = replace(log, start=place), 0
     try:
-        for batch in _from_apart(rest):
+        for batch in _scanned_by_helper(remainder):
             yield batch
             done += 1
-    except (isolated.DiedError, OSError):  # whatever it was, it is scanned here
-        yield from islice(_scanned(rest), done, None)
+    except (isolated.DiedError, OSError):  # then this process scans the rest
+        yield from islice(_scanned(remainder), done, None)
 
 
-def _start() -> None:
-    """Have a process with all modules wait for work."""
-    with suppress(isolated.DiedError, OSError):  # then it cannot help either when it is asked
-        list(isolated.each(__name__, "modules"))
+def _start_helper() -> None:
+    """Start a process that has all warm_up loaded and waits for work."""
+    with suppress(isolated.DiedError, OSError):  # then it cannot help later either
+        list(isolated.each(__name__, "warm_up"))
 
 
-def modules() -> tuple[()]:
-    """Nothing: that this could be asked for is all."""
+def warm_up() -> tuple[()]:
+    """Yields nothing; to answer, the other process must have imported this module."""
     return ()
 
 
 def _scanned(log: Log) -> Iterator[Batch]:
+    """The scanned rows of a log, in this process."""
     for rows, place in _unbroken(log):
         if len(rows):
             literals = catalogue.candidates(rows.data, rows.starts[1:] - 1, log.known, log.also)
-            yield Scanned(rows, hashed(rows.data), *literals), place
+            yield Scanned(rows, kind_hashes(rows.data, log.sizes.cache), *literals), place
 
 
 def _unbroken(log: Log) -> Iterator[tuple[Chunk, Place | None]]:
-    """The same rows, in batches that end in no block that may go on in the next."""
-    rest: Chunk | None = None
-    for chunk, place in textlines.batches(log.path, log.start):
-        rows = chunk.after(rest)
+    """The rows in batches that do not end within a block."""
+    held: Chunk | None = None
+    for chunk, place in textlines.batches(log.path, log.start, log.sizes):
+        rows = chunk.after(held)
         cut = len(rows) if place is None and rows.reaches(log.size) else textblocks.unfinished(rows)
-        rows, rest = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < HELD else len(rows))
-        yield rows, place if rest is None else None
-    if rest is not None:
-        yield rest, None
+        rows, held = rows.cut(cut if len(rows.data) - rows.starts[min(cut, len(rows))] < MAX_HELD_BYTES else len(rows))
+        yield rows, place if held is None else None
+    if held is not None:
+        yield held, None
 
 
-def _from_apart(log: Log) -> Iterator[Batch]:
-    """What another process scanned. Raises DiedError, OSError."""
+def _scanned_by_helper(log: Log) -> Iterator[Batch]:
+    """The rows that another process scanned. Raises DiedError, OSError."""
     with opened_raw(log.path) as file:
-        for told, *found, place in isolated.each(__name__, "packed", log):
-            yield Scanned(_unpacked(file.fileno(), *told), *found), place
+        for rows, *found, place in isolated.each(__name__, "pack", log):
+            yield Scanned(_unpack(file.fileno(), *rows), *found), place
 
 
-def packed(log: Log) -> Iterator[tuple[Any, ...]]:
-    """What `_scanned` gives, to be sent: of rows that stand in the file like this only where."""
+def pack(log: Log) -> Iterator[tuple[Any, ...]]:
+    """The results of `_scanned` in a form to send; rows that are unchanged in the file are sent as their place."""
     for (chunk, *found), place in _scanned(log):
         starts = chunk.starts.astype(np.int32)
         if chunk.plain and chunk.offset is not None:
@@ -135,8 +136,8 @@ def packed(log: Log) -> Iterator[tuple[Any, ...]]:
             yield (chunk.data, starts, chunk.line, chunk.offset), *found, place
 
 
-def _unpacked(file: int, data: Any, starts: NDArray[np.int32], line: Any, offset: Any) -> Chunk:
-    """The rows that were sent."""
+def _unpack(file: int, data: Any, starts: NDArray[np.int32], line: Any, offset: Any) -> Chunk:
+    """The rows that were sent; `data` is their text or its size in the file."""
     places = starts.astype(np.int64)
     if isinstance(data, bytes):
         return Chunk(data, places, line, offset)

@@ -15,36 +15,40 @@ from numpy.typing import NDArray
 
 from loganalyst.model import RunStatus, table
 from loganalyst.patterntraits import having
-from loganalyst.sources.text.lines.linekinds import Look, hashed
+from loganalyst.sources.text.lines.linekinds import Look, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.patterns.catalogue import PARTS
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits
 
 FATAL = ("aside", "root", "stop", "peer", "cascade")
-_TRAINS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")  # of a first line: no banner of a start
-MOST = 1 << 14  # starts of a file that are told apart; each costs memory, and the report lists it
-_HEAD = 50  # lines: the ranks of one start may all print the first line
-_ENDED: dict[str, RunStatus] = {"slurm_timeout": "timeout", "slurm_preempted": "preempted", "node_failure": "node_fail"}
-_STATUS: dict[str, RunStatus] = {
-    **_ENDED,
+# a line with one of these is no banner
+_TRAINING_WORDS = ("Traceback", "%|", "it/s", "s/it", "loss", "Loss", "LOSS", "step")
+MAX_SESSIONS = 1 << 14  # starts of a file that become sessions; each costs memory, and the report lists it
+_BANNER_LINES = 50  # lines: all ranks of one start may print the first line
+_STATUS_OF_STOP: dict[str, RunStatus] = {
+    "slurm_timeout": "timeout",
+    "slurm_preempted": "preempted",
+    "node_failure": "node_fail",
+}
+_STATUS_OF_LABEL: dict[str, RunStatus] = {
+    **_STATUS_OF_STOP,
     "slurm_cancelled": "cancelled",
     "user_interrupt": "cancelled",
     "host_oom": "killed",
 }
-_JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that say how a session ended
+_JUDGED = ("root", "stop", "peer", "confirm", "aside")  # parts that decide how a session ended
 Fault = tuple[int, str | None, str]  # line, label, pattern
 _DIGITS = str.maketrans("123456789", "0" * 9)
-_NOWHEN = np.iinfo(np.int64).min  # NaT
+_NAT = np.iinfo(np.int64).min  # NaT as an integer
 
 
 @dataclass
 class Session:
-    """One start of the program: its first line, its job, the patterns of a start it had, and how it seems to end.
+    """One start of the program: its first line, its job, the start patterns seen, and how it seems to end.
 
-    progress: its last two lines with a metric; faults: by part, the first that training did not go on after (of those
-    that follow from others, which are no faults, that a SIGTERM ended it);
-    started, ended: its first and last time (µs).
+    progress: its last two lines with a metric. faults: by part, the first fault that training did not survive; under
+    `cascade` only a SIGTERM that ended it. started, ended: its first and last time (µs).
     """
 
     first_line: int
@@ -57,41 +61,50 @@ class Session:
     ended: int | None = None
 
     def status(self) -> RunStatus:
-        """How it ended: by the scheduler's word, else by the first fault, else well, else it is not known."""
+        """How the session ended: by the scheduler's word, the first fault or the end mark, in this order."""
         stop = self.faults.get("stop")
-        if stop and stop[1] in _ENDED:
-            return _ENDED[stop[1]]
-        # peers that are missed when the work is done are those that left
+        if stop and stop[1] in _STATUS_OF_STOP:
+            return _STATUS_OF_STOP[stop[1]]
+        # peers that are missed after the work was done had finished
         done = self.ended_well and "confirm" not in self.faults
-        told = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
-        # a cancel after a failed exit is the scheduler (or `srun -K`) ending what is left
-        left = stop if stop and told and stop[1] == "slurm_cancelled" and told[0][1] and told[0][0] < stop[0] else None
-        own = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not left]
-        own = sorted(own, key=itemgetter(0))
+        weak = [] if done else [self.faults[part] for part in ("confirm", "peer") if part in self.faults]
+        # a cancel after a failed exit: the scheduler (or `srun -K`) ends the remaining tasks
+        late = stop if stop and weak and stop[1] == "slurm_cancelled" and weak[0][1] and weak[0][0] < stop[0] else None
+        strong = [f for part, f in self.faults.items() if part in ("root", "stop") and f is not late]
+        strong = sorted(strong, key=itemgetter(0))
         aside = [
             fault for part, fault in self.faults.items() if part == "aside" and fault[2] not in having("shell_line")
         ]
         aside = [] if self.ended_well else aside
-        for _, label, pattern in (*own, *told, *aside):
-            return "killed" if pattern in having("killed") else _STATUS.get(label or "", "failed")
+        for _, label, pattern in (*strong, *weak, *aside):
+            return "killed" if pattern in having("killed") else _STATUS_OF_LABEL.get(label or "", "failed")
         return "finished" if self.ended_well else "killed" if "cascade" in self.faults else "unknown"
 
-    def went_on(self, lines: NDArray[np.int64]) -> None:
-        """Lines that hold a metric: what stands before the last but one was survived."""
+    def add_progress(self, lines: NDArray[np.int64]) -> None:
+        """Record lines that hold a metric: a fault before the last but one was survived."""
         last = lines.max()
         before = lines[lines < last]
         self.progress = [*self.progress, *([int(before.max())] if len(before) else []), int(last)][-2:]
-        self.faults = {part: fault for part, fault in self.faults.items() if self.lasts(part, fault[0])}
+        self.faults = {part: fault for part, fault in self.faults.items() if self.is_fatal_at(part, fault[0])}
 
-    def lasts(self, part: str, line: int) -> bool:
-        """Whether a fault on this line is one that training did not go on after."""
+    def add_times(self, times: NDArray[np.int64]) -> None:
+        """Record the times of lines (µs, _NAT where there is none)."""
+        last = int(times.max())
+        if last != _NAT:
+            first = int(times[times != _NAT].min())
+            self.started = first if self.started is None else min(self.started, first)
+            self.ended = last if self.ended is None else max(self.ended, last)
+
+    def is_fatal_at(self, part: str, line: int) -> bool:
+        """Whether training did not survive a fault on this line."""
         return part == "stop" or len(self.progress) < 2 or line >= self.progress[0]
 
 
 @dataclass
 class Sessions:
     """Numbers the sessions of one file (from 0) as its batches pass. A start mark counts after a failure, or where the
-    session already had it and trained since; a weak one (a fresh bar, the file's first line) only after a failure.
+    session already had it and trained since. A weak mark (a fresh bar, the file's first line) counts only after a
+    failure.
     """
 
     source: str
@@ -101,25 +114,25 @@ class Sessions:
     busy: int = 0
     fatal: int = 0
     job_line: int = 0
-    more: int = 0  # starts beyond MOST: what follows them counts as one session with the last that was told apart
-    _copies: list[dict[str, Any]] = field(default_factory=list, init=False)  # of sessions, as `state` gave them
-    _same: int = field(default=0, init=False)  # so many of them are as they were
+    more: int = 0  # starts beyond MAX_SESSIONS: their lines belong to the last session
+    _copies: list[dict[str, Any]] = field(default_factory=list, init=False)  # of sessions, as `state` returned them
+    _same: int = field(default=0, init=False)  # how many of the copies are still valid
 
     def __post_init__(self) -> None:
         self.all = self.all or [Session(1, self.job)]
 
     def state(self) -> Mapping[str, Any]:
-        """What it knows now, as plain JSON."""
-        # after each batch: of many sessions only those are copied that a batch may have changed since
+        """The current state as plain JSON."""
+        # called after each batch: copies only the sessions that may have changed since
         copies = ({name: copy(value) for name, value in vars(one).items()} for one in self.all[self._same :])
         self._copies[self._same :] = copies
         self._same = len(self.all)
-        told = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return {**told, "all": list(self._copies)}
+        state = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {**state, "all": list(self._copies)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Sessions":
-        """What `state` told."""
+        """The sessions that `state` described."""
 
         def copied(one: Mapping[str, Any]) -> dict[str, Any]:
             faults = {part: tuple(fault) for part, fault in one["faults"].items()}
@@ -129,7 +142,7 @@ class Sessions:
         return cls(**{**state, "all": every})
 
     def number(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> NDArray[np.int64]:
-        """The session of each row of a batch, in which the patterns `known` claim the lines `hits`."""
+        """The session of each row of a batch; the patterns `known` claim the lines `hits`."""
         self._same = min(self._same, self._holding(int(chunk.line[0])) if len(chunk) else self._same)
         handlers = {"job": self._job, "strong": self._strong, "weak": self._weak, "fatal": self._fatal}
         busy = chunk.line[look.flags["busy"]]
@@ -149,43 +162,45 @@ class Sessions:
         return low + np.maximum(np.searchsorted(starts, lines, side="right") - 1, 0)
 
     def _holding(self, line: int) -> int:
-        """The number of the session that holds a line; of the many before it none is looked at."""
+        """The number of the session that holds a line, found without a look at all earlier ones."""
         return max(bisect_right(self.all, line, key=attrgetter("first_line")) - 1, 0)
 
     def _events(self, chunk: Chunk, look: Look, hits: Hits, known: Catalogue) -> list[tuple[int, str, str | None]]:
-        """line, kind (which handler), detail (job number, or pattern of a start): what decides, in file order."""
+        """What decides about sessions, in file order: line, kind (which handler), detail (job number, or pattern of a
+        start).
+        """
         self._read_first(chunk)
         named = hits[known.of_job[hits.pattern]]
         jobs = zip(named.line.tolist(), map(_job, named.captures), strict=True)
         events: list[tuple[int, str, str | None]] = [(line, "job", job) for line, job in jobs if job is not None]
-        told = hits[hits.of("start", *FATAL)]
-        kinds = np.where(told.of("start"), np.where(known.generic[told.pattern], "weak", "strong"), "fatal")
-        ids = [known.ids[pattern] for pattern in told.pattern.tolist()]
-        events += zip(told.line.tolist(), kinds.tolist(), ids, strict=True)
+        marks = hits[hits.with_parts("start", *FATAL)]
+        kinds = np.where(marks.with_parts("start"), np.where(known.generic[marks.pattern], "weak", "strong"), "fatal")
+        ids = [known.ids[pattern] for pattern in marks.pattern.tolist()]
+        events += zip(marks.line.tolist(), kinds.tolist(), ids, strict=True)
         if self.fatal >= self.all[-1].first_line or any(kind == "fatal" for _, kind, _ in events):
             jobs_first = [e for e in events if e[1] == "job"]
-            rest = [e for e in events if e[1] != "job"]
-            events = [*jobs_first, *((line, "weak", None) for line in self._first_again(chunk, look)), *rest]
+            others = [e for e in events if e[1] != "job"]
+            events = [*jobs_first, *((line, "weak", None) for line in self._first_again(chunk, look)), *others]
         return sorted(events, key=lambda event: event[0])
 
     def _read_first(self, chunk: Chunk) -> None:
-        """Remember the file's first line where it may be a banner; what is set in (a frame of a traceback) is none."""
+        """Remember the file's first line if it may be a banner; an indented line (a frame of a traceback) is none."""
         if self.first is None:
-            said = next((text for text in chunk.some(np.arange(min(len(chunk), 1000))) if text.strip()), "")
-            body = described(pl.Series([said]))["body"][0] if len(said) < 1000 and not said[:1].isspace() else ""
-            self.first = said if len(body) >= 12 and not any(word in body for word in _TRAINS) else ""
+            text = next((text for text in chunk.some(np.arange(min(len(chunk), 1000))) if text.strip()), "")
+            body = described(pl.Series([text]))["body"][0] if len(text) < 1000 and not text[:1].isspace() else ""
+            self.first = text if len(body) >= 12 and not any(word in body for word in _TRAINING_WORDS) else ""
 
     def _first_again(self, chunk: Chunk, look: Look) -> list[int]:
-        """The lines that say what the file's first line said, numbers aside."""
+        """The lines that repeat the file's first line, apart from numbers."""
         if not self.first:
             return []
-        near = np.flatnonzero((look.hash == hashed(self.first.encode())[0]) & (chunk.line > _HEAD))
-        if not len(near):
+        same = np.flatnonzero((look.hash == kind_hashes(self.first.encode())[0]) & (chunk.line > _BANNER_LINES))
+        if not len(same):
             return []
-        first, *said = (
-            body.translate(_DIGITS) for body in described(pl.Series([self.first, *chunk.some(near)]))["body"]
+        first, *others = (
+            body.translate(_DIGITS) for body in described(pl.Series([self.first, *chunk.some(same)]))["body"]
         )
-        return [line for line, body in zip(chunk.line[near].tolist(), said, strict=True) if body == first]
+        return [line for line, body in zip(chunk.line[same].tolist(), others, strict=True) if body == first]
 
     def _fatal(self, line: int, _detail: str | None) -> None:
         self.fatal = line
@@ -203,54 +218,51 @@ class Sessions:
             self._start(line)
 
     def _job(self, line: int, job: str | None) -> None:
-        """Another job's number: its lines begin after the last mention of the one before."""
+        """Another job's number: its lines begin behind the last mention of the job before."""
         if self.all[-1].job not in (None, job) and self.job_line >= self.all[-1].first_line:
             self._start(self.job_line + 1)
         self.all[-1].job, self.job_line = job, line
 
     def _start(self, line: int) -> None:
-        if len(self.all) == MOST:
+        if len(self.all) == MAX_SESSIONS:
             self.more += 1
             return
         self.all.append(Session(line, self.all[-1].job))
 
-    def add(self, hits: Hits, known: Catalogue, said: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
-        """Remember what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `said` that
-        hold a metric.
+    def add(self, hits: Hits, known: Catalogue, number_rows: NDArray[np.int64], chunk: Chunk, look: Look) -> None:
+        """Record what the summary needs of a batch: the lines `hits` that `known` claims, and the rows `number_rows`
+        that hold a metric.
         """
         here = self.all[self._holding(int(chunk.line[0])) :] if len(chunk) else []
-        said = np.sort(said)
-        begins = np.searchsorted(chunk.line, [one.first_line for one in here])
+        number_rows = np.sort(number_rows)
+        begins = np.searchsorted(chunk.line, [session.first_line for session in here])
         begins[:1] = 0
-        for one, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
+        for session, (begin, end) in zip(here, pairwise([*begins.tolist(), len(chunk)]), strict=True):
             if begin == end:
                 continue
-            numbers = said[slice(*np.searchsorted(said, (begin, end)))]
+            numbers = number_rows[slice(*np.searchsorted(number_rows, (begin, end)))]
             if len(numbers):
-                one.went_on(chunk.line[numbers])
-            times = look.time[begin:end].view(np.int64)
-            last = int(times.max())
-            if last != _NOWHEN:
-                first = int(times[times != _NOWHEN].min())
-                one.started = first if one.started is None else min(one.started, first)
-                one.ended = last if one.ended is None else max(one.ended, last)
-        terminated = np.isin(
-            hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in having("terminated")]
-        )
-        judged = hits[hits.of(*_JUDGED, "end") | terminated]
+                session.add_progress(chunk.line[numbers])
+            session.add_times(look.time[begin:end].view(np.int64))
+        ids = having("terminated")
+        terminated = np.isin(hits.pattern, [n for n, pattern in enumerate(known.ids) if pattern in ids])
+        judged = hits[hits.with_parts(*_JUDGED, "end") | terminated]
         columns = (self.at(judged.line), judged.line, judged.pattern, judged.part)
         for number, line, pattern, place in zip(*(column.tolist() for column in columns), strict=True):
             part = PARTS[place]
-            one = self.all[number]
+            session = self.all[number]
             if part == "end":
-                one.ended_well = True
-            elif one.lasts(part, line):
+                session.ended_well = True
+            elif session.is_fatal_at(part, line):
                 fault = (line, known.labels[pattern], known.ids[pattern])
-                one.faults[part] = min(one.faults.get(part, fault), fault, key=itemgetter(0))
+                session.faults[part] = min(session.faults.get(part, fault), fault, key=itemgetter(0))
 
     def left_out(self) -> pl.DataFrame:
-        """The gap that says how many starts are not told apart."""
-        why = f"{self.more:,} more starts of the program are not told apart: of a file the first {MOST:,} are"
+        """The gap that says how many starts are not counted separately."""
+        why = (
+            f"{self.more:,} more starts of the program count to the last session: "
+            f"a file has at most {MAX_SESSIONS:,} sessions"
+        )
         return table("gaps", {"file": self.source, "offset": [None], "why": [why]} if self.more else None)
 
     def summary(self, last_line: int) -> pl.DataFrame:
@@ -272,6 +284,6 @@ class Sessions:
 
 
 def _job(captures: str) -> str | None:
-    """The job's number that a pattern captured."""
+    """The job number that a pattern captured."""
     job: str | None = json.loads(captures).get("job")
     return job

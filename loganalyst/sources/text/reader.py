@@ -1,4 +1,4 @@
-"""Job logs: SLURM output, stdout and stderr. Metrics, the lines a pattern knows, sessions, printed arguments."""
+"""Job logs (SLURM output, stdout and stderr): metrics, lines that a pattern knows, sessions, printed arguments."""
 
 import re
 from collections import Counter
@@ -24,70 +24,74 @@ from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.metrics import barsteps, lastprogress
 from loganalyst.sources.text.metrics import printedmetrics as logmetrics
 from loganalyst.sources.text.metrics.printedsteps import Steps
-from loganalyst.sources.text.patterns import ending
-from loganalyst.sources.text.patterns import userpatterns as own
+from loganalyst.sources.text.patterns import ending, userpatterns
 from loganalyst.sources.text.patterns.matchedlines import Catalogue, Hits, Lines
 from loganalyst.sources.text.programstarts import Sessions
+from loganalyst.sources.text.sizes import SIZES, Sizes
 from loganalyst.sources.text.tracebacks import textblocks, tracelines
 from loganalyst.sources.text.tracebacks.folding import Blocks
 
 NAME = "text"
-WRAPPED, LOGGED = 0.7, 0.97  # surer than the reader of JSON is of a log without metrics, and of one with them
+# Surer than the reader of JSON: of a log without metrics, and of one with them
+SURE_OF_WRAPPED, SURE_OF_LOGGED = 0.7, 0.97
 
 _EXAMPLE = ">>>"
-_WORDS = (
+# searched for with the patterns' literals
+_EXTRA_WORDS = (
     *textblocks.WORDS,
     _EXAMPLE,
     printedarguments.CALL,
     printedarguments.ENVIRONMENT,
-)  # looked for beside the patterns' literals
+)
+# `slurm-4711_3.out`, `train-4711.log`, `train.o4711`
 _JOB_IN_NAME = re.compile(r"slurm-(\d+(?:_\d+)?)\.|[-_.](\d{3,}(?:_\d+)?)\.(?:out|err|log)$|\.[oe](\d{3,})$")
 
 
 def sniff(path: Path, head: bytes) -> float:
     """How surely (0..1) a file whose first bytes are `head` is a job log."""
-    if of := wrapped.keys(head):
-        return WRAPPED if sniffing.speaks(wrapped.plain(head, of)) else 0.0
+    if keys := wrapped.keys(head):
+        return SURE_OF_WRAPPED if sniffing.is_training(wrapped.plain(head, keys)) else 0.0
     if wrapped.keys(head, metrics=True):
-        return LOGGED
+        return SURE_OF_LOGGED
     return sniffing.likeness(path, head)
 
 
-def read(path: Path) -> Iterator[Tables]:
-    """The tables of one log: lines, config and gaps batch by batch, at the end its points and sessions.
+def read(path: Path, sizes: Sizes = SIZES) -> Iterator[Tables]:
+    """The tables of one log: lines, config and gaps batch by batch, points and sessions at the end.
 
     `lines` holds the lines that a pattern of `rules/text` claims and the last lines of tracebacks (`block`: number of
     their chain). Raises OSError; no content raises.
     """
-    yield from resume(path, None)
+    yield from resume(path, None, sizes)
 
 
-def resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    """As `read`, behind `mark`; gives the mark for the next time (None in UTF-16 and in logs below CHUNK).
+def resume(path: Path, mark: Mark | None, sizes: Sizes = SIZES) -> Generator[Tables, None, Mark | None]:
+    """As `read`, from `mark` on; returns the mark for the next time (None for UTF-16 and for logs of one batch).
 
-    Raises StartAgainError where the file is shorter than it was, or what was appended changes how the log counts.
+    Raises StartAgainError where the file is shorter than it was, or where new lines change how the log counts.
     """
     with opened(path) as log:
         head = log.read(HEAD)
-    said, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
-    if of := said or logged:
-        yield from _numbers(path) if logged else ()
-        with wrapped.unwrapped(path, of) as inside:
-            for tables in map(inside.placed, _resume(inside.file, None)):
+    plain, logged = wrapped.keys(head), wrapped.keys(head, metrics=True)
+    if keys := plain or logged:
+        yield from _logged_numbers(path) if logged else ()
+        with wrapped.unwrapped(path, keys) as inside:
+            for tables in map(inside.placed, _resume(inside.file, None, sizes)):
                 yield replace(tables, points=Tables().points) if logged else tables
         return None
-    return (yield from _resume(path, mark))
+    return (yield from _resume(path, mark, sizes))
 
 
-def _numbers(path: Path) -> Iterator[Tables]:
-    """What a program's logger holds under keys beside what it says."""
+def _logged_numbers(path: Path) -> Iterator[Tables]:
+    """The numbers that a program's logger writes under keys of its objects."""
     rows: Iterator[Tables] = next(module for module in formats() if module.NAME == "json").read(path)
     return rows
 
 
-def _resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | None]:
-    reading = _Reading(path) if mark is None else _Reading.from_mark(path, mark)
-    log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, _WORDS)
+def _resume(path: Path, mark: Mark | None, sizes: Sizes) -> Generator[Tables, None, Mark | None]:
+    """As `resume`, for a log that is not wrapped."""
+    reading = _Reading(path, sizes) if mark is None else _Reading.from_mark(path, mark, sizes)
+    log = Log(path, path.stat().st_size, reading.place, reading.catalogue.known, _EXTRA_WORDS, sizes)
     for batch, place in batches.scanned(log):
         yield reading.batch(batch)
         reading.settle(place)
@@ -96,25 +100,25 @@ def _resume(path: Path, mark: Mark | None) -> Generator[Tables, None, Mark | Non
 
 
 @cache
-def _catalogue(beside: own.Own) -> Catalogue:
-    return Catalogue(own.known(beside))
+def _catalogue(own: userpatterns.OwnPatterns) -> Catalogue:
+    return Catalogue(userpatterns.known(own))
 
 
 class _Reading:
     """What passes from batch to batch: sessions, the number of traceback chains, the metrics."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sizes: Sizes) -> None:
         self.name = name = path.name
         self.rank, self.node = owners.of_file(path)
         task = owners.of_task(path)
         self.rank = task if self.rank is None else self.rank
-        self.catalogue = _catalogue(own.here())
+        self.catalogue = _catalogue(userpatterns.here())
         self.lines = Lines(name, self.rank, self.node, self.catalogue)
         hit = _JOB_IN_NAME.search(name)
         job = next(filter(None, hit.groups()), None) if hit else None
         self.sessions = Sessions(name, job.partition("_")[0] if job and task else job)
         self.kinds = Kinds()
-        self.steps = Steps()
+        self.steps = Steps(sizes=sizes)
         self.metrics = logmetrics.Reader(self.kinds, self.steps.code)
         self.place = textlines.Place()
         self.clock = stamps.Clock()
@@ -124,15 +128,15 @@ class _Reading:
         self.settled: Mapping[str, Any] | None = None
 
     @classmethod
-    def from_mark(cls, path: Path, mark: Mark) -> "_Reading":
-        """One that goes on behind `mark`."""
+    def from_mark(cls, path: Path, mark: Mark, sizes: Sizes) -> "_Reading":
+        """A reading that goes on at `mark`."""
         state = mark.state
-        reading = cls(path)
+        reading = cls(path, sizes)
         reading.place = textlines.Place(mark.offset, state["line"], state["read"])
         if path.stat().st_size < reading.place.read:
             raise StartAgainError(f"{path}: shorter than it was")
         reading.sessions = Sessions.from_state(state["sessions"])
-        reading.steps = Steps.from_state(state["steps"], mark.kept["points"])
+        reading.steps = Steps.from_state(state["steps"], mark.kept["points"], sizes)
         often = set(state["often"])
         reading.metrics = logmetrics.Reader(reading.kinds, reading.steps.code, often, state["rank"])
         reading.chains, reading.last_line, reading.rows = state["chains"], state["last_line"], state["rows"]
@@ -143,36 +147,39 @@ class _Reading:
         return reading
 
     def batch(self, scanned: Scanned) -> Tables:
+        """The tables of one batch."""
         chunk, hashes, rows, literals = scanned
         self.last_line = int(chunk.line[-1])
         look = self.kinds.look(chunk, hashes)
-        own = literals >= 0
-        also, there = rows[~own], literals[~own]
-        said = {word: np.unique(also[there == -1 - k]) if len(also) else also for k, word in enumerate(_WORDS)}
-        found = textblocks.find(chunk, said)
-        hits, text = self.catalogue.claimed(chunk, rows[own], literals[own], self._numbered(found))
+        of_pattern = literals >= 0
+        also, word_numbers = rows[~of_pattern], literals[~of_pattern]
+        rows_with = {
+            word: np.unique(also[word_numbers == -1 - k]) if len(also) else also for k, word in enumerate(_EXTRA_WORDS)
+        }
+        found = textblocks.find(chunk, rows_with)
+        hits, text = self.catalogue.claimed(chunk, rows[of_pattern], literals[of_pattern], self._numbered(found))
         session = self.sessions.number(chunk, look, hits, self.catalogue)
         hits, lost = hits.thinned(session[hits.row])
         if found.blocks.height:
             self.blocks.add(self._placed(found.blocks, chunk, look, session))
-        quotes = np.concatenate([said[tracelines.HEADER], said[_EXAMPLE]])
+        quotes = np.concatenate([rows_with[tracelines.HEADER], rows_with[_EXAMPLE]])
         numbers = self.metrics.read(chunk, look, session, quotes)
         records, points = numbers.placed(self.rows, session, chunk.line, look.time)
         self.steps.add(records, points)
-        self.steps.groups.draw(barsteps.beside(chunk, records, self.rows))
+        self.steps.groups.draw(barsteps.paces(chunk, records, self.rows))
         time = self.clock.at(look.time, hits.row, self.rows)
         self.clock.go_on(look.time, self.rows)
         self.rows += len(chunk)
         self.sessions.add(hits, self.catalogue, numbers.rows(), chunk, look)
-        printed = chunk.some(np.union1d(said[printedarguments.CALL], said[printedarguments.ENVIRONMENT]))
+        printed = chunk.some(np.union1d(rows_with[printedarguments.CALL], rows_with[printedarguments.ENVIRONMENT]))
         new = self.lines.add(hits, text, self.sessions.at(hits.line), time)
         config = printedarguments.arguments(printed, self.name)
-        left_out = pl.concat([self._left_out(lost, chunk), self._shortened(chunk)])
+        left_out = pl.concat([self._unlisted_gaps(lost, chunk), self._shortened_gaps(chunk)])
         self.kept.update(lines=new, config=config.height, gaps=left_out.height)
         return Tables(lines=self.lines.table(), config=config, gaps=left_out)
 
     def settle(self, place: textlines.Place | None) -> None:
-        """What was read is read for good; a next reading may begin at `place`."""
+        """The batches so far will not be read again; the next reading may begin at `place`."""
         if place is None:
             return
         self.steps.settle()
@@ -185,16 +192,17 @@ class _Reading:
         }  # fmt: skip
 
     def closing(self, path: Path) -> Iterator[Tables]:
+        """The tables that are known at the end of the log."""
         yield Tables(lines=self.lines.table(last=True))
         for points in self.steps.points():
             yield Tables(points=points)
         found, left_out = self.blocks.summary(self.name)
         sessions = self.sessions.summary(self.last_line)
         number = sessions.height - 1
-        came = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
-        ends = [ending.cut(path, self.last_line, number), came]
+        progress = lastprogress.last(path, number, sessions["first_line"][-1], self.last_line)
+        ends = [ending.cut(path, self.last_line, number), progress]
         if not self.sessions.all[-1].ended_well:
-            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, _WORDS))
+            ends.append(ending.words(path, self.last_line, number, self.catalogue.known, _EXTRA_WORDS))
         left_out = pl.concat([left_out, self.sessions.left_out()])
         yield Tables(sessions=sessions, blocks=found, gaps=left_out, lines=pl.concat(ends))
 
@@ -207,13 +215,13 @@ class _Reading:
         return Mark(self.place.offset, kept, state)
 
     def _numbered(self, found: textblocks.Found) -> pl.DataFrame:
-        """The tracebacks by row of their exception; chains numbered over the file."""
+        """The tracebacks by row of their exception; chains are numbered over the file."""
         ends = found.ends.with_columns(found.ends["chain"] + self.chains)
         self.chains += found.chains
         return ends
 
     def _placed(self, found: pl.DataFrame, chunk: textlines.Chunk, look: Look, session: Integers) -> pl.DataFrame:
-        """Blocks of a batch with session, lines, offset and time; rank and node of the log, if they tell none."""
+        """Blocks of a batch with session, lines, offset and time; rank and node of the log where they name none."""
         first, last = found["first"].to_numpy(), found["last"].to_numpy()
         time = pl.Series(self.clock.at(look.time, first, self.rows)).cast(pl.Int64)
         return found.with_columns_seq(
@@ -226,24 +234,25 @@ class _Reading:
             node=pl.coalesce("node", pl.lit(self.node, pl.String)),
         )
 
-    def _shortened(self, chunk: textlines.Chunk) -> pl.DataFrame:
-        """The gap that says which lines are not read to their end."""
+    def _shortened_gaps(self, chunk: textlines.Chunk) -> pl.DataFrame:
+        """The gap that says which lines are not read completely."""
         rows = chunk.shortened()
         if not len(rows):
             return table("gaps")
         lines = np.unique(chunk.line[rows])
         more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        why = f"the middle of line {lines[0]}{more}: of a line above {textlines.LONGEST:,} bytes both ends are read"
+        most = f"{textlines.MAX_ROW_BYTES:,} bytes"
+        why = f"the middle of line {lines[0]}{more}: of a line above {most} only both ends are read"
         offset = None if chunk.offset is None else [chunk.offset[rows[0]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": [why]})
 
-    def _left_out(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
+    def _unlisted_gaps(self, lost: Hits, chunk: textlines.Chunk) -> pl.DataFrame:
         """The gaps that say how many matches of a pattern are not listed."""
         if not len(lost):
             return table("gaps")
         pattern, first, count = np.unique(lost.pattern, return_index=True, return_counts=True)
         order = np.argsort(first)
-        told = zip(pattern[order].tolist(), count[order].tolist(), strict=True)
-        why = [f"{n} more lines like {self.catalogue.ids[place]!r} not listed" for place, n in told]
+        unlisted = zip(pattern[order].tolist(), count[order].tolist(), strict=True)
+        why = [f"{n} more lines like {self.catalogue.ids[place]!r} not listed" for place, n in unlisted]
         offset = None if chunk.offset is None else chunk.offset[lost.row[first[order]]]
         return table("gaps", {"file": self.name, "offset": offset, "why": why})

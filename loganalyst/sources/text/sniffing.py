@@ -1,4 +1,4 @@
-"""Is a file a job log: by its name, and by what its first bytes are not."""
+"""Whether a file is a job log: by its name, and by what its first bytes are not."""
 
 import json
 import re
@@ -10,31 +10,40 @@ from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.metrics import printedtables
 from loganalyst.sources.text.patterns import catalogue, userpatterns
 
+# `slurm-7.out`, `output.txt`, `train.log`, `train.log.1`, `job.o4711`, `stdout_0`
 _LOG_NAME = re.compile(
     r"^(slurm|output|stdout|stderr|nohup|console)\b|\.(out|err|log|[oe]\d+)(\.\d+)?$|^(stdout|stderr|std_log)", re.I
 )
+# `slurm-7_1.out`, `stderr.log`, `job.e4711`
 _SURE_NAME = re.compile(r"^slurm-[\d_]+\.(out|err)$|^(output|stdout|stderr)\.log$|\.[oe]\d{3,}$", re.I)
+# `conf.yaml`, `metrics.jsonl`: names of other formats
 _OTHER_NAME = re.compile(
     r"\.(ipynb|ya?ml|jsonl?|csv|tsv|toml|ini|cfg|conf|env|html?|xml|svg|css|rst|tex|bib|patch|diff|lock)$", re.I
 )
+# `train.py`, `job.sbatch`
 _PROGRAM_NAME = re.compile(r"\.(py|sh|bash|slurm|sbatch|js|c|cc|cpp|cu|cuh|h|hpp|rs|go|java|jl|r|lua)$", re.I)
-# a line of a program in one of these languages; what a training prints has none of them
+# A line of a program in one of these languages; a training prints no such line.
+# `import x`, `# note`, `lr = 3`, `lr <- 3`, `"""Train."""`, `x = f();`
 _CODE = re.compile(
     r"^(?:import|from|def|class|if|for|while|function|func|fn|use|using|local|export|echo)\b"
     r"|^(?:#|//|/\*|--\s|@\w|[\"']{3}|[\w.]+ (?:=|<-) )|[;{]\s*$",
     re.MULTILINE,
 )
-_SPEAKS = (
+# A line of a training or a job: `3.2it/s`, `INFO`, `loss: 0.5`, `'step': 3`, `epoch [3`
+_TRAINING_LINE = (
     r"(?i)Traceback \(most recent|srun:|slurmstepd|CUDA|\d(?:it/s|s/it)|\b(?:INFO|WARNING|ERROR)\b"
     r"|\b(?:loss|epoch|step|iter|episode|reward|accuracy)\w*['\"]?(?:\s*[:=#])?\s*\[?['\"]?[-+]?\d"
 )
+# The head of another format: `#!/bin/sh`, `<?xml`, `%PDF`, `---` and `key: value` (YAML), `#include`, `import x as y`,
+# `from x import y`
 _OTHER_FORMAT = re.compile(
     r"\A\s*(?:#!|<\?xml|<!DOCTYPE|<html|%PDF|---\s*\n(?:[#{]|- |[\w .\"'-]+:\s)|#include"
     r"|import (?:[{*\"'(]|(?:static|type) |[\w.*]+(?: as \w+)?\s*(?:[,;#]|$))|from [\w.]+ import )",
     re.I | re.M,
 )
-_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # loss: 0.5, 'loss': '0.5', loss=0.5
-_CONTROL = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
+_NAMED_VALUE = re.compile(r"[A-Za-z_)\]]['\"]?\s*[:=]\s*['\"]?[-+.\d]")  # `loss: 0.5`, `'loss': '0.5'`, `loss=0.5`
+# control characters that text does not hold
+_CONTROL_BYTES = bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 
 
 def likeness(path: Path, head: bytes) -> float:
@@ -43,7 +52,7 @@ def likeness(path: Path, head: bytes) -> float:
     if not named and _OTHER_NAME.search(path.name):
         return 0.0
     plain = head.replace(b"\x00", b"")
-    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL)) < 0.97 * len(plain):
+    if head[:2] not in textlines.UTF16 and len(plain.translate(None, _CONTROL_BYTES)) < 0.97 * len(plain):
         return 0.0
     text = textlines.head(head)
     if not named and _PROGRAM_NAME.search(path.name) and _CODE.search(text):
@@ -52,21 +61,23 @@ def likeness(path: Path, head: bytes) -> float:
         return 0.0
     if named:
         return named
-    return 0.4 if _speaks(text) else 0.0
+    return 0.4 if _is_training_text(text) else 0.0
 
 
-def speaks(head: bytes) -> bool:
-    """Whether these lines are of a training or of a job."""
-    return _speaks(textlines.head(head))
+def is_training(head: bytes) -> bool:
+    """Whether these lines are those of a training or a job."""
+    return _is_training_text(textlines.head(head))
 
 
-def _speaks(text: str) -> bool:
+def _is_training_text(text: str) -> bool:
+    """As `is_training`, for text."""
     lines = pl.Series(text.split("\n"))
-    said = lines.str.contains(_SPEAKS).any() or printedtables.headed(lines)
-    return said or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
+    is_training_line = lines.str.contains(_TRAINING_LINE).any() or printedtables.headed(lines)
+    return is_training_line or catalogue.match(lines, userpatterns.known(userpatterns.here())).height > 0
 
 
 def _is_json(text: str) -> bool:
+    """Whether the text begins with a JSON object."""
     head = [line for line in text.split("\n") if line.strip()][:2]
     if not head or head[0].lstrip()[0] not in "{[":
         return False
@@ -77,11 +88,14 @@ def _is_json(text: str) -> bool:
 
 
 def _is_table(text: str) -> bool:
-    """Tabs in the first line that are not between names and their values, or the same number of commas (two or more) in
-    each of the first five lines, no spaces around words, and not a name before the values of each.
+    """Whether the text is a table.
+
+    It is one with several tabs in the first line that do not separate names from values. It is one, too, with the same
+    number of commas (two or more) in each of the first five lines, no spaces around words, and not a name before the
+    values of each line.
     """
     head = text.split("\n")[:5]
-    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_SPEAKS, head[0])):
+    if head[0].count("\t") > 1 and not (_NAMED_VALUE.search(head[0]) or re.search(_TRAINING_LINE, head[0])):
         return True
     counts = {line.count(",") for line in head}
     even = len(head) == 5 and len(counts) == 1 and counts.pop() >= 2

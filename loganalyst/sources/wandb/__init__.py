@@ -1,1 +1,1 @@
-"""W&B's run file: LevelDB's framing, records of protobuf, and their values."""
+"""W&B's run file: LevelDB framing, protobuf records, and their values."""

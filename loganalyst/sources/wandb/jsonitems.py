@@ -1,4 +1,4 @@
-"""What the JSON values that W&B logs are: numbers, nested mappings of them, histograms, things that are no numbers."""
+"""The JSON values that W&B logs: numbers, nested mappings of numbers, histograms, and values that are not numbers."""
 
 import json
 import math
@@ -10,13 +10,13 @@ import numpy as np
 from loganalyst.model.tabletext import printable
 from loganalyst.sources.files import histograms
 
-NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # where a writer puts them as text
-LONGEST = 1 << 20  # bytes of a value that are looked at
+NONFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}  # some writers log these as text
+MAX_BYTES = 1 << 20  # of one value
 
 
-def loaded(raw: list[bytes]) -> list[Any]:
-    """JSON values; one that is too long is an object that says so. ValueError where one is no JSON."""
-    short = [value if len(value) <= LONGEST else b'{"_type": "value too long"}' for value in raw]
+def parsed(raw: list[bytes]) -> list[Any]:
+    """Parse JSON values. One that is too long becomes an object of type "value too long". Raises ValueError."""
+    short = [value if len(value) <= MAX_BYTES else b'{"_type": "value too long"}' for value in raw]
     values: list[Any] = json.loads(b"[" + b",".join(short) + b"]")
     if len(values) != len(raw):
         raise ValueError("a value is not one JSON value")
@@ -26,13 +26,16 @@ def loaded(raw: list[bytes]) -> list[Any]:
 def collect(
     name: str, value: Any, found: list[tuple[str, float]], objects: list[tuple[str, Any]], lost: list[tuple[str, str]]
 ) -> None:
-    """The numbers in a value that is no float, nested ones under dotted names; texts and lists are lost."""
+    """Sort a value that is not a float: numbers to `found`, typed objects to `objects`, all others to `lost`.
+
+    Numbers in a nested mapping get dotted names.
+    """
     if not isinstance(value, Mapping):
         known = leaf(value)
         if known is not None:
             found.append((name, known))
-        elif what := unused(value):
-            lost.append((what, name))
+        elif kind := unused_kind(value):
+            lost.append((kind, name))
     elif "_type" in value:
         objects.append((name, value))
     else:
@@ -41,7 +44,7 @@ def collect(
 
 
 def leaf(value: Any) -> float | None:
-    """The number a JSON value without names stands for, None for null, lists and other texts."""
+    """The number in a JSON value that is not a mapping; None for null, lists and other texts."""
     if isinstance(value, float):
         return value
     if isinstance(value, int):
@@ -49,8 +52,8 @@ def leaf(value: Any) -> float | None:
     return NONFINITE.get(value) if isinstance(value, str) else None
 
 
-def unused(value: Any) -> str:
-    """What a JSON value that gives no row is; empty for null, which says nothing."""
+def unused_kind(value: Any) -> str:
+    """The kind of a JSON value that gives no row; empty for null and empty lists, which are not reported."""
     if isinstance(value, Mapping):
         return printable(value.get("_type", "object"))[:40]
     return "" if value is None or value == [] else "list" if isinstance(value, list) else "text"
@@ -63,20 +66,20 @@ def _float(value: int) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def built(parts: list[tuple[int, tuple[str, ...]]], values: list[Any]) -> dict[str, Any]:
-    """The object whose parts were logged under nested keys."""
+def rebuilt(parts: list[tuple[int, tuple[str, ...]]], values: list[Any]) -> dict[str, Any]:
+    """Rebuild an object whose parts were logged under nested keys."""
     out: dict[str, Any] = {}
     for at, path in parts:
         inner: Any = out
         for name in path[:-1]:
             inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
-        if isinstance(inner, dict):  # else the part above is no object itself
+        if isinstance(inner, dict):  # otherwise the parent is not an object
             inner[path[-1]] = values[at]
     return out
 
 
-def described(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A histogram's row; None for other objects (images, tables) and histograms that are not whole."""
+def histogram_row(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A histogram's row; None for other objects (images, tables) and for incomplete histograms."""
     if value.get("_type") != "histogram":
         return None
     try:
@@ -93,15 +96,18 @@ def described(value: Mapping[str, Any]) -> dict[str, Any] | None:
     return histograms.describe(edges[:-1], edges[1:], counts)
 
 
-def unused_told(unused: Mapping[tuple[str, str], int]) -> str:
-    """What values were not used, as text: by kind, with the names of a few."""
+def unused_summary(unused: Mapping[tuple[str, str], int]) -> str:
+    """The values that were not used, as text: how many of each kind, with some names."""
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for (what, name), n in sorted(unused.items()):
-        kinds.setdefault(what, []).append((name, n))
-    told = [f"{sum(n for _, n in of)} {what} ({_few(name for name, _ in of)})" for what, of in sorted(kinds.items())]
-    return f"{sum(unused.values())} logged values are no numbers: {', '.join(told)}"
+    for (kind, name), n in sorted(unused.items()):
+        kinds.setdefault(kind, []).append((name, n))
+    parts = [
+        f"{sum(n for _, n in logged)} {kind} ({_some_names(name for name, _ in logged)})"
+        for kind, logged in sorted(kinds.items())
+    ]
+    return f"{sum(unused.values())} logged values are not numbers: {', '.join(parts)}"
 
 
-def _few(names: Iterable[str], most: int = 3) -> str:
+def _some_names(names: Iterable[str], limit: int = 3) -> str:
     known = list(names)
-    return ", ".join(known[:most]) + (", …" if len(known) > most else "")
+    return ", ".join(known[:limit]) + (", …" if len(known) > limit else "")

@@ -1,8 +1,8 @@
 """LevelDB's log format (github.com/google/leveldb, doc/log_format.md) as W&B writes it: 32 KiB blocks of fragments.
 
-A fragment is CRC-32 u32 (zlib's, of the type byte and the data), length u16, type u8 (little-endian) and the data;
-fragments first, middle …, last make one record. The blocks of a window are walked side by side; after damage the next
-fragment that proves itself is looked for, in the same block and then in the next.
+A fragment is CRC-32 u32 (zlib's, of the type byte and the data), length u16, type u8 (little-endian) and the data.
+One full fragment, or a first, any middle and a last one, make a record. All blocks of a window are walked in parallel.
+After damage, the search for the next fragment with a right checksum continues in the same block, then in the next.
 """
 
 import zlib
@@ -28,19 +28,19 @@ from loganalyst.sources.wandb.repair import (
 )
 
 WINDOW = 128 * BLOCK  # bytes read at a time
-LARGEST = 8 << 20  # a longer record is not held: memory stays bounded
-PAD = 512  # zero bytes behind the data of a batch: looking ahead stays inside
+MAX_RECORD = 8 << 20  # bytes; longer records are skipped, which bounds memory
+PAD = 512  # zero bytes behind the data of a batch, so that looking ahead stays in bounds
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
 class Batch(NamedTuple):
-    """The intact records that end in one stretch of the file.
+    """The intact records that end in one window of the file.
 
-    `data` holds them, with PAD zero bytes at the end; record i is data[starts[i]:ends[i]] and its first fragment begins
-    at file offset `offsets[i]`. `gaps` is the damage that a whole record follows, `behind` the file offset behind the
-    last whole record so far, `unfinished` what stands behind that where the file ends.
+    `data` holds them, followed by PAD zero bytes. Record i is data[starts[i]:ends[i]]; its first fragment begins at
+    file offset `offsets[i]`. `gaps`: damage that a whole record follows. `behind`: the file offset behind the last
+    whole record so far. `unfinished`: the bytes behind that, in the last window.
     """
 
     data: bytes
@@ -53,38 +53,38 @@ class Batch(NamedTuple):
 
 
 class _Fragments(NamedTuple):
-    """Fragments in file order: type (DAMAGE: a stretch without any), and where its header begins and its data end."""
+    """Fragments in file order: type (DAMAGE: a stretch without any), begin of the header, end of the data."""
 
     kind: Ints
     header: Ints
     end: Ints
 
 
-def batches(file: BinaryIO, at: int) -> Iterator[Batch]:
-    """All intact records of an open binary file from offset `at` on, a window at a time. Raises OSError.
+def batches(file: BinaryIO, at: int, *, window: int = WINDOW) -> Iterator[Batch]:
+    """All intact records of an open binary file from offset `at` on, one window at a time. Raises OSError.
 
-    `at` is the end of the file's own header, or of a record; blocks are counted from offset 0.
+    `at` is the end of the file's own header, or of a record. `window` is a multiple of BLOCK, in bytes.
     """
     records = _Records(at)
     base = file.seek(at - at % BLOCK)
     while True:
-        window = file.read(WINDOW)
-        yield records.window(base, window, max(at - base, 0))
-        if len(window) < WINDOW:
+        data = file.read(window)
+        yield records.batch(base, data, max(at - base, 0), is_last=len(data) < window)
+        if len(data) < window:
             return
-        base += WINDOW
+        base += window
 
 
 class _Records:
-    """What passes from window to window: a record that is not whole yet, damage that no whole record follows yet."""
+    """The state between windows: an unfinished record, and damage that no whole record has followed yet."""
 
     def __init__(self, at: int) -> None:
-        self.good = at  # where the last whole record ends
-        self.why = ""  # what is wrong behind it
-        self.begun: tuple[int, bytes] | None = None  # where a record begins, and its data so far
+        self.good = at  # the end of the last whole record
+        self.why = ""  # the damage behind it
+        self.begun: tuple[int, bytes] | None = None  # the offset of an unfinished record, and its data so far
 
-    def window(self, base: int, window: bytes, skip: int) -> Batch:
-        """The records that end in the window at file offset `base`, whose first `skip` bytes are read already."""
+    def batch(self, base: int, window: bytes, skip: int, *, is_last: bool) -> Batch:
+        """The records that end in the window at file offset `base`. Its first `skip` bytes were read before."""
         (kind, begin, end), parts = _fragments(window, skip)
         begin, end = begin + base, end + base
         if self.begun:
@@ -93,7 +93,7 @@ class _Records:
             kind, begin, end = np.insert(kind, 0, FIRST), np.insert(begin, 0, offset), np.insert(end, 0, base)
         first, last, follows = _stretches(kind)
         for i in np.flatnonzero(follows).tolist():
-            parts[i] = parts[i][1:]  # without its type
+            parts[i] = parts[i][1:]  # drop the type byte
         opened, closed = np.isin(kind[first], (FULL, FIRST)), np.isin(kind[last], (FULL, LAST))
         if len(first) and opened[-1] and not closed[-1]:
             self._hold(int(begin[first[-1]]), parts[first[-1] :])
@@ -109,31 +109,31 @@ class _Records:
         begins = np.append(0, behind)[first[whole]]
         return Batch(
             data=b"".join((*parts, bytes(PAD))),
-            starts=begins + 1,  # behind the type of the first fragment
+            starts=begins + 1,  # skip the type byte of the first fragment
             ends=behind[last[whole]],
             offsets=begin[first[whole]],
             gaps=gaps,
             behind=self.good,
-            unfinished=self._unfinished(base + len(window)) if len(window) < WINDOW else None,
+            unfinished=self._unfinished(base + len(window)) if is_last else None,
         )
 
     def _gaps(self, whole: Mask, begins: Ints, ends: Ints, reasons: list[str]) -> list[Gap]:
-        """The damage between whole stretches; what no whole one follows is kept in mind. No `reasons`: all are."""
+        """The damage between whole records. Damage at the end is kept for later. Empty `reasons`: all are whole."""
         found = []
         if not reasons and len(ends):
             self.good = int(ends[-1])
         for why, sound, begin, end in zip(reasons, whole.tolist(), begins.tolist(), ends.tolist(), strict=False):
             if sound and self.why:
-                told = WRONG if self.why == CUT else self.why  # a record follows: that was no end
-                found.append(Gap(self.good, begin - self.good, told))
+                why_lost = WRONG if self.why == CUT else self.why  # a record follows, so the file was not cut off here
+                found.append(Gap(self.good, begin - self.good, why_lost))
             self.why, self.good = ("", end) if sound else (self.why or why, self.good)
         return found
 
     def _hold(self, begin: int, parts: list[bytes]) -> None:
-        """Keep what there is of a record for the next window."""
+        """Keep the fragments of an unfinished record for the next window."""
         self.begun = begin, b"".join(parts)
-        if len(self.begun[1]) > LARGEST:
-            self.begun, self.why = None, self.why or f"a record longer than {LARGEST >> 20} MiB"
+        if len(self.begun[1]) > MAX_RECORD:
+            self.begun, self.why = None, self.why or f"a record longer than {MAX_RECORD >> 20} MiB"
 
     def _unfinished(self, end: int) -> Gap | None:
         if not self.why and not self.begun:
@@ -142,7 +142,7 @@ class _Records:
 
 
 def _stretches(kind: Ints) -> tuple[Ints, Ints, Mask]:
-    """First and last fragment of each record and of each part of a broken one; which fragments are not the first."""
+    """The first and last fragment of each record or piece of a broken one; which fragments continue one."""
     follows = np.zeros(len(kind), np.bool_)
     follows[1:] = (kind[1:] >= MIDDLE) & ((kind[:-1] == FIRST) | (kind[:-1] == MIDDLE))
     first = np.flatnonzero(~follows)
@@ -150,9 +150,9 @@ def _stretches(kind: Ints) -> tuple[Ints, Ints, Mask]:
 
 
 def _reasons(base: int, window: bytes, kinds: Ints, begins: Ints) -> list[str]:
-    """Why each stretch of fragments would be no record, by its first; empty where the damage behind it tells."""
-    told = {FULL: "a record without its end", FIRST: "a record without its end", DAMAGE: ""}
-    out = [told.get(kind, "a record without its beginning") for kind in kinds.tolist()]
+    """Why each stretch would not be a record, by its first fragment; empty where the damage behind it explains that."""
+    by_kind = {FULL: "a record without its end", FIRST: "a record without its end", DAMAGE: ""}
+    out = [by_kind.get(kind, "a record without its beginning") for kind in kinds.tolist()]
     for i in np.flatnonzero(kinds == DAMAGE).tolist():
         block = (int(begins[i]) - base) // BLOCK * BLOCK
         out[i] = damage(window[block : block + BLOCK], int(begins[i]) - base - block)
@@ -162,8 +162,8 @@ def _reasons(base: int, window: bytes, kinds: Ints, begins: Ints) -> list[str]:
 
 
 def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes]]:
-    """The fragments of a window that begins at a block's start, from byte `skip` on; type and data of each."""
-    places = max(len(window) - HEADER.size + 1, 0)  # where a header could begin; its fields by that offset:
+    """The fragments of a window from byte `skip` on, and the type byte and data of each. The window begins a block."""
+    places = max(len(window) - HEADER.size + 1, 0)  # offsets where a header could begin; the next arrays use them:
     crc, length = np.ndarray(places, "<u4", window, 0, (1,)), np.ndarray(places, "<u2", window, 4 * (places > 0), (1,))
     kinds = np.ndarray(places, np.uint8, window, 6 * (places > 0))
     header = _headers(kinds, length, len(window), skip)
@@ -184,7 +184,7 @@ def _fragments(window: bytes, skip: int) -> tuple[_Fragments, list[bytes]]:
 
 
 def _headers(kind: NDArray[np.uint8], length: NDArray[np.uint16], size: int, skip: int) -> Ints:
-    """Where headers of fragments stand, as the lengths in them tell: the next one of every block at once."""
+    """The offsets of fragment headers, by following their lengths: one header of every block at a time."""
     at = np.arange(0, size, BLOCK)
     stop = np.minimum(at + BLOCK, size)
     at[:1] = skip
@@ -193,13 +193,13 @@ def _headers(kind: NDArray[np.uint8], length: NDArray[np.uint16], size: int, ski
         fits = at + HEADER.size <= stop
         at, stop = at[fits], stop[fits]
         found.append(at)
-        known = kind[at] - FULL < LAST  # unsigned: DAMAGE is far above
+        known = kind[at] - FULL < LAST  # unsigned arithmetic: DAMAGE (0) wraps to 255
         at, stop = (at + HEADER.size + length[at])[known], stop[known]
     return np.sort(np.concatenate(found))
 
 
 def _repaired(window: bytes, skip: int, found: _Fragments, damaged: list[int]) -> _Fragments:
-    """The same fragments, those of `damaged` blocks as they prove themselves one by one."""
+    """The same fragments, with those of `damaged` blocks replaced by the ones found by checksum."""
     rows: list[tuple[int, int, int]] = []
     for base in (block * BLOCK for block in damaged):
         block = window[base : base + BLOCK]

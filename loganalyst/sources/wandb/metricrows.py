@@ -15,17 +15,17 @@ from loganalyst.sources.files import histograms
 from loganalyst.sources.files.flatten import number
 from loganalyst.sources.files.timestamps import from_seconds
 from loganalyst.sources.wandb import proto
-from loganalyst.sources.wandb.jsonitems import built, collect, described, loaded, unused
+from loganalyst.sources.wandb.jsonitems import collect, histogram_row, parsed, rebuilt, unused_kind
 
 AXES = ("_step", "_timestamp", "epoch")
 OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # keys W&B adds to the user's
 NO_STEP = -(2**63)
-MOST_LAYOUTS = 4096  # remembered; runs log few different sets of keys
-MOST_NAMES = 1000  # of metrics whose values are no numbers; the rest are counted under one
+MAX_LAYOUTS = 4096  # cached; runs log few different sets of keys
+MAX_UNUSED_NAMES = 1000  # of metrics with unused values that are counted by name; the others are counted together
 
 
 class Layout(NamedTuple):
-    """What the items of a row are, by position: metrics, axes, and the parts of objects such as histograms."""
+    """The meaning of a row's items, by position: metrics, axes, and parts of objects such as histograms."""
 
     metrics: list[tuple[int, str]]
     axes: dict[str, int]
@@ -33,8 +33,9 @@ class Layout(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Rows as arrays: place, step (NO_STEP: none), time and epoch of each; row, code of the metric and value of each
-    point.
+    """Rows and points as arrays.
+
+    Of each row: place, step (NO_STEP: none), time and epoch. Of each point: row, code of the metric, and value.
     """
 
     places: NDArray[np.int64]
@@ -47,10 +48,10 @@ class Columns(NamedTuple):
 
 
 class Rows:
-    """The rows since the last `take`; `logged` names all metrics that ever had a point.
+    """The rows since the last `take`.
 
-    `place` is the order of a row among them, whenever it is added. `unused` counts the values that gave no row, by
-    what they are and the name they were logged under.
+    The `place` of a row is its position in the file; rows may be added in any order. `logged`: all metrics that ever
+    had a point. `unused`: the number of values that gave no row, by kind and name.
     """
 
     def __init__(self, source: str) -> None:
@@ -63,27 +64,27 @@ class Rows:
         self._clear()
 
     def _clear(self) -> None:
-        self.metrics, self.values = array("q"), array("d")  # one entry a point
-        self.lengths, self.places, self.steps = array("q"), array("q"), array("q")  # one entry a row
+        self.metrics, self.values = array("q"), array("d")  # one entry per point
+        self.lengths, self.places, self.steps = array("q"), array("q"), array("q")  # one entry per row
         self.times, self.epochs = array("d"), array("d")
         self.columns: list[Columns] = []
         self.distributions: list[dict[str, Any]] = []
 
     def state(self) -> dict[str, Any]:
-        """What outlives a `take`, as JSON."""
-        unused = [[what, name, n] for (what, name), n in sorted(self.unused.items())]
+        """The state that a `take` does not clear, as JSON."""
+        unused = [[kind, name, n] for (kind, name), n in sorted(self.unused.items())]
         return {"logged": sorted(self.logged), "ended": self.ended, "unused": unused}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Know again what `state` told."""
+        """Restore from what `state` returned."""
         self.logged, self.ended = set(state["logged"]), state["ended"]
-        self.unused.update({(what, name): n for what, name, n in state["unused"]})
+        self.unused.update({(kind, name): n for kind, name, n in state["unused"]})
 
     def layout(self, keys: list[bytes], prefix: str = "") -> Layout:
-        """What raw `keys` mean; metric names get `prefix`. ValueError, IndexError where a key cannot be decoded."""
+        """The layout of raw `keys`; metric names get `prefix`. Raises ValueError or IndexError."""
         known: tuple[str | bytes, ...] = (prefix, *keys)
         if known not in self.layouts:
-            if len(self.layouts) >= MOST_LAYOUTS:
+            if len(self.layouts) >= MAX_LAYOUTS:
                 self.layouts.clear()
             self.layouts[known] = _layout([proto.path(key) for key in keys], prefix)
         return self.layouts[known]
@@ -98,24 +99,24 @@ class Rows:
         time: float = 0.0,
         new_only: bool = False,
     ) -> None:
-        """Take in one row of JSON values; `new_only`: only numbers of metrics without a point so far.
+        """Add one row of JSON values; with `new_only`, only the numbers of metrics that have no point yet.
 
-        `step` and `time` (seconds) hold where the row itself has none. ValueError where a value is no JSON.
+        `step` and `time` (seconds) are used if the row itself has none. Raises ValueError if a value is not JSON.
         """
-        values = loaded(raw)
+        values = parsed(raw)
         axes = {name: number(values[at]) for name, at in layout.axes.items() if isinstance(values[at], int | float)}
-        step, time = _whole(axes.get("_step"), step), axes.get("_timestamp") or time
+        step, time = _step_or(axes.get("_step"), step), axes.get("_timestamp") or time
         found: list[tuple[str, float]] = []
         lost: list[tuple[str, str]] = []
-        objects = [(name, built(parts, values)) for name, parts in layout.objects.items()]
+        objects = [(name, rebuilt(parts, values)) for name, parts in layout.objects.items()]
         for at, name in layout.metrics:
             value = values[at]
             if type(value) is float:
                 found.append((name, value))
             elif value is not None:
                 collect(name, value, found, objects, lost)
-        rows = [(name, value, described(value)) for name, value in objects]
-        lost += [(unused(value), name) for name, value, row in rows if row is None]
+        rows = [(name, value, histogram_row(value)) for name, value in objects]
+        lost += [(unused_kind(value), name) for name, value, row in rows if row is None]
         if new_only:
             found, rows = [(name, value) for name, value in found if name not in self.logged], []
             lost = [item for item in lost if item not in self.unused]
@@ -137,13 +138,13 @@ class Rows:
         return self.codes.setdefault(name, len(self.codes))
 
     def add_unused(self, lost: Mapping[tuple[str, str], int]) -> None:
-        """Count values that give no row, by what they are and their names."""
-        for (what, name), n in lost.items():
-            known = (what, name) in self.unused or len(self.unused) < MOST_NAMES
-            self.unused[what, name if known else "…"] += n
+        """Count values that give no row, by kind and name."""
+        for (kind, name), n in lost.items():
+            known = (kind, name) in self.unused or len(self.unused) < MAX_UNUSED_NAMES
+            self.unused[kind, name if known else "…"] += n
 
     def add_columns(self, found: Columns, names: list[str | None]) -> None:
-        """Take in many rows; their codes count in `names`."""
+        """Add many rows; their codes are positions in `names`."""
         if not len(found.places):
             return
         codes = np.array([-1 if name is None else self._code(name) for name in names], np.int64)
@@ -151,7 +152,7 @@ class Rows:
         self.ended = max(self.ended, float(np.nanmax(found.times, initial=0.0)))
 
     def take(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The rows as `points` and `distributions` frames; forgets them."""
+        """Return the rows as `points` and `distributions` frames, and clear them."""
         points = self._points() if self.lengths or self.columns else table("points")
         distributions = histograms.frame(self.distributions, self.source)
         self._clear()
@@ -173,7 +174,7 @@ class Rows:
         })  # fmt: skip
 
     def _joined(self) -> Columns:
-        """All rows, and their points in the order of the rows' places."""
+        """All rows, with their points in file order."""
         rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
         axes = np.array(self.places), np.array(self.steps), np.array(self.times), np.array(self.epochs)
         parts, before = [Columns(*axes, rows, np.array(self.metrics), np.array(self.values))], len(self.lengths)
@@ -203,5 +204,5 @@ def _layout(paths: list[tuple[str, ...]], prefix: str) -> Layout:
     return out
 
 
-def _whole(value: float | None, otherwise: int | None) -> int | None:
+def _step_or(value: float | None, otherwise: int | None) -> int | None:
     return int(value) if value is not None and abs(value) < 2**63 else otherwise

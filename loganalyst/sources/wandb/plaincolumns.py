@@ -1,4 +1,4 @@
-"""Plain W&B rows (see `plainrecords`) as columns of points."""
+"""Plain W&B rows (see `plainrecords`) as columns of points, decoded in parallel."""
 
 import json
 import math
@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from loganalyst.sources.wandb import proto
-from loganalyst.sources.wandb.jsonitems import leaf, unused
+from loganalyst.sources.wandb.jsonitems import leaf, unused_kind
 from loganalyst.sources.wandb.metricrows import AXES, NO_STEP, OWN, Columns
 from loganalyst.sources.wandb.plainrecords import Chunk, Floats, Ints, Items, Mask
 
 
 class _Key(NamedTuple):
-    """What a key is: the metric it names (None: none), the axis, whether it is read side by side."""
+    """The meaning of a key: its metric or axis (None: none), and whether it can be decoded in parallel."""
 
     metric: str | None
     axis: str | None
@@ -23,8 +23,9 @@ class _Key(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The points of the rows that were `taken`, the names their codes stand for, and what else stood there: how often
-    a kind of value that is no number was logged under a name.
+    """The points of the rows that were `taken`, the metric name of each code, and the other values.
+
+    `unused`: how many values of a kind that is not a number were logged under a name.
     """
 
     columns: Columns
@@ -34,14 +35,14 @@ class Found(NamedTuple):
 
 
 def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats | None = None) -> Found:
-    """The points of rows side by side, one row a place.
+    """The points of the rows at `places`.
 
-    `times` (seconds) are those of system metrics; rows of the history hold their own, and their step. Of the `plain`
-    rows one is not taken where it holds an object, a value that is no JSON, or an axis that is no number.
+    `times` (seconds): those of system metrics; history rows contain their own time and step. A `plain` row is not taken
+    if it contains an object, a value that is not JSON, or an axis that is not a number.
     """
     keys = [_key(key, system=times is not None) for key in items.keys]
     values, odd, texts = chunk.numbers(items)
-    words, refused = _words(texts)
+    words, refused = _meanings(texts)
     values[odd] = [math.nan if isinstance(word, str) else word for word in words]
     pointed = np.ones(len(values), np.bool_)
     pointed[odd] = [not isinstance(word, str) for word in words]
@@ -51,24 +52,24 @@ def columns(chunk: Chunk, items: Items, places: Ints, plain: Mask, times: Floats
     axis = np.array([key.axis is not None for key in keys], np.bool_)[items.code]
     refusing[odd] |= axis[odd]
     for code in (code for code, key in enumerate(keys) if key.axis):
-        of = items.code == code
-        axes[str(keys[code].axis)][items.record[of]] = values[of]
+        same = items.code == code
+        axes[str(keys[code].axis)][items.record[same]] = values[same]
     taken = plain & (~np.isnan(axes["_step"]) if times is None else True)
     taken[items.record[refusing]] = False
     kept = np.array([key.metric is not None for key in keys], np.bool_)[items.code] & taken[items.record]
-    told = [(word, keys[items.code[at]].metric) for at, word in zip(odd.tolist(), words, strict=True) if kept[at]]
+    logged = [(word, keys[items.code[at]].metric) for at, word in zip(odd.tolist(), words, strict=True) if kept[at]]
     kept &= pointed
     rows = np.cumsum(taken) - 1
     found = Columns(
         places=places[taken],
-        steps=_whole(axes["_step"][taken]),
+        steps=_as_steps(axes["_step"][taken]),
         times=(axes["_timestamp"] if times is None else times)[taken],
         epochs=axes["epoch"][taken],
         rows=rows[items.record[kept]],
         codes=items.code[kept],
         values=values[kept],
     )
-    lost = Counter((word, metric) for word, metric in told if isinstance(word, str) and word and metric is not None)
+    lost = Counter((word, metric) for word, metric in logged if isinstance(word, str) and word and metric is not None)
     return Found(found, [key.metric for key in keys], taken, lost)
 
 
@@ -84,24 +85,24 @@ def _key(key: bytes, *, system: bool) -> _Key:
     return _Key(metric, axis, plain=not (len(path) > 1 and path[-1] == "_type"))
 
 
-def _words(texts: list[str]) -> tuple[list[float | str], Ints]:
-    """What values written as words stand for: a number, or what kind of other value (see `wandbvalues.unused`); the
-    places of those that cannot be told side by side.
+def _meanings(texts: list[str]) -> tuple[list[float | str], Ints]:
+    """The number in each text, or its kind (see `jsonitems.unused_kind`); and the positions of values that need the
+    slow path.
     """
-    said: dict[str, float | str | None] = {}
+    meanings: dict[str, float | str | None] = {}
     for word in dict.fromkeys(texts):
         try:
             value = json.loads(word)
         except (ValueError, RecursionError):
-            said[word] = None
+            meanings[word] = None
             continue
         number = leaf(value)
-        said[word] = None if isinstance(value, dict) else unused(value) if number is None else number
-    words = [said[word] for word in texts]
+        meanings[word] = None if isinstance(value, dict) else unused_kind(value) if number is None else number
+    words = [meanings[word] for word in texts]
     refused = np.array([at for at, word in enumerate(words) if word is None], np.int64)
     return ["" if word is None else word for word in words], refused
 
 
-def _whole(values: Floats) -> Ints:
+def _as_steps(values: Floats) -> Ints:
     known = np.abs(values) < 2**63
     return np.where(known, np.where(known, values, 0).astype(np.int64), NO_STEP)

@@ -1,4 +1,4 @@
-"""W&B's record messages (wandb/proto/wandb_internal.proto), decoded from the wire without their compiled classes."""
+"""W&B's record messages (wandb/proto/wandb_internal.proto), decoded without compiled protobuf classes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,16 +9,16 @@ from loganalyst.sources.files.protobuf import BYTES, FIXED64, VARINT, double, fi
 
 # fields of Record
 HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT = 2, 3, 5, 7, 13, 17, 18, 23, 26
-PASSED = {4: "output", 8: "artifact", 9: "TensorBoard link", 10: "alert", 25: "used artifact", 27: "logger output"}
-KINDS = {HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT, *PASSED}
-# fields of those
+NOT_READ = {4: "output", 8: "artifact", 9: "TensorBoard link", 10: "alert", 25: "used artifact", 27: "logger output"}
+KINDS = {HISTORY, SUMMARY, CONFIG, STATS, OUTPUT, RUN, EXIT, PREEMPTING, ENVIRONMENT, *NOT_READ}
+# fields of these messages
 HISTORY_ITEM, HISTORY_STEP = 1, 2
 UPDATE, REMOVE = 1, 2  # of SummaryRecord and ConfigRecord
 STATS_TIME, STATS_ITEM = 2, 3
 OUTPUT_TIME, OUTPUT_LINE = 2, 3  # of OutputRawRecord
 RUN_CONFIG, RUN_START = 4, 17
 EXIT_CODE = 1
-# fields of an item; since 0.2x a history item may hold a typed value in place of JSON
+# fields of an item; since 0.2x a history item may hold a typed value instead of JSON
 KEY, NESTED_KEY, VALUE_JSON = 1, 2, 16
 NONE, BOOLEAN, INTEGER, NUMBER, TEXT, JSON = 3, 4, 5, 6, 7, 8
 VALUE_JSON_TAG = b"\x82\x01"
@@ -32,7 +32,7 @@ RUN_FIELDS: Schema = {
     1: "run_id", 2: "entity", 3: "project", 6: "group", 7: "job_type", 8: "display_name", 9: "notes", 10: "tags",
     12: "sweep_id", 13: "host", 14: "starting_step", 18: "resumed", 21: ("git", _GIT), 22: "forked",
 }  # fmt: skip
-# without `email` and `username`: who ran it explains nothing
+# without `email` and `username`, which no diagnosis needs
 ENVIRONMENT_FIELDS: Schema = {
     1: "os", 2: "python", 4: "docker", 5: "args", 6: "program", 7: "code_path", 9: ("git", _GIT), 11: "root",
     12: "host", 14: "executable", 16: "cpu_count", 17: "cpu_count_logical", 18: "gpu_type", 19: "gpu_count",
@@ -43,7 +43,7 @@ ENVIRONMENT_FIELDS: Schema = {
 
 
 def record(data: bytes) -> tuple[int, int, int]:
-    """(kind, start, end) of the message a Record holds; kind 0 where it is none a reader needs. ValueError."""
+    """(kind, start, end) of the message in a Record; kind 0 if no reader needs it. Raises ValueError."""
     for number, wire, a, b in fields(data):
         if wire == BYTES and number in KINDS:
             return number, a, b
@@ -51,7 +51,7 @@ def record(data: bytes) -> tuple[int, int, int]:
 
 
 def items(data: bytes, at: int, end: int, wanted: int) -> tuple[list[bytes], list[bytes]]:
-    """The items in field `wanted` of a message: their raw keys (see `path`) and their values as JSON text."""
+    """The items in field `wanted` of a message: raw keys (see `path`) and values as JSON text."""
     keys: list[bytes] = []
     values: list[bytes] = []
     tag = NESTED_ITEM_TAG[wanted]
@@ -78,7 +78,7 @@ def _behind(data: bytes, at: int, end: int) -> int:
 
 
 def _item(data: bytes, at: int, end: int) -> tuple[bytes, bytes]:
-    """All writers put the JSON last, behind the key; only other items are walked field by field."""
+    """Key and value of an item. All writers put the JSON last; any other item is walked field by field."""
     mark = data.find(VALUE_JSON_TAG, at, end)
     if mark >= 0:
         length, start = data[mark + 2], mark + 3
@@ -119,30 +119,30 @@ def _length(value: int) -> bytes:
 
 
 def path(key: bytes) -> tuple[str, ...]:
-    """The key of an item from its raw form: one name, or those of nested mappings. ValueError, IndexError."""
+    """The names in the raw key of an item, several for nested mappings. Raises ValueError or IndexError."""
     parts = [span for number, wire, *span in fields(key) if wire == BYTES and number in (KEY, NESTED_KEY)]
     return tuple(key[a:b].decode(errors="replace") for a, b in parts)
 
 
 def number(data: bytes, at: int, end: int, wanted: int) -> int:
-    """An integer field of a message, 0 where it is not set."""
+    """An integer field of a message; 0 if it is not set."""
     found = [signed(a) for n, wire, a, _ in fields(data, at, end) if n == wanted and wire == VARINT]
     return found[-1] if found else 0
 
 
 def spans(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
-    """Where the messages in field `wanted` of a message stand."""
+    """The start and end of each message in field `wanted` of a message."""
     return ((a, b) for n, wire, a, b in fields(data, at, end) if n == wanted and wire == BYTES)
 
 
 def time(data: bytes, at: int, end: int, wanted: int) -> float:
-    """A Timestamp field of a message in seconds since 1970, 0 where it is not set."""
+    """A Timestamp field of a message, in seconds since 1970; 0 if it is not set."""
     found = next(spans(data, at, end, wanted), None)
     return number(data, *found, 1) + number(data, *found, 2) / 1e9 if found else 0.0
 
 
 def stats_head(data: bytes, at: int, end: int) -> tuple[float, int]:
-    """The time of a StatsRecord in seconds and the offset of its first item. ValueError, IndexError."""
+    """The time of a StatsRecord in seconds, and the offset of its first item. Raises ValueError or IndexError."""
     first = at
     for field, _, _, behind in fields(data, at, end):
         if field == STATS_ITEM:
@@ -152,15 +152,15 @@ def stats_head(data: bytes, at: int, end: int) -> tuple[float, int]:
 
 
 def step(data: bytes, at: int, end: int) -> int | None:
-    """The step a HistoryRecord states beside its items."""
+    """The step that a HistoryRecord has outside its items."""
     found = next(spans(data, at, end, HISTORY_STEP), None)
     return number(data, *found, 1) if found else None
 
 
 def settings(data: bytes, at: int, end: int, schema: Schema) -> dict[str, Leaf]:
-    """The set fields of a message that `schema` names.
+    """The fields of a message that are set and named by `schema`.
 
-    Nested ones stand under dotted names, the entries of maps under their keys; repeated ones are joined by blanks.
+    Nested fields get dotted names, map entries their keys. Repeated fields are joined by blanks.
     """
     found: dict[str, Leaf] = {}
     for key, value in _settings(data, at, end, schema):

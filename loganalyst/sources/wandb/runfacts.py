@@ -1,4 +1,4 @@
-"""What the records of a W&B file say of the run: config, summary, environment, start and end."""
+"""The facts about a run in the records of a W&B file: config, summary, environment, start and end."""
 
 import json
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from loganalyst.sources.files.flatten import Leaf, TooLargeError, leaves
 from loganalyst.sources.wandb import proto
 
 INTERRUPTED = 255  # exit code after Ctrl-C; an uncaught exception gives 1
-OWN = "_wandb"  # prefix of what W&B says of the run, and its key among the user's settings
-PLAIN = "config", "facts", "started", "ended", "status", "preempting", "console_lines", "passed"
+OWN = "_wandb"  # prefix for W&B's own facts, and their key among the user's settings
+STATE_FIELDS = "config", "facts", "started", "ended", "status", "preempting", "console_lines", "passed"
 
 
 class Facts:
-    """What was said so far. `summary` holds raw JSON by raw key (see `proto.path`); times are seconds since 1970.
+    """The facts so far. `summary` holds raw JSON by raw key (see `proto.path`); times are seconds since 1970.
 
-    `console_lines` counts what the program printed, `passed` the records, by kind, that tell what is not taken in.
+    `console_lines` counts the lines printed. `passed` counts the records that are not read, by kind.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Facts:
         self.passed: dict[str, int] = {}
 
     def add(self, data: bytes, kind: int, at: int, end: int) -> None:
-        """Take in the message of a record. ValueError, IndexError where it cannot be decoded."""
+        """Add the message of a record. Raises ValueError or IndexError if it cannot be decoded."""
         match kind:
             case proto.SUMMARY:
                 self.summary |= zip(*proto.items(data, at, end, proto.UPDATE), strict=True)
@@ -55,11 +55,11 @@ class Facts:
                 self.facts["exit_code"] = code
                 ended = "preempted" if self.preempting else "cancelled" if code == INTERRUPTED else "failed"
                 self.status = "finished" if code == 0 else ended
-            case _ if name := proto.PASSED.get(kind):
+            case _ if name := proto.NOT_READ.get(kind):
                 self.passed[name] = self.passed.get(name, 0) + 1
 
     def settings(self) -> tuple[list[tuple[str, Leaf]], str]:
-        """Settings and facts under dotted keys; why the settings were not read to their end, if they were not."""
+        """Settings and facts under dotted keys; and why the settings are incomplete, or an empty text."""
         found = [(f"{OWN}.{key}", value) for key, value in self.facts.items()]
         try:
             found.extend(leaves(self.config) if self.config else ())
@@ -68,29 +68,29 @@ class Facts:
         return found, ""
 
     def state(self) -> dict[str, Any]:
-        """All of it as JSON; see `restore`."""
-        plain = {name: getattr(self, name) for name in PLAIN}
+        """All facts as JSON; see `restore`."""
+        plain = {name: getattr(self, name) for name in STATE_FIELDS}
         summary = {key.decode("latin-1"): value.decode("latin-1") for key, value in self.summary.items()}
         return {"facts": json.dumps(plain), "summary": summary}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Know again what `state` told."""
+        """Restore from what `state` returned."""
         for name, value in json.loads(state["facts"]).items():
             setattr(self, name, value)
         self.summary = {key.encode("latin-1"): value.encode("latin-1") for key, value in state["summary"].items()}
 
     def _configure(self, data: bytes, at: int, end: int) -> None:
-        """Follow a ConfigRecord: settings are set, or replaced, or removed under their nested keys."""
+        """Apply a ConfigRecord, which sets, replaces or removes settings under nested keys."""
         for key, raw in zip(*proto.items(data, at, end, proto.UPDATE), strict=True):
             path = proto.path(key)
             if path and path[0] != OWN:
-                self._place(path)[path[-1]] = json.loads(raw)
+                self._parent(path)[path[-1]] = json.loads(raw)
         for key in proto.items(data, at, end, proto.REMOVE)[0]:
             if path := proto.path(key):
-                self._place(path).pop(path[-1], None)
+                self._parent(path).pop(path[-1], None)
 
-    def _place(self, path: tuple[str, ...]) -> dict[str, Any]:
-        """The mapping of the config that holds the last name of `path`."""
+    def _parent(self, path: tuple[str, ...]) -> dict[str, Any]:
+        """The mapping in the config that contains the last name of `path`; missing ones are created."""
         inner = self.config
         for name in path[:-1]:
             if not isinstance(inner.get(name), dict):

@@ -20,15 +20,15 @@ from tests.bench.fuzz.packed import Packed
 from tests.bench.fuzz.promises import Blocks, Events, Lines, Promise, nothing_more
 from tests.bench.fuzz.seeds import WRITERS, Seed
 
-# sizes of blocks: what small files cross in place of large ones
+# sizes of blocks that small files cross too: options of the readers
 SMALL: dict[str, Mapping[str, int]] = {
-    "tensorboard": {"tensorboard.tfrecords.CHUNK": 2000},
-    "wandb": {"wandb.leveldb.WINDOW": 1 << 15},
-    "json": {"tables.json_reader._BLOCK": 2000, "tables.jsonlines.FEWEST": 4, "tables.jsonlines._CHUNK": 8},
-    "text": {"text.lines.loglines.CHUNK": 1500},
-    "mlflow": {"mlflow.reader.BLOCK": 700},
-    "parquet": {"tables.parquet_reader.WINDOW": 50},
+    "tensorboard": {"chunk": 2000},
+    "wandb": {"window": 1 << 15},
+    "json": {"block": 2000, "min_lines": 4, "chunk_lines": 8},
+    "mlflow": {"block": 700},
+    "parquet": {"window": 50},
 }
+PATCHED: dict[str, Mapping[str, int]] = {"text": {"text.lines.loglines.CHUNK": 1500}}  # the same as module constants
 
 
 @dataclass
@@ -42,6 +42,7 @@ class Target:
     module: ModuleType | None = None
     promise: Promise = nothing_more
     unpacked: bytes | None = field(default=None, init=False)
+    options: Mapping[str, int] = field(default_factory=dict, init=False)  # of the readings now
 
     def path(self, seed: Seed) -> Path:
         """Where a seed's mutants are read."""
@@ -56,7 +57,7 @@ class Target:
         if hasattr(self.module, "runs"):
             self.module.runs(path)
         self.module.sniff(path, path.read_bytes()[:HEAD])
-        return Tables.concat(self.module.read(path))
+        return Tables.concat(self.module.read(path, **self.options))
 
     def _read_packed(self, path: Path) -> Tables:
         with path.open("rb") as file:
@@ -71,13 +72,13 @@ class Target:
     def read_on(self, path: Path, data: bytes, cut: int) -> Tables | None:
         """All tables of a file read up to `cut` and then on; None where that cannot be."""
         path.write_bytes(data[:cut])
-        first, mark = taken(self.module.resume(path, None))
+        first, mark = taken(self.module.resume(path, None, **self.options))
         path.write_bytes(data)
         if mark is None:
             return None
         mark = Mark(mark.offset, dict(mark.kept), json.loads(json.dumps(mark.state)))
         try:
-            rest, _ = taken(self.module.resume(path, mark))
+            rest, _ = taken(self.module.resume(path, mark, **self.options))
         except StartAgainError:
             return None
         return joined(first, mark, rest)
@@ -85,8 +86,10 @@ class Target:
     @contextmanager
     def sizes(self, small: bool) -> Iterator[None]:
         """Blocks small enough that the seeds have several."""
-        with _patched(self.small if small else {}):
+        self.options = self.small if small else {}
+        with _patched(PATCHED.get(self.name, {}) if small else {}):
             yield
+        self.options = {}
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def test_it_has_the_sections_of_the_terminal(found, page):
     screen = comparison.render(found, width=140)
 
     assert [t.partition(",")[0] for t in titles] == [
-        "Runs that have nothing to do with the others", "What makes the differences", "Best runs",
+        "Runs that are unrelated to the others", "What makes the differences", "Best runs",
         "images: 3 runs", "images: What makes the differences", "images: Best runs", "images: Seeds",
     ]  # fmt: skip
     assert all(f"\n{title}\n" in screen for title in titles)

@@ -6,7 +6,7 @@ import pytest
 from loganalyst import model
 from loganalyst.model import RuledOut, SessionSummary
 from loganalyst.report.diagnosis import terminal
-from loganalyst.report.diagnosis.document import Not, Row, document
+from loganalyst.report.diagnosis.document import Excluded, Row, document
 
 STATES = ["failed", "healthy", "unknown_cause", "too_little", "unreadable", "crashed", "hostile"]
 
@@ -97,7 +97,7 @@ def test_a_cause_before_a_surer_one_says_why(failed):
 
 def test_evidence_is_ordered(failed):
     """What speaks for it comes first, what speaks against it next, what is not known last."""
-    assert [e.speaks for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
+    assert [e.supports for e in document(failed).causes[0].evidence] == [True, True, True, False, None]
 
 
 def test_a_cause_in_text_tells_its_line(crashed):
@@ -127,8 +127,8 @@ def test_reasons_are_told_once(failed):
     doc = document(failed)
 
     assert (
-        Not(("Overfitting", "Data leakage"), "validation loss is not logged"),
-        Not(("Straggler",), "step time per rank is not logged"),
+        Excluded(("Overfitting", "Data leakage"), "validation loss is not logged"),
+        Excluded(("Straggler",), "step time per rank is not logged"),
     ) == doc.not_judged
     assert [t for n in doc.ruled_out for t in n.titles] == ["fp16 overflow", "Log of zero"]
     assert doc.not_applicable == ("Entropy collapse",)
@@ -173,7 +173,7 @@ def test_of_thousands_of_starts_the_last_are_told_and_all_are_counted(healthy):
 
     assert found.starts == "4,137 (3,722 disk_full, 414 cuda_oom)"
     assert [row.label for row in found.sessions[:2]] == ["all", "start 4088"]
-    assert found.sessions[0].text == "4,137 (3,722 disk_full, 414 cuda_oom), of which the last 50 follow"
+    assert found.sessions[0].text == "4,137 (3,722 disk_full, 414 cuda_oom); the last 50 follow"
     assert len(found.sessions) == 51
     assert "Starts     4,137 (3,722 disk_full, 414 cuda_oom); start 4135 failed (disk_full)" in terminal.render(looped)
     assert "Starts" not in terminal.render(replace(looped, sessions=looped.sessions[-1:]))
@@ -229,7 +229,7 @@ def test_an_item_within_another_is_told_once(failed):
     against = replace(short, id="against", holds=False, weight=-1.0)
     cause = replace(failed.causes[0], evidence=(short, long, against))
 
-    assert [(e.speaks, e.text) for e in document(replace(failed, causes=(cause,))).causes[0].evidence] == [
+    assert [(e.supports, e.text) for e in document(replace(failed, causes=(cause,))).causes[0].evidence] == [
         (True, "kl ended at 0.01 nats, less than one bit"),
         (False, "kl ended at 0.01 nats"),
     ]

@@ -46,7 +46,7 @@ def test_the_checkpoint_of_the_best_value_is_named(healthy):
     """Where one is near; else the nearest is, and that none is nearer."""
     assert list(checkpoints(with_checkpoints(healthy))) == [
         "2 files, the last at step 4,000",
-        "none of the best value; the nearest: step-4000.pt (step 4,000; val_loss was best at step 4,500)",
+        "none at the best value; the nearest: step-4000.pt (step 4,000; val_loss was best at step 4,500)",
     ]
     assert list(checkpoints(with_checkpoints(healthy, best_step=4050)))[1] == (
         "best: step-4000.pt (step 4,000; val_loss was best at step 4,050)"
@@ -55,11 +55,11 @@ def test_the_checkpoint_of_the_best_value_is_named(healthy):
 
 
 def test_missing_and_empty_checkpoints_are_told(healthy, tmp_path):
-    """A folder without any cannot be taken up again; one file alone says nothing of it."""
+    """A run folder without checkpoints cannot be resumed; a single file shows nothing about them."""
     assert list(checkpoints(with_checkpoints(healthy, unreadable=["c.pt"])))[-1] == "cannot be read (empty): c.pt"
     assert list(checkpoints(healthy)) == []
     assert list(checkpoints(replace(healthy, run=replace(healthy.run, path=tmp_path)))) == [
-        "none found in the run's folder: its state cannot be taken up again"
+        "none found in the run's folder: the run cannot be resumed"
     ]
 
 

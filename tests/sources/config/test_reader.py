@@ -288,7 +288,7 @@ def test_environment(tmp_path):
         ("env.CUDA_VISIBLE_DEVICES", "0,1", None),
         ("env.WORLD_SIZE", "8", 8.0),
     ]
-    assert found.gaps["why"].to_list() == ["variables left out: 3 that look like secrets, 1 of a person or a shell"]
+    assert found.gaps["why"].to_list() == ["variables left out: 3 that look like secrets, 1 of a user or a shell"]
 
 
 def test_secrets_are_left_out_of_settings(tmp_path):
@@ -312,7 +312,7 @@ def test_secrets_are_left_out_of_settings(tmp_path):
 def test_a_pickle_is_never_opened(tmp_path):
     """It may run any code; where the same stands beside it as JSON (Ray) nothing is lost."""
     assert read(tmp_path, b"\x80\x04.", "training_args.bin").gaps["why"].to_list() == [
-        "a pickle, which may run any code: never opened"
+        "a pickle, which may run any code, is never opened"
     ]
     (tmp_path / "params.json").write_text("{}")
     assert read(tmp_path, b"\x80\x04.", "params.pkl").gaps.height == 0

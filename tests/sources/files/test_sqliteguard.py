@@ -187,7 +187,7 @@ def test_columns_that_are_computed_are_not_asked_for(tmp_path):
             db.commit()
     gaps = [why for tables in database_reader.read(tmp_path / "more.db") for why in tables.gaps["why"]]
 
-    assert gaps == ["runs: lifecycle_stage, more: computed when read, and so not asked for"]
+    assert gaps == ["runs: lifecycle_stage, more: computed columns are not read"]
     for name in ("needed", "stored"):
         (tables,) = database_reader.read(tmp_path / f"{name}.db")
         assert "no usable table 'runs'" in tables.gaps["why"].item()
@@ -196,7 +196,7 @@ def test_columns_that_are_computed_are_not_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("mlflow.db", b"", "a SQLite database, but no store of MLflow's (no usable table 'runs')"),
+        ("mlflow.db", b"", "a SQLite database, but not a store of MLflow (no usable table 'runs')"),
         ("my-MLruns.sqlite", b"no database at all, but named as one\n" * 20, "SQLite: file is not a database"),
         ("mlflow.sqlite3", b"SQLite format 3\0", "SQLite: file is not a database"),
         ("cache.db", b"SQLite format 3\0", ""),

@@ -194,7 +194,7 @@ def test_databases_that_are_no_store(tmp_path):
         db.commit()
     (tmp_path / "head.db").write_bytes(b"SQLite format 3\0")
 
-    assert why(tmp_path / "other.db") == "a SQLite database, but no store of MLflow's (no usable table 'runs')"
+    assert why(tmp_path / "other.db") == "a SQLite database, but not a store of MLflow (no usable table 'runs')"
     assert "no usable table 'runs'" in why(tmp_path / "views.db")
     assert "SQLite: " in why(tmp_path / "head.db")
     assert [database_reader.runs(f).ids for f in sorted(tmp_path.glob("*.db"))] == [(), (), ()]

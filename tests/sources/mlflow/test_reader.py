@@ -86,7 +86,7 @@ def test_bad_lines_are_one_gap(tmp_path):
     found = Tables.concat(reader.read(run / "metrics/acc"))
 
     assert found.points["line"].to_list() == [1, 7]
-    assert found.gaps.select("offset", "why").rows() == [(20, "6 lines are no `time value step`, the first is line 2")]
+    assert found.gaps.select("offset", "why").rows() == [(20, "6 lines are not `time value step`, the first is line 2")]
 
 
 def test_a_damaged_line_gives_no_steps(tmp_path):
@@ -107,18 +107,17 @@ def test_a_blank_too_many_is_damage_whatever_else_is_in_the_file(tmp_path, other
 
 @pytest.mark.parametrize("length", [90, 150, 1000])
 @pytest.mark.parametrize("cut", [30, 60, 200])
-def test_a_line_longer_than_blocks(tmp_path, monkeypatch, length, cut):
-    """It is one bad line, wherever a block or the first reading ended in it."""
-    monkeypatch.setattr(reader, "BLOCK", 50)
+def test_a_line_longer_than_blocks(tmp_path, length, cut):
+    """It is one malformed line, wherever a block or the first reading ended in it."""
     data = b"1700000000000 0.5 7\n" + bytes(length) + b"\n1700000000000 0.4 8\n"
     path = write(tmp_path, {"metrics/acc": data[:cut]}) / "metrics/acc"
-    first, mark = _all(path, None)
+    first, mark = _all(path, None, block=50)
     path.write_bytes(data)
-    second, _ = _all(path, mark)
+    second, _ = _all(path, mark, block=50)
 
     assert [*first.points["line"][: mark.kept["points"]], *second.points["line"]] == [1, 3]
-    assert second.gaps.equals(_all(path, None)[0].gaps)
-    assert second.gaps["why"].to_list() == ["1 lines are no `time value step`, the first is line 2"]
+    assert second.gaps.equals(_all(path, None, block=50)[0].gaps)
+    assert second.gaps["why"].to_list() == ["1 lines are not `time value step`, the first is line 2"]
 
 
 def test_an_unfinished_line_waits(tmp_path):
@@ -251,11 +250,11 @@ def test_reading_on_is_reading_at_once(tmp_path_factory, lines, cut):
     assert_frame_equal(second.gaps, whole.gaps)
 
 
-def _all(path: Path, mark: Mark | None) -> tuple[Tables, Mark | None]:
+def _all(path: Path, mark: Mark | None, **limits: int) -> tuple[Tables, Mark | None]:
     batches: list[Tables] = []
 
     def reading():
-        return (yield from reader.resume(path, mark))
+        return (yield from reader.resume(path, mark, **limits))
 
     generator = reading()
     while True:

@@ -157,7 +157,7 @@ def test_cut_off_lines_are_told(tmp_path):
         (
             len(HEADER) + len(JOB) + len(BATCH) - 5 + 3,
             11,
-            "1 lines that are no job of 11 fields, as the header names them",
+            "1 lines that are not a job of 11 fields, as named in the header",
         ),
         (None, None, "1 values of State not understood, such as 'CANC'"),
     ]

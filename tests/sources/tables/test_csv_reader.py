@@ -293,7 +293,7 @@ def test_odd_cells_are_told_once_a_column(tmp_path):
 
     assert curve(tables, "loss") == [(0, 1.0), (2, 3.0), (4, 5.0)]
     assert tables.gaps.select("file", "offset", "why").rows() == [
-        ("metrics.csv", 14, "2 cells of column 'loss' are no numbers, the first in line 3: 'oops'")
+        ("metrics.csv", 14, "2 cells of column 'loss' are not numbers, the first in line 3: 'oops'")
     ]
 
 
@@ -347,9 +347,9 @@ def test_quote_gone_wrong_costs_one_row(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "binary data, no CSV: a NUL byte at offset 8"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary data, not CSV: a NUL byte at offset 8"),
         (b"file,caption\na.png,cat\n", "no numeric column"),
-        (b"image,label\na.png,3\nb.png,4\n", "no table of metrics: texts and no step, epoch or time"),
+        (b"image,label\na.png,3\nb.png,4\n", "not a table of metrics: texts without step, epoch or time"),
         (b"step,loss\n", "a header, no rows yet"),
         (b"step,loss", "a header, no rows yet"),
         (b"", "no rows: the file is empty"),
@@ -376,19 +376,16 @@ def test_sniff(tmp_path):
     assert sniff(tmp_path, b"", "metrics.csv") == 0.0
 
 
-def test_batches_carry_on(tmp_path, monkeypatch):
-    """A table of many blocks reads like one: rows, lines, in-epoch steps and quotes across their bounds."""
-    from loganalyst.sources.files import lineblocks
-
+def test_batches_carry_on(tmp_path):
+    """A table of many blocks reads like one: rows, lines, in-epoch steps and quotes continue across blocks."""
     rows = [f'{e},{i},{e * 10 + i}.5,"a\nb"' for e in range(30) for i in range(10)]
     path = tmp_path / "metrics.csv"
     path.write_text("\n".join(["epoch,batch,loss,note", *rows]) + "\n")
     whole = read(path).points
-    small = lineblocks.blocks
-    monkeypatch.setattr(csv_reader, "blocks", lambda p: small(p, size=64))
+    in_blocks = Tables.concat(csv_reader.read(path, size=64)).points
 
     assert list(range(300)) == whole["step"].to_list()
-    assert whole.equals(read(path).points)
+    assert whole.equals(in_blocks)
 
 
 def test_one_foreign_byte_costs_one_line_its_letters(tmp_path):

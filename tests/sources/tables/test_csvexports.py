@@ -34,7 +34,7 @@ def test_ray_tune(tmp_path):
         ("net.width", "64", 64.0),
         ("opt", "adam", None),
     ]
-    assert tables.gaps["why"].to_list() == ["columns of texts are not read (2): 'done', 'trial_id'"]
+    assert tables.gaps["why"].to_list() == ["text columns are not read (2): 'done', 'trial_id'"]
 
 
 def test_baselines(tmp_path):
@@ -83,7 +83,7 @@ def test_wandb_history(tmp_path):
 
     assert curves(tables) == {"loss": [(0, 0.5), (20, 0.25)]}
     assert tables.points["time"].dt.timestamp("ms").to_list() == [1700000000500, 1700000002500]
-    assert tables.gaps["why"].to_list() == ["columns of texts are not read (2): 'note', 'weights'"]
+    assert tables.gaps["why"].to_list() == ["text columns are not read (2): 'note', 'weights'"]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_lists_in_cells(tmp_path):
     tables = table(tmp_path, 'step,loss,one,per_class\n0,0.5,[2.5],"[0.1, 0.2]"\n1,0.25,[1.5],"[0.1, 0.3]"\n')
 
     assert curves(tables) == {"loss": [(0, 0.5), (1, 0.25)], "one": [(0, 2.5), (1, 1.5)]}
-    assert tables.gaps["why"].to_list() == ["columns of texts are not read (1): 'per_class'"]
+    assert tables.gaps["why"].to_list() == ["text columns are not read (1): 'per_class'"]
 
 
 def test_stages_start_again(tmp_path):

@@ -79,8 +79,8 @@ def test_broken_lines_are_gaps(tmp_path):
     assert rows(tables) == [("a", 0, 1.0), ("a", 1, 2.0), ("a", 2, 3.0), ("a", 3, 4.0)]
     assert rows(tables, "line") == [(1,), (4,), (4,), (5,)]
     assert tables.gaps.select("offset", "bytes", "why").rows() == [
-        (17, 8, "no JSON object in line 2 to 3"),
-        (76, 16, "no JSON object in line 5 to 6"),
+        (17, 8, "not a JSON object in line 2 to 3"),
+        (76, 16, "not a JSON object in line 5 to 6"),
     ]
 
 

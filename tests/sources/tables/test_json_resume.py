@@ -1,15 +1,14 @@
-"""JSON lines are read on from where reading stopped as if the file had been read at once."""
+"""Resumed reading of JSON lines gives the same rows as reading the whole file."""
 
 import json as json_module
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources.files.readmark import Mark
-from loganalyst.sources.tables import json_reader, jsonlines
+from loganalyst.sources.tables import json_reader
 
 TABLES = ("points", "config", "gaps")
 ROWS = (
@@ -27,8 +26,11 @@ ROWS = (
 )
 
 
-def resume(path: Path, mark: Mark | None) -> tuple[Tables, Mark | None]:
-    batches, reading = [], json_reader.resume(path, mark)
+SMALL = {"block": 100, "min_lines": 2, "chunk_lines": 2}
+
+
+def resume(path: Path, mark: Mark | None, **limits: int) -> tuple[Tables, Mark | None]:
+    batches, reading = [], json_reader.resume(path, mark, **limits)
     while True:
         try:
             batches.append(next(reading))
@@ -46,11 +48,8 @@ def rows(tables: Tables, kept: int | None = None) -> dict[str, list[str]]:
     st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
     st.sampled_from(["utf-8", "latin-1", "utf-8-sig"]),
 )
-def test_read_on_as_read_at_once(tmp_path, monkeypatch, lines, cuts, encoding):
-    """Wherever reading stopped, inside a line too, the kept rows and the new ones are those of the whole file."""
-    monkeypatch.setattr(json_reader, "_BLOCK", 100)
-    monkeypatch.setattr(jsonlines, "FEWEST", 2)
-    monkeypatch.setattr(jsonlines, "_CHUNK", 2)
+def test_resumed_reading_gives_the_same_rows(tmp_path, lines, cuts, encoding):
+    """Wherever reading stopped, even inside a line, the kept rows and the new ones are those of the whole file."""
     content = "\n".join([ROWS[0], *lines, ""]).encode(encoding)
     path = tmp_path / "metrics.jsonl"
     had: dict[str, list[str]] = {name: [] for name in TABLES}
@@ -58,26 +57,26 @@ def test_read_on_as_read_at_once(tmp_path, monkeypatch, lines, cuts, encoding):
     for cut in [*(int(part * len(content)) for part in cuts), len(content)]:
         path.write_bytes(content[:cut])
         kept = mark.kept if mark else {}
-        tables, mark = resume(path, mark and Mark(mark.offset, kept, json_module.loads(json_module.dumps(mark.state))))
+        state = json_module.loads(json_module.dumps(mark.state)) if mark else {}
+        tables, mark = resume(path, mark and Mark(mark.offset, kept, state), **SMALL)
         had = {name: had[name][: kept.get(name, 0)] + new for name, new in rows(tables).items()}
 
-    assert had == rows(Tables.concat(json_reader.read(path)))
+    assert had == rows(Tables.concat(json_reader.read(path, **SMALL)))
 
 
-def test_only_what_was_appended_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_appended_lines_are_read(tmp_path: Path) -> None:
     """The mark stands behind the last whole block; its rows are not given again."""
-    monkeypatch.setattr(json_reader, "_BLOCK", 1000)
     path = tmp_path / "metrics.jsonl"
     path.write_text("".join(f'{{"step": {i}, "loss": {i}.5}}\n' for i in range(200)))
-    first, mark = resume(path, None)
+    first, mark = resume(path, None, block=1000)
     assert mark is not None
     with path.open("a") as file:
         file.write('{"step": 200, "loss": 0.5}\n')
-    rest, _ = resume(path, mark)
+    appended, _ = resume(path, mark, block=1000)
 
     assert first.points.height == 200
     assert 5000 < mark.offset < path.stat().st_size - 20
-    assert rest.points["step"].to_list() == list(range(mark.kept["points"], 201))
+    assert appended.points["step"].to_list() == list(range(mark.kept["points"], 201))
 
 
 def test_a_file_that_is_one_value_is_read_whole(tmp_path: Path) -> None:

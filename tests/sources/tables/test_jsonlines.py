@@ -1,11 +1,10 @@
-"""Lines of JSON read by column: the same tables as the parser's, whatever stands between."""
+"""JSON lines decoded in bulk give the same tables as the parser, whatever the lines contain."""
 
 import json as json_module
 from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,19 +14,15 @@ from loganalyst.sources.tables import json_reader, jsonlines
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
-def both(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[Tables, Tables]:
-    """The tables of a file as the parser gives them, and by column."""
+def both(tmp_path: Path, content: bytes) -> tuple[Tables, Tables]:
+    """The tables of a file from the parser, and from bulk decoding."""
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(content)
-    found = []
-    monkeypatch.setattr(jsonlines, "_CHUNK", 3)
-    for fewest in (10**9, 1):
-        monkeypatch.setattr(jsonlines, "FEWEST", fewest)
-        found.append(Tables.concat(json_reader.read(path)))
-    return found[0], found[1]
+    by_parser = Tables.concat(json_reader.read(path, min_lines=10**9))
+    return by_parser, Tables.concat(json_reader.read(path, min_lines=1, chunk_lines=3))
 
 
-def told(tables: Tables) -> list[list[str]]:
+def row_texts(tables: Tables) -> list[list[str]]:
     """The rows as texts (so that NaN equals NaN and -0.0 is not 0.0), points sorted by metric."""
     points = tables.points.sort("metric", maintain_order=True)
     return [list(map(repr, frame.iter_rows())) for frame in (points, tables.gaps, tables.config)]
@@ -89,26 +84,26 @@ def blocks(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=100, suppress_health_check=FIXTURE, deadline=None)
 @given(blocks())
-def test_by_column_as_by_line(tmp_path, monkeypatch, content):
-    """Points, gaps and config are those of the parser: values to the bit, each metric's points in order."""
-    by_line, by_column = both(tmp_path, content, monkeypatch)
+def test_bulk_decoding_gives_the_tables_of_the_parser(tmp_path, content):
+    """Points, gaps and config are equal: values to the bit, and each metric's points in order."""
+    by_line, by_column = both(tmp_path, content)
 
-    assert told(by_column) == told(by_line)
+    assert row_texts(by_column) == row_texts(by_line)
 
 
 @settings(max_examples=60, suppress_health_check=FIXTURE, deadline=None)
 @given(blocks(), st.data())
-def test_damaged_bytes(tmp_path, monkeypatch, content, data):
-    """Bytes that were overwritten or lost change nothing between the two."""
+def test_damaged_bytes(tmp_path, content, data):
+    """The two also agree where bytes were overwritten or lost."""
     raw = bytearray(content)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, max(len(raw) - 1, 0)))
         raw[at : at + data.draw(st.integers(0, 2))] = data.draw(
             st.sampled_from([b"", b"\0", b'"', b",", b" ", b"\x1f", b"}"])
         )
-    by_line, by_column = both(tmp_path, bytes(raw), monkeypatch)
+    by_line, by_column = both(tmp_path, bytes(raw))
 
-    assert told(by_column) == told(by_line)
+    assert row_texts(by_column) == row_texts(by_line)
 
 
 KEYS = st.sampled_from(["a", "b/c", "größe", "d e", "", 'f"g', "h\\i", "\u2028"])
@@ -134,31 +129,32 @@ def numbers(value: object, name: str) -> Iterator[tuple[str, float]]:
 
 @settings(max_examples=100, suppress_health_check=FIXTURE, deadline=None)
 @given(st.lists(st.dictionaries(KEYS, VALUES, max_size=4), min_size=1, max_size=4), st.data())
-def test_any_records(tmp_path, monkeypatch, shapes, data):
-    """What json.dumps writes of any objects, in any turn, is read as json.loads tells it: to the bit, by line."""
-    monkeypatch.setattr(jsonlines, "FEWEST", 1)
-    monkeypatch.setattr(jsonlines, "_CHUNK", data.draw(st.integers(1, 9)))
+def test_any_records(tmp_path, shapes, data):
+    """Objects of any shapes, in any order, give the same values per line as json.loads, to the bit."""
+    chunk_lines = data.draw(st.integers(1, 9))
     turns = data.draw(st.lists(st.sampled_from(shapes), min_size=1, max_size=20))
     path = tmp_path / "metrics.jsonl"
     rows = [json_module.dumps({"step": i, **shape}) for i, shape in enumerate(turns)]
     path.write_text("\n".join(rows) + "\n")
-    told = [
+    expected = [
         (name[1:], line, repr(value))
         for line, row in enumerate(rows, 1)
         for name, value in numbers(json_module.loads(row), "")
         if name != "/step"
     ]
-    found = Tables.concat(json_reader.read(path)).points.select("metric", "line", "value").rows()
+    tables = Tables.concat(json_reader.read(path, min_lines=1, chunk_lines=chunk_lines))
+    found = tables.points.select("metric", "line", "value").rows()
+    found = [(metric, line, repr(value)) for metric, line, value in found]
 
-    assert sorted(told, key=itemgetter(0, 1)) == sorted([(m, n, repr(v)) for m, n, v in found], key=itemgetter(0, 1))
+    assert sorted(expected, key=itemgetter(0, 1)) == sorted(found, key=itemgetter(0, 1))
 
 
-def test_usual_lines_are_read_by_column():
-    """Numbers, texts and nested objects of one shape, and of two in turn, leave no line to the parser."""
+def test_usual_lines_are_decoded_in_bulk():
+    """Numbers, texts and nested objects of two alternating shapes leave no line to the parser."""
     train = b'{"mode": "train", "step": %d, "loss": {"a": NaN, "b": -0.5}}\n'
     val = b'{"mode": "val", "epoch": %d, "acc": null}\n'
     content = b"".join(line % i for i in range(100) for line in (train, val))
-    wide, left = jsonlines.read(jsonlines.Lines.of(content))
+    wide, left = jsonlines.read(jsonlines.Lines.split(content))
 
     assert wide is not None
     assert (len(wide.rows), len(left)) == (200, 0)
@@ -167,27 +163,27 @@ def test_usual_lines_are_read_by_column():
     assert wide.columns["epoch"].to_list()[:4] == [None, 0.0, None, 1.0]
 
 
-def test_the_lines_that_differ_are_left():
-    """A number that is none for msgspec is left alone; the values of the others are Python's floats."""
+def test_lines_that_do_not_fit_are_left():
+    """A number that msgspec rejects is left to the parser; the values of the others are Python's floats."""
     texts = ["0.1", "9007199254740993", "123456789012345678901234567890", "5e-324", "-Infinity", "-0", "-0.0"] * 20
     content = "".join(f'{{"step": {i}, "x": {text}}}\n' for i, text in enumerate(texts)) + '{"step":7, "x": 1e400}\n'
-    wide, left = jsonlines.read(jsonlines.Lines.of(content.encode()))
+    wide, left = jsonlines.read(jsonlines.Lines.split(content.encode()))
 
     assert wide is not None
     assert left.tolist() == [140]
     assert list(map(repr, wide.columns["x"])) == [repr(float(json_module.loads(text))) for text in texts]
 
 
-def test_words_in_texts_and_numbers_that_stand_for_words():
-    """Where a word stands in a text, or a number that took a word's place was there before, all lines are left."""
+def test_placeholders_that_were_in_the_data_before():
+    """A NaN inside a text, or a number that equals a placeholder, leaves all lines to the parser."""
     rows = [f'{{"step": {i}, "x": NaN, "mode": "train"}}' for i in range(100)]
     for odd in ('{"step": 7, "x": 7000000000, "mode": "train"}', '{"step": 7, "x": 1, "mode": "to: NaN, or"}'):
-        lines = jsonlines.Lines.of("\n".join([*rows, odd]).encode())
+        lines = jsonlines.Lines.split("\n".join([*rows, odd]).encode())
 
         assert jsonlines.read(lines)[0] is None
 
 
-def test_shapes_in_turn_are_read_by_column():
+def test_alternating_shapes_are_decoded_in_bulk():
     """Twelve shapes, lists of any length and nulls in place of objects leave no line to the parser."""
     shapes = [
         *({f"train/metric_{i}": 0.1234567890123, "step": 1} for i in range(10)),
@@ -195,7 +191,7 @@ def test_shapes_in_turn_are_read_by_column():
         {"step": 3, "rewards": [0.5] * 7, "val": {"acc": 1.5}},
     ]
     content = "".join(json_module.dumps(shape) + "\n" for _ in range(50) for shape in shapes)
-    wide, left = jsonlines.read(jsonlines.Lines.of(content.encode()))
+    wide, left = jsonlines.read(jsonlines.Lines.split(content.encode()))
 
     assert wide is not None
     assert len(left) == 0
@@ -203,20 +199,20 @@ def test_shapes_in_turn_are_read_by_column():
     assert wide.columns["val/acc"].count() == 50
 
 
-def test_settings_in_every_line_are_told_once_and_not_looked_at():
-    """Lines that repeat their settings are read by column; the first settings are kept as the parser has them."""
+def test_repeated_settings_are_kept_once():
+    """Lines that repeat their settings are decoded in bulk; the first settings equal the parser's."""
     rows = [f'{{"step": {i}, "config": {{"lr": {i}.5, "x": [NaN, {{}}]}}, "loss": 1.5}}' for i in range(40)]
-    wide, left = jsonlines.read(jsonlines.Lines.of("\n".join(rows).replace("NaN", "1e5").encode()))
+    wide, left = jsonlines.read(jsonlines.Lines.split("\n".join(rows).replace("NaN", "1e5").encode()))
 
     assert wide is not None
     assert (list(wide.columns), len(left)) == (["step", "loss"], 0)
     assert wide.settings == (0, {"lr": 0.5, "x": [1e5, {}]})
 
 
-def test_damaged_lines_are_left_alone():
-    """Of lines of which every fifth breaks off only these are left."""
+def test_damaged_lines_alone_are_left():
+    """Where every fifth line breaks off, only these are left to the parser."""
     rows = [f'{{"step": {i}, "loss": {i}.5}}'[: 12 if i % 5 == 0 else None] for i in range(5000)]
-    wide, left = jsonlines.read(jsonlines.Lines.of("\n".join(rows).encode()))
+    wide, left = jsonlines.read(jsonlines.Lines.split("\n".join(rows).encode()))
 
     assert wide is not None
     assert left.tolist() == list(range(0, 5000, 5))

@@ -44,7 +44,7 @@ def test_a_history_as_wandb_exports_it(tmp_path):
     assert found.points["time"][1] == datetime(2023, 11, 14, 22, 13, 22, 500000, tzinfo=UTC)
     assert found.points.schema == SCHEMAS["points"]
     assert found.gaps["why"].to_list() == [
-        "3 columns hold no numbers: grad/_type (String), grad/bins (List(Float64)), grad/values (List(Int64))"
+        "3 columns are not numeric: grad/_type (String), grad/bins (List(Float64)), grad/values (List(Int64))"
     ]
 
 
@@ -102,14 +102,14 @@ def test_a_column_of_times_alone_is_an_axis(tmp_path):
     assert found.points["time"].to_list() == times
 
 
-def test_windows_and_groups_of_columns_change_nothing(tmp_path, monkeypatch):
+def test_windows_and_groups_of_columns_change_nothing(tmp_path):
     """In-epoch counters go on, and nothing is lost, where rows and columns are read piece by piece."""
     frame = {"epoch": [i // 10 for i in range(100)], "step": [i % 10 for i in range(100)]}
     frame |= {f"m{k}": [float(i * k) for i in range(100)] for k in range(7)}
     whole = read(tmp_path, frame).points
-    monkeypatch.setattr(parquet_reader, "VALUES", 14)
-    told = parquet_reader.tables(tmp_path / "history.parquet", 7, parquet_reader.Place(), ())
-    pieces = [tables.points for tables in told if isinstance(tables, Tables)]
+    place = parquet_reader.Place()
+    events = parquet_reader.tables(tmp_path / "history.parquet", 7, place, (), batch_values=14)
+    pieces = [tables.points for tables in events if isinstance(tables, Tables)]
 
     assert max(piece.height for piece in pieces) <= 14
     assert pl.concat(pieces).sort("metric", maintain_order=True).equals(whole.sort("metric", maintain_order=True))
@@ -130,7 +130,7 @@ def test_a_data_set_is_no_table_of_metrics(tmp_path, frame):
     found = read(tmp_path, frame)
 
     assert found.points.height == 0
-    assert found.gaps["why"][0].startswith("no table of metrics: no column counts steps, epochs or time (columns: ")
+    assert found.gaps["why"][0].startswith("not a table of metrics: no column counts steps, epochs or time (columns: ")
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -171,20 +171,18 @@ FIFTY, NEGATIVE = b"\x2c\x15\x64", b"\x2c\x15\x65"  # how many values a page has
 
 
 def ended(data: bytes, pages: Sequence[int]) -> bytes:
-    """A file of pages of 50 values of which these end whoever decodes them."""
+    """A file with pages of 50 values, of which the chosen `pages` abort the decoder."""
     first, *parts = data.split(FIFTY)
     return first + b"".join((NEGATIVE if i in pages else FIFTY) + part for i, part in enumerate(parts))
 
 
-def test_a_page_that_ends_the_decoder_loses_no_other_column(tmp_path):
-    """In the second of three windows two of four metrics end it: what stood before and all the others are read."""
+def test_a_page_that_aborts_the_decoder_loses_no_other_column(tmp_path):
+    """In the second of three windows two of four metrics abort it: earlier rows and all other metrics are read."""
     columns = {name: [i + k / 4 for i in range(150)] for k, name in enumerate("abcd")}
     read(tmp_path, {"step": list(range(150)), **columns}, compression="uncompressed", row_group_size=50)
     path = tmp_path / "history.parquet"
     path.write_bytes(ended(path.read_bytes(), [6, 8]))  # five pages a window, the first of them the steps
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_reader, "WINDOW", 50)
-        found = Tables.concat(parquet_reader.read(path))
+    found = Tables.concat(parquet_reader.read(path, window=50))
 
     kept = {"a": range(50), "b": range(150), "c": range(50), "d": range(150)}
     assert sorted(rows(found)) == [(name, i, columns[name][i]) for name in "abcd" for i in kept[name]]
@@ -193,15 +191,13 @@ def test_a_page_that_ends_the_decoder_loses_no_other_column(tmp_path):
     ]
 
 
-def test_steps_that_end_the_decoder_end_the_reading(tmp_path):
-    """Without them no row of the window has a place; those before it are kept."""
+def test_steps_that_abort_the_decoder_end_the_reading(tmp_path):
+    """Without steps no row of the window can be placed; the rows before it are kept."""
     frame = {"step": list(range(100)), "a": [0.5] * 100}
     read(tmp_path, frame, compression="uncompressed", row_group_size=50)
     path = tmp_path / "history.parquet"
     path.write_bytes(ended(path.read_bytes(), [2]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_reader, "WINDOW", 50)
-        found = Tables.concat(parquet_reader.read(path))
+    found = Tables.concat(parquet_reader.read(path, window=50))
 
     assert rows(found) == [("a", i, 0.5) for i in range(50)]
     why = "Parquet: damaged so that its decoder ended (signal 6); what it had read before is kept"
@@ -209,13 +205,12 @@ def test_steps_that_end_the_decoder_end_the_reading(tmp_path):
 
 
 def test_after_many_deaths_the_rest_is_given_up(tmp_path):
-    """A file of nothing but such pages costs no more than so many processes."""
+    """A file full of such pages costs a bounded number of processes."""
     read(tmp_path, {"step": list(range(50)), **{name: [0.5] * 50 for name in "abcde"}}, compression="uncompressed")
     path = tmp_path / "history.parquet"
     path.write_bytes(ended(path.read_bytes(), range(1, 6)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_reader, "MOST_DEATHS", 3)  # of all five columns at once, of the first, of the second
-        found = Tables.concat(parquet_reader.read(path))
+    # three decoders: of all five columns at once, of the first, of the second
+    found = Tables.concat(parquet_reader.read(path, max_deaths=3))
 
     assert rows(found) == []
     assert [why.split(" (")[0] for why in found.gaps["why"]] == [

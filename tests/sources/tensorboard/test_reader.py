@@ -1,7 +1,8 @@
-"""TensorBoard event files: what the real writers wrote is what the real readers, and ours, read."""
+"""TensorBoard event files by the real writers: our reader and the real readers agree."""
 
 import math
 import struct
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,14 +31,19 @@ REAL = [path for folder in FOLDERS if folder.is_dir() for path in sorted(folder.
 T0 = 1_700_000_000.25
 
 
-@pytest.fixture(autouse=True, params=[0, smallfiles.MOST], ids=["large", "small"])
-def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test with small files read as large ones, and as small ones."""
-    monkeypatch.setattr(smallfiles, "MOST", request.param)
+LIMITS: dict[str, int] = {}  # of the current test
 
 
-def read(path: Path) -> Tables:
-    return Tables.concat(reader.read(path))
+@pytest.fixture(autouse=True, params=[0, smallfiles.MAX_SMALL], ids=["large", "small"])
+def max_small(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test reads small files as large ones, and as small ones."""
+    LIMITS["max_small"] = request.param
+    yield
+    LIMITS.clear()
+
+
+def read(path: Path, **limits: int) -> Tables:
+    return Tables.concat(reader.read(path, **LIMITS, **limits))
 
 
 def rows(tables: Tables) -> list[tuple]:
@@ -102,8 +108,8 @@ def test_torch_scalars(tmp_path, style):
     assert len(VALUES) * 10 == read(path).points.height
 
 
-def test_events_that_no_template_fits_between_those_that_one_does(tmp_path):
-    """Hundreds of events of both kinds in turns, and a tag that comes late: all are read, in file order."""
+def test_events_with_and_without_templates(tmp_path):
+    """Hundreds of alternating events of both kinds, and a late tag, are read in file order."""
     with SummaryWriter(tmp_path) as writer:
         for step in range(400):
             writer.add_scalar("loss", 1 / (step + 1), step, walltime=T0 + step)
@@ -135,8 +141,8 @@ def test_torch_scalars_as_event_accumulator(tmp_path):
         assert parsed[parsed.tag == tag].value.tolist() == ours["value"].to_list()
 
 
-def test_add_scalars_writes_one_file_a_tag(tmp_path):
-    """add_scalars makes a folder a curve; each file is read on its own."""
+def test_add_scalars_writes_one_file_per_tag(tmp_path):
+    """add_scalars makes one folder per curve; each file is read on its own."""
     with SummaryWriter(tmp_path) as writer:
         for step in range(5):
             writer.add_scalars("loss", {"train": step, "val": -step}, step)
@@ -148,7 +154,7 @@ def test_add_scalars_writes_one_file_a_tag(tmp_path):
     ]
 
 
-def test_several_values_an_event(tmp_path):
+def test_several_values_per_event(tmp_path):
     """TF1 puts many values into one event: all are read, in order."""
     values = [Summary.Value(tag=f"m{i}", simple_value=i / 4) for i in range(9)]
     path = write(
@@ -183,7 +189,7 @@ def packed(dtype: int, **fields) -> TensorProto:
     ],
 )
 def test_tensor_scalars(tmp_path, tensor, expected):
-    """A scalar in any tensor encoding is its value; only the tag's first event names the plugin, as TF2 has it."""
+    """A scalar in any tensor encoding is its value; as in TF2, only the first event of a tag names the plugin."""
     meta = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="scalars"))
     events = [
         Event(
@@ -198,7 +204,7 @@ def test_tensor_scalars(tmp_path, tensor, expected):
 
 
 def test_unpacked_float_val(tmp_path):
-    """float_val written element by element (an old writer's way) is read too."""
+    """float_val written element by element, as old writers do, is read too."""
     tensor = b"\x08\x01\x2d" + struct.pack("<f", 4.5)
     value = b"\x0a\x01x\x42" + bytes([len(tensor)]) + tensor
     summary = b"\x0a" + bytes([len(value)]) + value
@@ -247,7 +253,7 @@ def test_events_without_a_wall_time(tmp_path):
 
 
 def test_torch_histograms(tmp_path):
-    """Counts, moments and extremes are the writer's; zeros are told; quantiles lie within their bucket's width."""
+    """Counts, moments and extremes are the writer's; zeros are counted; quantiles lie within a bucket's width."""
     rng = np.random.default_rng(0)
     values = np.maximum(rng.normal(0.5, 1, 10_000), 0)
     with SummaryWriter(tmp_path) as writer:
@@ -295,7 +301,7 @@ def test_text_and_hparams(tmp_path):
         config |= {key: (value, number) for key, value, number, _ in read(path).config.iter_rows()}
 
     assert config == {
-        "note": ("x" * reader.LONGEST_TEXT, None),
+        "note": ("x" * reader.MAX_TEXT, None),
         "lr": ("0.1", 0.1),
         "layers": ("3.0", 3.0),
         "opt": ("adam", None),
@@ -304,7 +310,7 @@ def test_text_and_hparams(tmp_path):
 
 
 def test_sniff(tmp_path):
-    """Event files are known by structure or by name; other files are not."""
+    """Event files are recognised by structure or by name; other files are not."""
     path = write(tmp_path / "events.out.tfevents.1.host.v2", [Event(wall_time=T0, file_version="brain.Event:2")])
     head = path.read_bytes()
 
@@ -316,7 +322,7 @@ def test_sniff(tmp_path):
 
 
 def test_empty_and_header_only(tmp_path):
-    """An empty file is a gap that says so; a file with its header only is a session without points."""
+    """An empty file is a gap; a file with only its header is a session without points."""
     empty = tmp_path / "a.tfevents"
     empty.touch()
     only = write(tmp_path / "b.tfevents", [Event(wall_time=T0, file_version="brain.Event:2")])
@@ -392,34 +398,30 @@ def test_damaged_pages(tmp_path, share, length, fill):
         assert tables.gaps.height >= 1
 
 
-def test_records_across_read_blocks(tmp_path, monkeypatch):
-    """The place where one read of the file ends and the next begins makes no difference, damage or not."""
+def test_records_across_read_blocks(tmp_path):
+    """The boundaries of blocks make no difference, with or without damage."""
     data, _ = sample(tmp_path)
     damaged = data[:300] + b"\xff" * 9 + data[305:900] + b"\0" * 70 + data[960:-5]
     for content in (data, damaged):
         (tmp_path / "tfevents").write_bytes(content)
         expected = read(tmp_path / "tfevents")
         for chunk in (1, 7, 64, 100, 333):
-            monkeypatch.setattr("loganalyst.sources.tensorboard.tfrecords.CHUNK", chunk)
-            found = read(tmp_path / "tfevents")
+            found = read(tmp_path / "tfevents", chunk=chunk)
             assert expected.points.equals(found.points)
             assert expected.gaps.sort("offset").equals(found.gaps.sort("offset"))
-        monkeypatch.undo()
 
 
-def test_record_too_long_to_hold_is_stepped_over(tmp_path, monkeypatch):
-    """A giant record (a graph, a video) is a gap; what follows is read."""
-    monkeypatch.setattr("loganalyst.sources.tensorboard.tfrecords.LARGEST", 1000)
-    monkeypatch.setattr("loganalyst.sources.tensorboard.tfrecords.CHUNK", 128)
+def test_a_record_too_long_to_hold_is_skipped(tmp_path):
+    """A giant record (a graph, a video) is a gap; the records behind it are read."""
     path = write(tmp_path / "tfevents", [scalar(1, "a", 1.0), Event(graph_def=b"g" * 5000), scalar(2, "a", 2.0)])
-    tables = read(path)
+    tables = read(path, chunk=128, max_record=1000)
 
     assert tables.points["value"].to_list() == [1.0, 2.0]
     assert tables.gaps["why"].to_list() == ["a record longer than 0 MiB"]
 
 
-def test_a_record_that_is_no_event(tmp_path):
-    """A sound record whose bytes are no event is a gap with its place; its neighbours are read."""
+def test_a_record_that_is_not_an_event(tmp_path):
+    """An intact record that is not an event is a gap with its offset; its neighbours are read."""
     path = tmp_path / "tfevents"
     with path.open("wb") as file:
         writer = RecordWriter(file)
@@ -435,7 +437,7 @@ def test_a_record_that_is_no_event(tmp_path):
 @given_folder
 @given(payload=st.binary(max_size=80))
 def test_any_payload(tmp_path, payload):
-    """Whatever a sound record holds, nothing is raised."""
+    """No payload of an intact record raises an exception."""
     path = tmp_path / "tfevents"
     header = struct.pack("<Q", len(payload))
     crcs = (struct.pack("<I", masked_crc32c(b)) for b in (header, payload))

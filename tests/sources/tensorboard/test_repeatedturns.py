@@ -1,4 +1,4 @@
-"""Event files of training loops, whose records are read many turns at once."""
+"""Event files of training loops, of which many turns are read at once."""
 
 import math
 from pathlib import Path
@@ -14,19 +14,12 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from torch.utils.tensorboard import SummaryWriter
 
 from loganalyst.model import Tables
-from loganalyst.sources.tensorboard import reader, repeatedturns, smallfiles
-from loganalyst.sources.tensorboard import tfrecords as tfrecord
+from loganalyst.sources.tensorboard import reader, repeatedturns
 
 T0 = 1_700_000_000.25
 TAGS = ("train/loss", "lr", "grad_norm", "lr")  # one of them twice a turn
 
 given_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(autouse=True)
-def no_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files here are as large ones, whatever their size."""
-    monkeypatch.setattr(smallfiles, "MOST", 0)
 
 
 def event(step: int, *values: tuple[str, float]) -> Event:
@@ -65,21 +58,21 @@ def oracle(path: Path) -> dict[str, list[tuple[int, float]]]:
     return out
 
 
-def read(path: Path) -> Tables:
-    return Tables.concat(reader.read(path))
+def read(path: Path, **limits: int) -> Tables:
+    """All tables, by the path for large files."""
+    return Tables.concat(reader.read(path, max_small=0, **limits))
 
 
 @pytest.mark.parametrize("chunk", [600, 5000, 1 << 21])
-def test_a_training_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """Steps that grow from one byte to three, validations between, blocks of any size: all is read, tag by tag."""
-    monkeypatch.setattr(tfrecord, "CHUNK", chunk)
+def test_a_training_loop(tmp_path: Path, chunk: int) -> None:
+    """Steps that grow from one byte to three, with validations between, in blocks of any size: all are read."""
     path = write(tmp_path / "a.tfevents", loop(range(16_300, 16_500)) + loop(range(400)))
 
-    assert values(read(path)) == oracle(path)
+    assert values(read(path, chunk=chunk)) == oracle(path)
 
 
-def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turns that do not change are taken at once: nearly all records of a plain loop."""
+def test_repeated_turns_are_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast path reads nearly all records of a plain loop."""
     taken = []
     original = repeatedturns.Period.take
 
@@ -88,12 +81,11 @@ def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         taken.append(len(turns.codes) if turns else 0)
         return turns
 
-    monkeypatch.setattr(tfrecord, "CHUNK", 20_000)
     monkeypatch.setattr(repeatedturns.Period, "take", take)
     events = [event(step, (tag, step / 7)) for step in range(200, 3000) for tag in ("a", "b")]
     path = write(tmp_path / "a.tfevents", events)
 
-    assert values(read(path)) == oracle(path)
+    assert values(read(path, chunk=20_000)) == oracle(path)
     assert sum(taken) > 0.9 * len(events)
 
 
@@ -105,7 +97,7 @@ def test_turns_are_leapt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     piece=st.sampled_from([1, 1000, 1 << 17]),
 )
 def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int, chunk: int, piece: int) -> None:
-    """Within turns as elsewhere, however many are compared at once: it is lost and told, all others are there."""
+    """The damaged record becomes a gap, and all others are read, however many turns are compared at once."""
     events = [event(step, (tag, step + i / 8)) for step in range(200, 500) for i, tag in enumerate(("la", "lb", "lc"))]
     data = bytearray(write(tmp_path / "a.tfevents", events).read_bytes())
     at = int(place * (len(data) - 1))
@@ -113,10 +105,7 @@ def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int
     size = len(data) // len(events)
     lost = at // size
     (tmp_path / "a.tfevents").write_bytes(data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tfrecord, "CHUNK", chunk)
-        patch.setattr(repeatedturns, "PIECE", piece)
-        found = read(tmp_path / "a.tfevents")
+    found = read(tmp_path / "a.tfevents", chunk=chunk, piece=piece)
 
     kept = events[:lost] + events[lost + 1 :]
     expected = oracle(write(tmp_path / "b.tfevents", kept))
@@ -126,29 +115,27 @@ def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: float, bit: int
 
 
 @pytest.mark.parametrize("chunk", [20_000, 1 << 21])
-def test_many_values_an_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """TF1 events with several values, more in some than in others, are read as TensorBoard reads them."""
-    monkeypatch.setattr(tfrecord, "CHUNK", chunk)
+def test_many_values_per_event(tmp_path: Path, chunk: int) -> None:
+    """TF1 events with different numbers of values are read as TensorBoard reads them."""
     rows = [
         event(step, *((f"m{i}", step + i / 4) for i in range(9 if step % 5 else 40)), ("last", float(step)))
         for step in range(900)
     ]
     path = write(tmp_path / "a.tfevents", rows)
 
-    assert values(read(path)) == oracle(path)
+    assert values(read(path, chunk=chunk)) == oracle(path)
 
 
-def test_many_values_an_event_that_hardly_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_hardly_change(tmp_path: Path) -> None:
     """Events with several values, of which some never change, lose none of them."""
-    monkeypatch.setattr(tfrecord, "CHUNK", 4000)
     path = write(
         tmp_path / "a.tfevents", [event(step, ("lr", 0.1), ("loss", 1 / (step // 50 + 1))) for step in range(200, 900)]
     )
 
-    assert values(read(path)) == oracle(path)
+    assert values(read(path, chunk=4000)) == oracle(path)
 
 
-def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+def test_media_are_counted(tmp_path: Path) -> None:
     """Images, audio and curves are counted: one gap each, with the first tag."""
     with SummaryWriter(tmp_path) as writer:
         for step in range(3):

@@ -1,7 +1,8 @@
-"""Event files that grow: what is read on from a mark is what one reading of the whole file gives."""
+"""Event files that grow: resumed reading gives the same as reading the whole file."""
 
 import json
 import struct
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -24,15 +25,20 @@ T0 = 1_700_000_000.25
 APPENDED = ("points", "distributions", "lines", "config", "gaps")
 
 
-@pytest.fixture(autouse=True, params=[0, smallfiles.MOST], ids=["large", "small"])
-def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test with small files read as large ones, and as small ones."""
-    monkeypatch.setattr(smallfiles, "MOST", request.param)
+LIMITS: dict[str, int] = {}  # of the current test
+
+
+@pytest.fixture(autouse=True, params=[0, smallfiles.MAX_SMALL], ids=["large", "small"])
+def max_small(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test reads small files as large ones, and as small ones."""
+    LIMITS["max_small"] = request.param
+    yield
+    LIMITS.clear()
 
 
 def resume(path: Path, mark: Mark | None) -> tuple[Tables, Mark]:
     """All batches as one, and the mark as it comes back from a store."""
-    batches, reading = [], reader.resume(path, mark)
+    batches, reading = [], reader.resume(path, mark, **LIMITS)
     while True:
         try:
             batches.append(next(reading))
@@ -48,7 +54,7 @@ def joined(first: Tables, mark: Mark, rest: Tables) -> Tables:
 
 
 def comparable(tables: Tables) -> dict[str, list[tuple]]:
-    """Rows of every table; points by metric, for only within one is their order that of the file."""
+    """Rows of every table; points by metric, since only points of one metric are in file order."""
     frames = {name: getattr(tables, name) for name in (*APPENDED, "sessions")}
     frames["points"] = frames["points"].sort("metric", maintain_order=True)
     return {name: frame.select(pl.all().cast(pl.String, strict=False)).rows() if name != "distributions" else
@@ -87,8 +93,8 @@ events = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), max_size=
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(kinds=events, cut=st.floats(0, 1), hurt=st.floats(0, 1), damage=st.binary(max_size=40))
-def test_read_on_after_any_cut(tmp_path, kinds, cut, hurt, damage):
-    """Wherever a file was cut when it was read, damaged or not, reading on gives the tables of the grown file."""
+def test_resumed_after_any_cut(tmp_path, kinds, cut, hurt, damage):
+    """Wherever a file was cut when it was read, damaged or not, resuming gives the tables of the grown file."""
     whole = content(kinds)
     at = int(hurt * len(whole))
     whole = whole[:at] + damage + whole[at + len(damage) :]
@@ -104,7 +110,7 @@ def test_read_on_after_any_cut(tmp_path, kinds, cut, hurt, damage):
 
 
 def test_every_cut_of_a_training_loop(tmp_path):
-    """A loop that logs the same tags in turns is read on from each byte of its last turns."""
+    """Reading a loop resumes correctly from each byte of its last turns."""
     whole = content([[0], [1], [0, 2]] * 12)
     path = tmp_path / "tfevents"
     path.write_bytes(whole)
@@ -117,7 +123,7 @@ def test_every_cut_of_a_training_loop(tmp_path):
 
 
 def test_a_copied_header_before_the_cut(tmp_path):
-    """A header whose record would go past the end of the file is no end where records follow."""
+    """A header whose record would go past the end of the file does not end reading if records follow."""
     short, long = content([[0]] * 9), content([[0] * 9])
     first = len(content([]))
     whole = short[:first] + long[first : first + 12] + short[first:]
@@ -132,7 +138,7 @@ def test_a_copied_header_before_the_cut(tmp_path):
 
 
 def test_nothing_appended(tmp_path):
-    """Reading on a file that did not grow keeps everything and adds nothing but the session."""
+    """Resuming a file that did not grow keeps everything and adds only the session."""
     path = tmp_path / "tfevents"
     path.write_bytes(content([[0], [1]] * 5))
     first, mark = resume(path, None)
@@ -144,8 +150,8 @@ def test_nothing_appended(tmp_path):
 
 
 @pytest.mark.parametrize("length", [1 << 20, 1 << 40])
-def test_proved_length_past_the_end(tmp_path, length):
-    """A header that proves itself but promises more than the file has costs no record in front of it or behind it."""
+def test_valid_length_past_the_end(tmp_path, length):
+    """A valid header with a length beyond the end of the file costs no record before or behind it."""
     header = struct.pack("<Q", length)
     before, behind = content([[0]] * 9), content([[1]] * 9)
     path = tmp_path / "tfevents"

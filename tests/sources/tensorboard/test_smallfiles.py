@@ -1,4 +1,4 @@
-"""Small event files of nothing but scalars: read at once they are what they are read event by event."""
+"""Small event files of scalars: the fast path gives the same as decoding event by event."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +61,8 @@ def event(step: int, *values: Summary.Value) -> Event:
     return Event(wall_time=T0 + step % 1000 / 7, step=step, summary=Summary(value=values))
 
 
-def read(path: Path) -> tuple[Tables, Mark]:
-    batches, reading = [], reader.resume(path, None)
+def read(path: Path, **limits: int) -> tuple[Tables, Mark]:
+    batches, reading = [], reader.resume(path, None, **limits)
     while True:
         try:
             batches.append(next(reading))
@@ -70,14 +70,8 @@ def read(path: Path) -> tuple[Tables, Mark]:
             return Tables.concat(batches), done.value
 
 
-def read_event_by_event(path: Path) -> tuple[Tables, Mark]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smallfiles, "MOST", 0)
-        return read(path)
-
-
 def assert_same(path: Path) -> None:
-    (found, mark), (expected, expected_mark) = read(path), read_event_by_event(path)
+    (found, mark), (expected, expected_mark) = read(path), read(path, max_small=0)
     for name in vars(expected):
         assert getattr(found, name).equals(getattr(expected, name)), name
     assert found.points.schema == expected.points.schema
@@ -86,7 +80,7 @@ def assert_same(path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_scalar(tmp_path: Path, form: Callable[[str, float], Summary.Value]) -> None:
-    """Tags, steps of one to seven bytes, and values that are none, in each form that writers use."""
+    """Tags, steps of one to seven bytes, and non-finite values, in each form that writers use."""
     values = [1.5, -0.0, np.inf, -np.inf, np.nan, 1e-45]
     steps = [0, 1, 127, 128, 16_383, 16_384, 2**21, 2**31, 2**48, 3]
     events = [event(step, form(f"é/{'x' * i}", value)) for step in steps for i, value in enumerate(values)]
@@ -114,27 +108,25 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("what", ODD)
-def test_whatever_is_odd_is_read_event_by_event(tmp_path: Path, what: str) -> None:
-    path = write(tmp_path / "events.out.tfevents.1", ODD[what])
+@pytest.mark.parametrize("case", ODD)
+def test_odd_files_are_left_to_the_general_path(tmp_path: Path, case: str) -> None:
+    path = write(tmp_path / "events.out.tfevents.1", ODD[case])
 
     assert smallfiles.read(path) is None
     assert_same(path)
 
 
 def test_a_file_that_is_not_small(tmp_path: Path) -> None:
-    """One byte more than a small file has."""
+    """One byte above the limit."""
     path = write(tmp_path / "events.out.tfevents.1", [event(i, simple("loss", i)) for i in range(20)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smallfiles, "MOST", path.stat().st_size)
-        assert smallfiles.read(path) is not None
-        patch.setattr(smallfiles, "MOST", path.stat().st_size - 1)
-        assert smallfiles.read(path) is None
+
+    assert smallfiles.read(path, path.stat().st_size) is not None
+    assert smallfiles.read(path, path.stat().st_size - 1) is None
 
 
 @pytest.mark.parametrize("form", [simple, torch])
-def test_no_byte_is_wrong_unseen(tmp_path: Path, form: Callable[[str, float], Summary.Value]) -> None:
-    """Every bit of a file that is flipped, and every cut but those between two records, makes it no small file."""
+def test_every_damage_is_detected(tmp_path: Path, form: Callable[[str, float], Summary.Value]) -> None:
+    """Every flipped bit, and every cut except between two records, rules the fast path out."""
     path = write(tmp_path / "events.out.tfevents.1", [event(100 * i, form(f"loss{i % 2}", i)) for i in range(4)])
     data = path.read_bytes()
     for place in range(len(data)):
@@ -160,7 +152,7 @@ def test_no_byte_is_wrong_unseen(tmp_path: Path, form: Callable[[str, float], Su
 def test_any_payload_with_its_checksum(
     tmp_path: Path, form: Callable[..., Summary.Value], changes: list[tuple[int, int]], length: int | None
 ) -> None:
-    """Events of which bytes are others, or which are shorter or longer: never anything but what they say."""
+    """Events with changed bytes or another length give the same on both paths."""
     payload = bytearray(event(200, form("loss", 0.5)).SerializeToString())
     for place, byte in changes:
         payload[place % len(payload)] = byte

@@ -1,4 +1,4 @@
-"""A large log is scanned by a process of its own: what is read of it is the same, whatever becomes of that process."""
+"""A second process scans a large log: the result is the same, whatever happens to that process."""
 
 import multiprocessing
 import os
@@ -16,6 +16,7 @@ from loganalyst.model import Tables
 from loganalyst.sources.files import isolated
 from loganalyst.sources.text import batches, reader
 from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
 KINDS = (
@@ -33,8 +34,8 @@ KINDS = (
 Each = Callable[..., Iterator[Any]]
 
 
-def reading(path: Path) -> Tables:
-    return Tables.concat(list(reader.read(path)))
+def reading(path: Path, sizes: Sizes = SIZES) -> Tables:
+    return Tables.concat(list(reader.read(path, sizes)))
 
 
 def same(found: Tables, expected: Tables) -> None:
@@ -43,22 +44,21 @@ def same(found: Tables, expected: Tables) -> None:
 
 
 def here(_module: str, function: str, *arguments: Any) -> Iterator[Any]:
-    """What the other process would send, without one."""
+    """The items that the other process would send, without one."""
     return (pickle.loads(pickle.dumps(item)) for item in getattr(batches, function)(*arguments))
 
 
 @pytest.fixture
 def helped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every log is large enough; filled with what other processes are asked for, which do their work here."""
+    """The functions that the other process is asked for; they run here."""
     asked: list[str] = []
 
     def each(module: str, function: str, *arguments: Any) -> Iterator[Any]:
         asked.append(function)
         return here(module, function, *arguments)
 
-    monkeypatch.setattr(batches, "LARGE", 0)
     monkeypatch.setattr(batches, "spare", lambda: 1)
-    monkeypatch.setattr(batches, "_start", lambda: None)
+    monkeypatch.setattr(batches, "_start_helper", lambda: None)
     monkeypatch.setattr(isolated, "each", each)
     return asked
 
@@ -69,55 +69,50 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     st.integers(100, 3000),
     st.booleans(),
 )
-def test_what_was_sent_is_read_as_what_was_scanned_here(
+def test_sent_batches_equal_those_scanned_here(
     tmp_path: Path, helped: list[str], parts: list[bytes], chunk: int, wide: bool
 ) -> None:
     path = tmp_path / "job.log"
     data = b"".join(parts)
     path.write_bytes(data.decode("latin-1").encode("utf-16") if wide else data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        found = reading(path)
-        patch.setattr(batches, "LARGE", 1 << 40)
-        same(found, reading(path))
+    same(reading(path, Sizes(batch=chunk, shared=0)), reading(path, Sizes(batch=chunk)))
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_rows_that_stand_in_the_file_are_not_sent(tmp_path: Path, plain: bool) -> None:
+def test_unchanged_rows_are_not_sent(tmp_path: Path, plain: bool) -> None:
     path = tmp_path / "job.log"
     path.write_bytes(KINDS[0] * 3 + (b"" if plain else KINDS[4]))
     log = batches.Log(path, path.stat().st_size, textlines.Place(), (), ("CUDA",))
-    ((told, *_),) = batches.packed(log)
+    ((sent, *_),) = batches.pack(log)
 
-    assert isinstance(told[0], int) == plain
+    assert isinstance(sent[0], int) == plain
     with path.open("rb") as file:
-        chunk = batches._unpacked(file.fileno(), *told)
+        chunk = batches._unpack(file.fileno(), *sent)
     ((expected, *_), _), = batches._scanned(log)  # fmt: skip
     assert (chunk.data, chunk.plain) == (expected.data, expected.plain)
     for name in ("starts", "line", "offset"):
         assert getattr(chunk, name).tolist() == getattr(expected, name).tolist()
 
 
-def test_a_process_of_its_own_reads_what_one_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_read_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "slurm-7.out"
     steps = (KINDS[0].replace(b"17/100", b"%d/999" % step) for step in range(400_000))
     path.write_bytes(b"".join(steps) + KINDS[2] + KINDS[3])
     expected = reading(path)
     asked, each = [], isolated.each
-    monkeypatch.setattr(batches, "LARGE", 0)
     monkeypatch.setattr(batches, "spare", lambda: 1)
     monkeypatch.setattr(isolated, "each", lambda *named: (asked.append(named[1]), each(*named))[1])
-    batches._start()
-    monkeypatch.setattr(batches, "_start", lambda: None)  # it is there, however busy the machine is
-    found = reading(path)
+    batches._start_helper()
+    monkeypatch.setattr(batches, "_start_helper", lambda: None)  # it runs already, however busy the machine is
+    found = reading(path, Sizes(shared=0))
 
-    assert asked.count("packed") == 1
+    assert asked.count("pack") == 1
     same(found, expected)
 
 
 @pytest.mark.parametrize("error", [isolated.DiedError("signal 9"), OSError("no more processes"), EOFError()])
 @pytest.mark.parametrize("given", [0, 1, 3])
-def test_where_the_other_process_ends_the_rest_is_scanned_here(
+def test_this_process_scans_the_rest_where_the_other_ends(
     tmp_path: Path, helped: list[str], monkeypatch: pytest.MonkeyPatch, given: int, error: Exception
 ) -> None:
     def dying(*named: Any) -> Iterator[Any]:
@@ -127,31 +122,28 @@ def test_where_the_other_process_ends_the_rest_is_scanned_here(
 
     path = tmp_path / "job.log"
     path.write_bytes(b"".join(KINDS) * 20)
-    monkeypatch.setattr(textlines, "CHUNK", 1000)
-    monkeypatch.setattr(batches, "LARGE", 1 << 40)
-    expected = reading(path)
-    monkeypatch.setattr(batches, "LARGE", 0)
+    expected = reading(path, Sizes(batch=1000))
     monkeypatch.setattr(isolated, "each", dying)
 
-    if isinstance(error, EOFError):  # no end of a process: a defect of ours, which shall show
+    if isinstance(error, EOFError):  # not the end of a process: a defect of ours, which must show
         with pytest.raises(EOFError):
-            reading(path)
+            reading(path, Sizes(batch=1000, shared=0))
     else:
-        same(reading(path), expected)
+        same(reading(path, Sizes(batch=1000, shared=0)), expected)
 
 
-def test_a_log_that_was_cut_meanwhile_is_no_other_text(tmp_path: Path) -> None:
+def test_a_log_that_was_cut_meanwhile_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     path.write_bytes(KINDS[0] * 3)
     log = batches.Log(path, path.stat().st_size, textlines.Place(), (), ("CUDA",))
-    ((told, *_),) = batches.packed(log)
+    ((sent, *_),) = batches.pack(log)
     os.truncate(path, 10)
 
     with path.open("rb") as file, pytest.raises(OSError, match="cut while it was read"):
-        batches._unpacked(file.fileno(), *told)
+        batches._unpack(file.fileno(), *sent)
 
 
-def test_one_of_several_processes_asks_for_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_or_a_single_processor_starts_no_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     assert spare() == 1
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.sources.text import reader
 from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.lines import prefixes, tablespool
-from loganalyst.sources.text.metrics import printedsteps
+from loganalyst.sources.text.lines import prefixes
 from loganalyst.sources.text.patterns import matchedlines as hits
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 
 
-def read(path: Path, data: str | bytes) -> Tables:
+def read(path: Path, data: str | bytes, sizes: Sizes = SIZES) -> Tables:
     path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return Tables.concat(reader.read(path))
+    return Tables.concat(reader.read(path, sizes))
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_prefixes(log: Path, prefix: str, rank: int | None, node: str | None) ->
 
 
 @pytest.mark.parametrize("line", ["loss1: 0.5", "epoch3: done", "top5: 77.1", "slurmstepd-n1: error: x", "v2.Net: x"])
-def test_what_is_no_node(log: Path, line: str) -> None:
-    """A metric, a counter or a daemon's name before a colon is not taken for a node."""
+def test_names_that_are_no_node(log: Path, line: str) -> None:
+    """A metric, a counter or a daemon's name before a colon is no node."""
     log.write_text(line)
     ((chunk, _),) = textlines.batches(log)
 
@@ -76,7 +76,7 @@ def test_what_is_no_node(log: Path, line: str) -> None:
 
 
 def test_node_and_rank_named_in_the_line(log: Path) -> None:
-    """What the line itself names goes before its prefix."""
+    """Names in the line itself go before its prefix."""
     row = read(log, "0: srun: error: n7: task 12: Out Of Memory\n").lines.row(0, named=True)
 
     assert (row["rank"], row["node"], row["label"]) == (12, "n7", "host_oom")
@@ -98,26 +98,24 @@ def test_encodings(log: Path, encoding: str) -> None:
     assert (2, f"é {OOM}") == (row["line"], row["text"])
 
 
-def test_one_enormous_line(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line longer than a batch comes in pieces of the same number, cut between refreshes; what follows is found."""
-    monkeypatch.setattr(textlines, "CHUNK", 1000)
+def test_one_enormous_line(log: Path) -> None:
+    """A line longer than a batch comes in pieces with its number, cut between refreshes; later lines are found."""
     bars = "".join(f"\r {i}%|{'#' * 90}" for i in range(100))
-    tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n")
+    tables = read(log, f"start{bars}\r{OOM}\n" + "x" * 5000 + f"\n{OOM}\n", Sizes(batch=1000))
 
     assert tables.lines["line"].to_list() == [1, 3]
-    assert tables.lines["text"].str.len_chars().max() <= hits.CUT
+    assert tables.lines["text"].str.len_chars().max() <= hits.MAX_LINE_CHARS
 
 
 def test_a_long_line_is_cut(log: Path) -> None:
-    """The text kept of a line has at most CUT characters."""
-    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [hits.CUT]
+    """The text kept of a line has at most MAX_LINE_CHARS characters."""
+    assert read(log, OOM + "x" * 10_000 + "\n").lines["text"].str.len_chars().to_list() == [hits.MAX_LINE_CHARS]
 
 
-def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traceback_across_batches(log: Path) -> None:
     """A traceback that a batch boundary cuts is still one block with its frame."""
-    monkeypatch.setattr(textlines, "CHUNK", 64)
     frames = "".join(f'  File "/home/me/a{i}.py", line {i}, in f\n    call()\n' for i in range(20))
-    tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n")
+    tables = read(log, f"begin\nTraceback (most recent call last):\n{frames}ValueError: boom\nend\n", Sizes(batch=64))
     row = tables.lines.filter(pl.col("label") == "code_exception").row(0, named=True)
 
     assert (row["line"], row["pattern"], row["block"]) == (43, "python-exception", 1)
@@ -125,7 +123,7 @@ def test_traceback_across_batches(log: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_empty_file(log: Path) -> None:
-    """An empty log is one session of which nothing is known."""
+    """An empty log is one session with unknown status."""
     tables = read(log, b"")
 
     assert tables.lines.height + tables.points.height == 0
@@ -135,10 +133,10 @@ def test_empty_file(log: Path) -> None:
 
 
 def test_repeated_matches_are_bounded(log: Path) -> None:
-    """Of a line repeated without end both ends are listed, and a gap says how many are not."""
+    """Both ends of a line repeated without end are listed, and a gap counts the others."""
     tables = read(log, "loss: nan\n" * 1000)
 
-    assert tables.lines.height == 2 * hits.KEPT
+    assert tables.lines.height == 2 * hits.MAX_MATCHES_PER_END
     assert (tables.lines["line"].min(), tables.lines["line"].max()) == (1, 1000)
     assert tables.gaps["why"].to_list() == ["800 more lines like 'nan-value' not listed"]
 
@@ -155,114 +153,10 @@ def test_arguments(log: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("tail", "status"),
-    [
-        ("`Trainer.fit` stopped: `max_epochs=3` reached.", "finished"),
-        (OOM, "failed"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***", "timeout"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO PREEMPTION ***", "preempted"),
-        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 ***", "cancelled"),
-        ("srun: error: Node failure on n2", "node_fail"),
-        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", "killed"),
-        ("step 4 loss 0.2", "unknown"),
-    ],
-)
-def test_status(log: Path, tail: str, status: str) -> None:
-    """The session's status is that of its last fault or end mark."""
-    assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
-
-
-def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
-    """What the watchdog of the ranks says behind the mark of a good end is of those that went first."""
-    missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"
-    trained, done = "step 1 loss 0.5\nstep 2 loss 0.4\n", "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
-
-    assert read(log, trained + done + missed).sessions["status"].to_list() == ["finished"]
-    assert read(log.with_name("cut.log"), trained + missed).sessions["status"].to_list() == ["failed"]
-
-
-def started(tables: Tables) -> list[int]:
-    return tables.sessions["first_line"].to_list()
-
-
-def test_two_jobs_in_one_file(log: Path) -> None:
-    """Another job's number begins a session after the last mention of the one before."""
-    stop = "slurmstepd: error: *** JOB {} ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
-    tables = read(log.with_name("job.err"), stop.format(100) + "hello\n" + stop.format(200))
-
-    assert started(tables) == [1, 2]
-    assert tables.sessions["job"].to_list() == ["100", "200"]
-
-
-def test_a_restart_after_training(log: Path) -> None:
-    """The second printing of the arguments begins a session once something was trained, not before."""
-    banner = "Namespace(lr=0.1)\n"
-    tables = read(log, banner + banner + "step 1 loss 0.5\nstep 2 loss 0.4\n" + banner + "step 1 loss 0.5\n")
-
-    assert started(tables) == [1, 5]
-    assert tables.points.filter(pl.col("metric") == "loss")["session"].to_list() == [0, 0, 1]
-
-
-def test_a_bar_drawn_once_more_when_it_is_closed(log: Path) -> None:
-    """A bar that the log begins with is no banner of a start."""
-    tables = read(log, "\r0it [00:00, ?it/s]\nValueError: boom\n" + "\n" * 60 + "\r0it [00:00, ?it/s]\nbye\n")
-
-    assert started(tables) == [1]
-    assert tables.sessions["status"].to_list() == ["failed"]
-
-
-def test_a_fresh_bar_after_a_failure(log: Path) -> None:
-    """A progress bar at zero begins a session after a fault and only then."""
-    bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"
-    tables = read(log, bar + "x\n" + bar + "ValueError: boom\n" + bar)
-
-    assert started(tables) == [1, 5]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "least", "most"),
-    [
-        ("slurm-12.out", "anything at all\n", 0.6, 0.6),
-        ("train.log", "epoch 1 loss 0.5\n", 0.4, 0.6),
-        ("stdout", "epoch 1 loss 0.5\n", 0.4, 0.6),
-        ("result.md", f"some words\n{OOM}\n", 0.4, 0.4),
-        ("dask-scheduler.e", "distributed.scheduler - INFO - Clear task state\n", 0.4, 0.4),
-        ("main.o", "\x7fELF\x02\x01\x01" + "\x00" * 9 + "\x01\x00\x3e\x00\x01\x02\x03\x04", 0, 0),
-        ("notes.txt", "buy milk\n", 0, 0),
-        ("train.py", "total = 0\nprint('epoch 1 loss 0.5')\n", 0, 0),
-        ("train.py", '"""Prints loss: 0.5"""\nmain()\n', 0, 0),
-        ("train.cpp", 'int main() {\n  printf("loss: 0.5");\n}\n', 0, 0),
-        ("training_log.py", "Epoch 1/2\n30s - loss: 1.25 - acc: 0.5\n", 0.4, 0.4),
-        ("config.log.yaml", "---\nloss: 1\n", 0, 0),
-        ("print.log", "---\n[Epoch 1] Train loss=0.5\n", 0.5, 0.5),
-        ("metrics.log", '{"loss": 0.5}\n{"loss": 0.4}\n', 0, 0),
-        ("table.log", "step\tloss\tlr\n1\t0.5\t0.1\n", 0, 0),
-        ("catboost.log", "0:\tlearn: 0.69\ttest: 0.68\n1:\tlearn: 0.6\ttest: 0.6\n", 0.5, 0.5),
-        ("train.log", "Epoch: [0][0/391]\tTime 0.5 (0.5)\tLoss 2.3 (2.3)\n", 0.5, 0.5),
-        ("table.log", "step,loss,lr\n1,0.5,0.1\n2,0.4,0.1\n3,0.3,0.1\n4,0.2,0.1\n", 0, 0),
-        ("train.log", "".join(f"epoch: {i}, loss: 0.{i}, acc: 0.5\n" for i in range(1, 6)), 0.5, 0.5),
-        ("train.log", "".join(f"{{'loss': 0.{i}, 'lr': 0.1, 'epoch': {i}}}\n" for i in range(1, 6)), 0.5, 0.5),
-        ("train.log", "".join(f"{{'loss': '0.{i}', 'lr': '1e-05', 'epoch': '{i}'}}\n" for i in range(1, 6)), 0.5, 0.5),
-        ("rows.log", "".join(f"2026-01-02T03:04:0{i},{i},0.{i}\n" for i in range(1, 6)), 0, 0),
-        ("run.out", "\x7fELF\x01\x02\x03\x04" * 20, 0, 0),
-        ("run8.txt", "Score of Epoch #1 : 2.5\n", 0.4, 0.4),
-        ("run7.txt", "Episode 10\nAverage reward: 3.5\n", 0.4, 0.4),
-        ("script.txt", "#!/bin/bash\necho epoch 1\n", 0, 0),
-        ("script.txt", "import torch.nn as nn\nepoch = 1\n", 0, 0),
-        ("script.txt", "import { log } from 'log'\nepoch = 1\n", 0, 0),
-        ("job.txt", "import sparse tasks from ['/opt/tasks']\nepoch 1 loss 0.5\n", 0.4, 0.4),
-    ],
-)
-def test_sniff(name: str, content: str, least: float, most: float) -> None:
-    """Logs are recognised by name and content; code, JSON, tables and binaries are not logs."""
-    assert least <= reader.sniff(Path(name), content.encode()) <= most
-
-
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=400), st.sampled_from(["a.log", "slurm-1.out", "x.txt", "y"]))
 def test_no_bytes_raise(tmp_path: Path, data: bytes, name: str) -> None:
-    """Whatever a file holds, it is read and sniffed without an exception."""
+    """Any file is read and sniffed without an exception."""
     assert 0 <= reader.sniff(Path(name), data) <= 1
     tables = read(tmp_path / name, data)
     assert tables.sessions.height >= 1
@@ -274,11 +168,10 @@ WORDS = st.text(alphabet=st.characters(exclude_characters="\n", exclude_categori
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(WORDS, st.just(OOM)), min_size=1, max_size=30), st.integers(128, 400))
 def test_line_numbers_and_offsets(tmp_path: Path, lines: list[str], chunk: int) -> None:
-    """However the file is cut into batches, a hit stands where the file has it."""
+    """The place of a hit does not depend on how the file is cut into batches."""
     data = "\n".join(lines).encode()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        hits = read(tmp_path / "a.log", data).lines.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
+    found = read(tmp_path / "a.log", data, Sizes(batch=chunk)).lines
+    hits = found.filter(pl.col("text") == OOM, pl.col("pattern") == "cuda-oom")
 
     at = [i for i, line in enumerate(lines, 1) if line == OOM]
     assert at == hits["line"].to_list()
@@ -305,50 +198,43 @@ PIECES = [
 def test_no_log_raises(tmp_path: Path, pieces: list[str], encoding: str, chunk: int, junk: bytes) -> None:
     """Prefixes, times, bars, tables and tracebacks in any order, cut anywhere, in any encoding, are read."""
     data = "".join(pieces).encode(encoding, "replace")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        tables = read(tmp_path / "a.log", data + junk + data)
+    tables = read(tmp_path / "a.log", data + junk + data, Sizes(batch=chunk))
 
     assert tables.sessions.height >= 1
     assert tables.points["metric"].null_count() == 0
 
 
-def test_a_bar_without_a_line_end(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_without_a_line_end(log: Path) -> None:
     """A bar of refreshes that never ends its line is read in bounded pieces, all of one line."""
-    monkeypatch.setattr(textlines, "CHUNK", 1 << 16)
-    tables = read(log, "".join(f"\r{i:3}%|##| {i}/5000 [00:10<00:20, 3.1it/s, loss={i}.5]" for i in range(5000)))
+    data = "".join(f"\r{i:3}%|##| {i}/5000 [00:10<00:20, 3.1it/s, loss={i}.5]" for i in range(5000))
+    tables = read(log, data, Sizes(batch=1 << 16))
 
     assert tables.points["step"].to_list() == list(range(5000))
     assert tables.points["line"].unique().to_list() == [1]
 
 
-def test_numbers_wait_in_a_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is too much for the memory lies in a temporary file until the log ends."""
+def test_numbers_wait_in_a_file(log: Path) -> None:
+    """Numbers that need too much memory wait in a temporary file until the log ends."""
     data = "".join(f"Epoch {i // 100}: {i % 100}/100 loss={i}.5 acc={i}\n" for i in range(3000))
     whole = read(log, data).points
-    monkeypatch.setattr(tablespool, "HELD", 5000)
-    monkeypatch.setattr(printedsteps, "BLOCK", 500)
-    monkeypatch.setattr(textlines, "CHUNK", 3000)
 
-    assert read(log, data).points.equals(whole)
+    assert read(log, data, Sizes(batch=3000, block=500, waiting=5000)).points.equals(whole)
 
 
-def test_batches_and_blocks_are_bounded(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many rows and numbers a block of the file holds, few are handled at once; the points are the same."""
+def test_batches_and_blocks_are_bounded(log: Path) -> None:
+    """Only few rows and numbers are handled at once; the points are the same."""
     data = "".join(f"step {i} loss={i}.5 acc={i}\n" for i in range(3000)) + "\n" * 2000
     whole = read(log, data).points
-    monkeypatch.setattr(textlines, "ROWS", 700)
-    monkeypatch.setattr(printedsteps, "BLOCK", 100)
-    log.write_text(data)
-    heights = [tables.points.height for tables in reader.read(log)]
+    sizes = Sizes(rows=700, block=100)
+    heights = [tables.points.height for tables in reader.read(log, sizes)]
 
-    assert max(len(chunk) for chunk, _ in textlines.batches(log)) == 700
+    assert max(len(chunk) for chunk, _ in textlines.batches(log, sizes=sizes)) == 700
     assert max(heights) <= 102
-    assert read(log, data).points.equals(whole)
+    assert read(log, data, sizes).points.equals(whole)
 
 
 def test_a_damaged_stamp_costs_its_line_only(tmp_path):
-    """The longest line of its kind too: the others keep their times."""
+    """The other lines keep their times, although the damaged line is the longest of its kind."""
     lines = [f"2026-03-01 10:{i:02}:00,123 INFO train: step={i} loss={i}.5\n" for i in range(30)]
     lines[7] = "2026-03-01 1-01 10:07:00,123 INFO train: step=7 loss=7.55555555555\n"
     points = read(tmp_path / "a.log", "".join(lines)).points

@@ -1,4 +1,4 @@
-"""A growing log read on from its mark gives what reading it at once gives, wherever it was cut."""
+"""A log that grows, read on from its mark, gives the tables of one reading, wherever it was cut."""
 
 import json
 from pathlib import Path
@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 from loganalyst.model import Tables
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import loglines as textlines
-from loganalyst.sources.text.metrics import printedsteps as logsteps
+from loganalyst.sources.text.sizes import Sizes
 
 CORPUS = Path(__file__).parents[3] / "../shared/corpus/text"
 TABLES = ("points", "lines", "blocks", "config", "gaps", "sessions")
 BAR = "{:3}%|###   | {}/20 [00:{:02}<00:20,  3.1it/s, loss={:.3f}]"
 
 
-def reading(path: Path, mark: Mark | None = None) -> tuple[Tables, Mark | None]:
-    """All that stands behind the mark, and the next mark (through JSON, as it is stored)."""
-    batches, going = [], reader.resume(path, mark)
+def reading(path: Path, sizes: Sizes, mark: Mark | None = None) -> tuple[Tables, Mark | None]:
+    """Everything behind the mark, and the next mark (through JSON, as it is stored)."""
+    batches, going = [], reader.resume(path, mark, sizes)
     while True:
         try:
             batches.append(next(going))
@@ -31,16 +30,16 @@ def reading(path: Path, mark: Mark | None = None) -> tuple[Tables, Mark | None]:
     return Tables.concat(batches), found and Mark(found.offset, found.kept, json.loads(json.dumps(found.state)))
 
 
-def resumed(path: Path, data: bytes, cuts: list[int]) -> Tables:
-    """What a reader has that saw the file at each of the cuts, and then whole."""
+def resumed(path: Path, data: bytes, cuts: list[int], sizes: Sizes) -> Tables:
+    """The tables of a reader that saw the file at each of the cuts, and then whole."""
     kept, mark = Tables(), None
     for cut in [*cuts, len(data)]:
         path.write_bytes(data[:cut])
         try:
-            new, after = reading(path, mark)
+            new, after = reading(path, sizes, mark)
         except StartAgainError:
             kept, mark = Tables(), None
-            new, after = reading(path)
+            new, after = reading(path, sizes)
         frames = {}
         for name in TABLES:
             old = getattr(kept, name).head(mark.kept.get(name, 0) if mark else 0)
@@ -49,11 +48,11 @@ def resumed(path: Path, data: bytes, cuts: list[int]) -> Tables:
     return kept
 
 
-def same(path: Path, data: bytes, cuts: list[int]) -> None:
+def same(path: Path, data: bytes, cuts: list[int], sizes: Sizes) -> None:
     """Asserts that reading in parts and at once agree, row for row."""
-    found = resumed(path, data, cuts)
+    found = resumed(path, data, cuts, sizes)
     path.write_bytes(data)
-    whole, _ = reading(path)
+    whole, _ = reading(path, sizes)
     for name in TABLES:
         assert getattr(whole, name).equals(getattr(found, name)), name
 
@@ -84,12 +83,11 @@ KINDS = ("steps", "epochs", "bars", "drawn", "index", "counted", "followed", "fa
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """Wherever a log of each habit is cut, also within a line, nothing changes."""
-    monkeypatch.setattr(textlines, "CHUNK", 300)
+def test_every_cut(tmp_path: Path, kind: str) -> None:
+    """Each kind of log can be cut anywhere, also within a line."""
     data = "\n".join(lines(kind, 24)).encode() + b"\n"
     for cut in range(1, len(data), len(data) // 12):
-        same(tmp_path / "a.log", data, [cut])
+        same(tmp_path / "a.log", data, [cut], Sizes(batch=300))
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -100,44 +98,40 @@ def test_every_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -
     block=st.integers(5, 50),
 )
 def test_any_log(tmp_path: Path, parts: list[tuple[str, int]], cuts: list[float], chunk: int, block: int) -> None:
-    """A log that changes its habits, read at several times, is the log read at once."""
+    """A log of several kinds, read at several times, equals the log read at once."""
     data = "\n".join(line for kind, n in parts for line in lines(kind, n)).encode()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        patch.setattr(logsteps, "BLOCK", block)
-        same(tmp_path / "a.log", data, sorted(int(cut * len(data)) for cut in cuts))
+    places = sorted(int(cut * len(data)) for cut in cuts)
+    same(tmp_path / "a.log", data, places, Sizes(batch=chunk, block=block))
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus of real logs is not here")
-def test_real_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_logs(tmp_path: Path) -> None:
     """Real logs, cut in three."""
-    monkeypatch.setattr(textlines, "CHUNK", 6000)
     for path in sorted(CORPUS.rglob("*.out"))[:4] + sorted(CORPUS.rglob("*.log"))[:4]:
         data = path.read_bytes()[:30_000]
-        same(tmp_path / path.name, data, [len(data) // 3, len(data) * 2 // 3])
+        same(tmp_path / path.name, data, [len(data) // 3, len(data) * 2 // 3], Sizes(batch=6000))
 
 
-def test_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind the mark only what was appended is read; the points of before are kept."""
-    monkeypatch.setattr(textlines, "CHUNK", 1000)
+def test_only_appended_lines_are_read(tmp_path: Path) -> None:
+    """Only the lines behind the mark are read; earlier points are kept."""
+    sizes = Sizes(batch=1000)
     path, all_lines = tmp_path / "a.log", lines("steps", 400)
     path.write_text("\n".join(all_lines[:300]) + "\n")
-    _, mark = reading(path)
+    _, mark = reading(path, sizes)
     path.write_text("\n".join(all_lines) + "\n")
-    new, _ = reading(path, mark)
+    new, _ = reading(path, sizes, mark)
 
     assert mark is not None
     assert mark.kept["points"] > 500
     assert new.points.height == 800 - mark.kept["points"]
 
 
-def test_a_shorter_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shorter_file(tmp_path: Path) -> None:
     """A file that shrank must be read from its beginning."""
-    monkeypatch.setattr(textlines, "CHUNK", 100)
     path = tmp_path / "a.log"
     path.write_text("x y z\n" * 100)
-    _, mark = reading(path)
+    _, mark = reading(path, Sizes(batch=100))
     path.write_text("x y z\n")
 
     with pytest.raises(StartAgainError):
-        reading(path, mark)
+        reading(path, Sizes(batch=100), mark)

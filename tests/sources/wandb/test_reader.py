@@ -1,4 +1,4 @@
-"""W&B run files: what wandb wrote, and what its own compiled messages say is in it, is what is read."""
+"""W&B run files: the reader gives what wandb logged, and what its own compiled messages contain."""
 
 import json
 import math
@@ -62,18 +62,23 @@ def offline(tmp_path_factory) -> Path:
     return start(tmp_path_factory.mktemp("offline"), 3, SLURM_JOB_ID="4711")
 
 
-@pytest.fixture(autouse=True, params=[4096, -1], ids=["side by side", "one by one"])
-def longest_value(request, monkeypatch):
-    """Every test holds whether records are decoded side by side or one by one."""
-    monkeypatch.setattr("loganalyst.sources.wandb.plainrecords.LONGEST_VALUE", request.param)
+LIMITS: dict[str, int] = {}  # of the current test
 
 
-def read(path: Path) -> Tables:
-    return Tables.concat(reader.read(path))
+@pytest.fixture(autouse=True, params=[4096, -1], ids=["in parallel", "one by one"])
+def max_value(request):
+    """Every test passes whether records are decoded in parallel or one by one."""
+    LIMITS["max_value"] = request.param
+    yield
+    LIMITS.clear()
+
+
+def read(path: Path, **limits: int) -> Tables:
+    return Tables.concat(reader.read(path, **{**LIMITS, **limits}))
 
 
 def payloads(data: bytes) -> Iterator[bytes]:
-    """The records of an undamaged file, by the shortest reader there is."""
+    """The records of an undamaged file, by a minimal reader."""
     at, parts = len(HEADER), b""
     while at + 7 <= len(data):
         if BLOCK - at % BLOCK < 7:
@@ -157,7 +162,7 @@ def test_history_stats_and_summary(offline):
     assert not names & {"text", "list", "none", "_step", "_runtime", "table.size", "h.values", "_wandb.runtime"}
     assert any(name.startswith("system/") for name in names)
     assert tables.gaps["why"].to_list() == [
-        "91 logged values are no numbers: 30 html-file (table), 30 list (list), 31 text (deep.word, text)"
+        "91 logged values are not numbers: 30 html-file (table), 30 list (list), 31 text (deep.word, text)"
     ]
 
 
@@ -186,7 +191,7 @@ def test_histograms(offline):
 
 
 def test_config_and_session(offline):
-    """Settings stand under dotted keys; the run record, its end and the job's id are told."""
+    """Settings have dotted keys; the run record, its end and the job's id are read."""
     tables = read(offline)
     config = {key: (value, number) for key, value, number, _ in tables.config.iter_rows()}
 
@@ -215,7 +220,7 @@ def history(step: int, **values: object) -> Record:
 
 
 def framed(records: list[Record]) -> tuple[bytes, list[tuple[int, int]]]:
-    """A run file of `records`, and the extent of each one, as LevelDB's description has it."""
+    """A run file of `records`, and the extent of each, by LevelDB's description."""
     out, extents = bytearray(HEADER), []
     for message in records:
         data, first = message.SerializeToString(), True
@@ -265,7 +270,7 @@ def test_items_in_any_form(tmp_path):
 
 @pytest.mark.parametrize(("code", "status"), [(0, "finished"), (1, "failed"), (255, "cancelled"), (-9, "failed")])
 def test_exit_record(tmp_path, code, status):
-    """The exit code tells how the run ended; without one nothing is said."""
+    """The exit code decides how the run ended; without one the status is unknown."""
     end = Record()
     end.exit.exit_code = code
     ended = read(written(tmp_path, [history(0, a=1), end]))
@@ -278,7 +283,7 @@ def test_exit_record(tmp_path, code, status):
 
 
 def test_preempted(tmp_path):
-    """A run that said it is being preempted and then ended badly was preempted."""
+    """A run that announced its preemption and then failed was preempted."""
     said, end = Record(), Record()
     said.preempting.SetInParent()
     end.exit.exit_code = 1
@@ -287,7 +292,7 @@ def test_preempted(tmp_path):
 
 
 def test_config_changes_are_followed(tmp_path):
-    """Later settings replace earlier ones, nested or whole; removed ones are gone."""
+    """Later settings replace earlier ones, nested or whole; removed settings are gone."""
     one, two = Record(), Record()
     one.config.update.add(key="a", value_json='{"x": 1, "y": 2}')
     one.config.update.add(key="b", value_json="3")
@@ -321,21 +326,21 @@ def test_packed_bins(tmp_path):
 
 
 def test_numbers_past_float64(tmp_path):
-    """A whole number too large for float64 is infinite, no error."""
+    """A whole number too large for float64 is infinite, not an error."""
     found = read(written(tmp_path, [history(0, a="1" + "0" * 400, b="-1" + "0" * 400, c=1)])).points["value"]
 
     assert found.to_list() == [math.inf, -math.inf, 1.0]
 
 
 def test_half_a_surrogate_pair(tmp_path):
-    """A nested name that is no Unicode text is read with a question mark in its place."""
+    """In a nested name, a question mark replaces half a surrogate pair."""
     found = read(written(tmp_path, [history(0, a='{"\\ud800": 1, "b": {"_type": "\\udfff"}}')]))
 
     assert found.points["metric"].to_list() == ["a.?"]
-    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 ? (a.b)"]
+    assert found.gaps["why"].to_list() == ["1 logged values are not numbers: 1 ? (a.b)"]
 
 
-def test_parts_of_what_is_no_object(tmp_path):
+def test_parts_of_a_value_that_is_not_an_object(tmp_path):
     """A name that is both a value and a mapping inside an object costs that object only."""
     odd = Record()
     for key, value in {("h", "_type"): '"histogram"', ("h", "x"): "1", ("h", "x", "y"): "2", ("loss",): "3"}.items():
@@ -343,10 +348,10 @@ def test_parts_of_what_is_no_object(tmp_path):
     found = read(written(tmp_path, [odd]))
 
     assert found.points.select("metric", "value").rows() == [("loss", 3.0)]
-    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 histogram (h)"]
+    assert found.gaps["why"].to_list() == ["1 logged values are not numbers: 1 histogram (h)"]
 
 
-def test_other_records_are_told(tmp_path):
+def test_other_records_are_counted(tmp_path):
     """Alerts are counted."""
     alert = Record()
     alert.alert.title = "look"
@@ -369,8 +374,8 @@ def printing(text):
     return said
 
 
-def test_what_was_printed_is_read(tmp_path):
-    """Lines that patterns know and tracebacks, of session 0, by their line in the text; numbers are the history's."""
+def test_console_output_is_read(tmp_path):
+    """Known lines and tracebacks get session 0 and their line in the text; its numbers are left to the history."""
     path = written(tmp_path, [history(0, loss=1.5), *map(printing, CONSOLE), history(1, loss=1.0)])
     found = read(path)
     log = tmp_path / "output.log"
@@ -385,8 +390,8 @@ def test_what_was_printed_is_read(tmp_path):
     assert found.gaps.height == 0
 
 
-def test_what_was_printed_is_read_once(tmp_path):
-    """Where its text lies beside the file, the text is read in its place."""
+def test_console_output_is_read_once(tmp_path):
+    """If the console output has a file of its own, that file is read instead."""
     path = written(tmp_path, [history(0, loss=1.5), *map(printing, CONSOLE)])
     (tmp_path / "files").mkdir(exist_ok=True)
     (tmp_path / "files/output.log").write_text("".join(CONSOLE))
@@ -397,15 +402,15 @@ def test_what_was_printed_is_read_once(tmp_path):
 
 
 def test_values_too_long(tmp_path):
-    """A list of millions is told, not read; its row is."""
+    """A list of millions is reported, not read; its row is read."""
     found = read(written(tmp_path, [history(0, a=1.0, many="[" + "1," * 600_000 + "1]")]))
 
     assert found.points["value"].to_list() == [1.0]
-    assert found.gaps["why"].to_list() == ["1 logged values are no numbers: 1 value too long (many)"]
+    assert found.gaps["why"].to_list() == ["1 logged values are not numbers: 1 value too long (many)"]
 
 
-def test_nothing_in_it(tmp_path):
-    """Empty and header-only files are gaps that say so; a broken header does not hide the records."""
+def test_empty_files(tmp_path):
+    """Empty and header-only files are gaps; a broken header does not hide the records."""
     path = tmp_path / "run-x.wandb"
     found = []
     for content in (b"", HEADER[:3], HEADER):
@@ -419,21 +424,21 @@ def test_nothing_in_it(tmp_path):
     assert found == [
         (0, 0, "empty file"),
         (0, 3, "the file ends inside its header"),
-        (7, 0, "the file ends behind its header: nothing was logged"),
+        (7, 0, "the file ends after its header: nothing was logged"),
     ]
     assert read(path).points["value"].to_list() == [1.0]
     assert read(path).gaps.select("offset", "bytes", "why").rows() == [(0, 7, "no W&B file header")]
 
 
 def test_sniff():
-    """A run file is known by its first bytes, or by its name where those are damaged."""
+    """A run file is recognised by its first bytes, or by its name if those are damaged."""
     assert reader.sniff(Path("anything"), HEADER) == 1.0
     assert reader.sniff(Path("run-1.wandb"), b"") == 0.9
     assert reader.sniff(Path("a.csv"), b"step,loss\n") == 0.0
 
 
-def test_a_record_that_is_no_message(tmp_path):
-    """A sound record that cannot be decoded is a gap with its place; its neighbours are read."""
+def test_a_record_that_is_not_a_message(tmp_path):
+    """An intact record that cannot be decoded is a gap with its offset; its neighbours are read."""
     path = written(tmp_path, [history(0, a=1.0), history(1, a="{"), history(2, a=3.0)])
     _, extents = framed([history(0, a=1.0), history(1, a="{")])
     tables = read(path)
@@ -458,8 +463,8 @@ def values(tables: Tables) -> list[float]:
 
 
 def damaged(tables: Tables) -> list[tuple[int, int]]:
-    """Offset and bytes of the damage (what is no number is told without a place)."""
-    return tables.gaps.filter(~pl.col("why").str.contains("no numbers")).select("offset", "bytes").rows()
+    """Offset and bytes of the damage (values that are not numbers have no offset)."""
+    return tables.gaps.filter(~pl.col("why").str.contains("not numbers")).select("offset", "bytes").rows()
 
 
 @given_folder
@@ -481,7 +486,7 @@ def test_truncated_anywhere(tmp_path, share):
 @given_folder
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_flipped_bit_anywhere(tmp_path, share, bit):
-    """One flipped bit costs no record but the one it is in."""
+    """One flipped bit costs only the record it is in."""
     at = int(share * len(DATA))
     path = tmp_path / "run-x.wandb"
     path.write_bytes(DATA[:at] + bytes([DATA[at] ^ (1 << bit)]) + DATA[at + 1 :])
@@ -496,7 +501,7 @@ def test_flipped_bit_anywhere(tmp_path, share, bit):
 @given_folder
 @given(share=st.floats(0, 1), length=st.integers(1, 50_000), fill=st.sampled_from(["zero", "random"]))
 def test_damaged_pages(tmp_path, share, length, fill):
-    """Zeroed or overwritten bytes: every record outside them is kept, none is made up."""
+    """Zeroed or overwritten bytes: every record outside them is kept, and none is invented."""
     at = int(share * len(DATA))
     upto = min(at + length, len(DATA))
     middle = bytes(upto - at) if fill == "zero" else np.random.default_rng(length).bytes(upto - at)
@@ -512,7 +517,7 @@ def test_damaged_pages(tmp_path, share, length, fill):
 @given_folder
 @given(payload=st.binary(max_size=60), kind=st.sampled_from([0x12, 0x1A, 0x2A, 0x3A, 0x8A, 0x92, 0xD2]))
 def test_any_payload(tmp_path, payload, kind):
-    """Whatever a sound record holds, nothing is raised."""
+    """No payload of an intact record raises an exception."""
     data = (bytes([kind]) if kind < 0x80 else bytes([kind, 1])) + bytes([len(payload)]) + payload
     path = tmp_path / "run-x.wandb"
     path.write_bytes(HEADER + struct.pack("<IHB", zlib.crc32(data, zlib.crc32(b"\x01")), len(data), 1) + data)
@@ -521,15 +526,14 @@ def test_any_payload(tmp_path, payload, kind):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_batches(tmp_path, monkeypatch, blocks):
-    """Long files come in batches; together they are the same rows, whatever the records' lengths."""
+def test_batches(tmp_path, blocks):
+    """Long files come in batches, which together have the same rows."""
     path = tmp_path / "run-x.wandb"
     path.write_bytes(DATA)
-    whole = told(read(path))
-    monkeypatch.setattr("loganalyst.sources.wandb.leveldb.WINDOW", blocks * BLOCK)
+    window = blocks * BLOCK
 
-    assert len(list(reader.read(path))) == len(DATA) // (blocks * BLOCK) + 2
-    assert told(read(path)) == whole
+    assert len(list(reader.read(path, window=window))) == len(DATA) // window + 2
+    assert contents(read(path, window=window)) == contents(read(path))
 
 
 SPELLINGS = (
@@ -545,18 +549,16 @@ KEYS = ("loss", "train/acc", "epoch", "_step", "_timestamp", "_runtime", "a.b", 
 
 
 def messages(rows_: list[dict[str, str]]) -> list[Record]:
-    """Rows of the history, each with its step beside the items too."""
+    """History rows, each with its step outside the items too."""
     return [history(i, **row) for i, row in enumerate(rows_)]
 
 
-def one_by_one(path: Path, monkeypatch) -> tuple:
-    with monkeypatch.context() as patch:
-        patch.setattr("loganalyst.sources.wandb.plainrecords.LONGEST_VALUE", -1)
-        return told(read(path))
+def one_by_one(path: Path) -> tuple:
+    return contents(read(path, max_value=-1))
 
 
-def told(tables: Tables) -> tuple:
-    """All that was read, exactly: bits of the values, order, places of the gaps."""
+def contents(tables: Tables) -> tuple:
+    """Everything that was read: bits of the values, order, offsets of the gaps."""
     points = tables.points.with_columns(pl.col("value", "epoch").map_batches(bits, return_dtype=pl.String))
     return points.rows(), tables.distributions.rows(), tables.gaps.rows(), tables.config.rows(), tables.sessions.rows()
 
@@ -568,13 +570,13 @@ def bits(values: pl.Series) -> pl.Series:
 
 
 @pytest.mark.parametrize("value", SPELLINGS, ids=lambda v: v[:24])
-def test_every_spelling_of_a_value(tmp_path, monkeypatch, value):
-    """A value reads alike side by side and one by one: the same float64 to the bit, no point, or the same gap."""
+def test_every_spelling_of_a_value(tmp_path, value):
+    """Both ways of decoding agree on a value: the same float64 to the bit, no point, or the same gap."""
     plain = [{"_step": str(i), "loss": "0.5", "_timestamp": "1.5e9"} for i in range(70)]
     path = written(tmp_path, messages([*plain, {"_step": "70", "x": value, "loss": "2"}, *plain]))
     points = read(path).points
 
-    assert told(read(path)) == one_by_one(path, monkeypatch)
+    assert contents(read(path)) == one_by_one(path)
     assert points.filter(metric="loss").height in (140, 141)
     try:
         expected = json.loads(value)
@@ -591,15 +593,15 @@ def test_every_spelling_of_a_value(tmp_path, monkeypatch, value):
         st.dictionaries(st.sampled_from(KEYS), st.floats().map(json.dumps) | st.sampled_from(SPELLINGS)), max_size=12
     )
 )
-def test_any_rows(tmp_path, monkeypatch, rows_):
-    """Rows of any keys in any order, with any values, axes and steps: read alike side by side and one by one."""
+def test_any_rows(tmp_path, rows_):
+    """Both ways of decoding agree on rows of any keys in any order, with any values, axes and steps."""
     path = written(tmp_path, messages(rows_))
 
-    assert told(read(path)) == one_by_one(path, monkeypatch)
+    assert contents(read(path)) == one_by_one(path)
 
 
-def test_summaries_side_by_side(tmp_path, monkeypatch):
-    """Of many summaries the last value of a key counts, keys in order of first use, a removal in its turn."""
+def test_summaries_in_parallel(tmp_path):
+    """The last value of a key counts. Keys are in order of first use; removals are applied in order."""
     many = []
     for i in range(200):
         record = Record()
@@ -624,5 +626,5 @@ def test_summaries_side_by_side(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", REAL, ids=lambda p: p.name)
 def test_real_run_files(path):
-    """Every recorded and every real run file reads as wandb's compiled messages say, cut off or not."""
+    """Every recorded and every real run file reads as wandb's compiled messages do, cut off or not."""
     assert rows(read(path)) == oracle(path)

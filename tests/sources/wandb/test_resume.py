@@ -95,20 +95,20 @@ def joined(before: Tables, mark: Mark | None, after: Tables) -> dict[str, pl.Dat
     return {name: pl.concat([kept[name], getattr(after, name)]) for name in names}
 
 
-def same_as_at_once(path: Path, data: bytes, cuts: list[int]) -> None:
-    """Reads growing parts of a file one after the other and compares each with reading that part at once.
+def same_as_at_once(path: Path, data: bytes, cuts: list[int], **limits: int) -> None:
+    """Read growing parts of a file one after the other, and compare each with reading that part at once.
 
-    As W&B leaves it: what was printed lies beside.
+    As W&B leaves it: the console output is in a file of its own.
     """
     (path.parent / "files").mkdir(exist_ok=True)
     (path.parent / "files/output.log").touch()
     path.write_bytes(data[: cuts[0]])
-    before, mark = taken(reader.resume(path, None))
+    before, mark = taken(reader.resume(path, None, **limits))
     for cut in [*cuts[1:], len(data)]:
         path.write_bytes(data[:cut])
-        after, new = taken(reader.resume(path, mark))
+        after, new = taken(reader.resume(path, mark, **limits))
         found = joined(before, mark, after)
-        at_once, whole = taken(reader.resume(path, None))
+        at_once, whole = taken(reader.resume(path, None, **limits))
         for name, frame in found.items():
             assert frame.equals(getattr(at_once, name)), name
         assert new == whole
@@ -160,17 +160,16 @@ def test_a_wrong_length_before_the_cut(tmp_path):
         same_as_at_once(tmp_path / "run-x.wandb", bytes(data), [cut])
 
 
-def test_small_windows(tmp_path, monkeypatch):
-    """A record longer than what is read at a time is read on like any other."""
-    monkeypatch.setattr("loganalyst.sources.wandb.leveldb.WINDOW", BLOCK)
+def test_small_windows(tmp_path):
+    """A record longer than the window is resumed like any other."""
     data = framed([history(0, a=1.0), history(1, pad="x" * 100_000, a=2.0), history(2, a=3.0)])
 
     for cut in range(0, len(data), 9973):
-        same_as_at_once(tmp_path / "run-x.wandb", data, [cut])
+        same_as_at_once(tmp_path / "run-x.wandb", data, [cut], window=BLOCK)
 
 
-def test_what_was_printed_is_read_as_a_whole(tmp_path):
-    """Where the file alone holds what was printed, it is read again from its beginning."""
+def test_console_output_is_read_as_a_whole(tmp_path):
+    """If only the run file has the console output, it is read again from its beginning."""
     said, path = Record(), tmp_path / "run-x.wandb"
     said.output_raw.line = "RuntimeError: CUDA out of memory\n"
     path.write_bytes(framed([history(0, a=1.0)]))
@@ -183,8 +182,8 @@ def test_what_was_printed_is_read_as_a_whole(tmp_path):
         list(reader.resume(path, mark))
 
 
-def test_only_what_was_appended_is_read(tmp_path):
-    """The mark stands behind the last whole record; what is kept stays as it is."""
+def test_only_appended_records_are_read(tmp_path):
+    """The mark is behind the last whole record; the kept rows do not change."""
     path = tmp_path / "run-x.wandb"
     first, both = framed([history(0, a=1.0)]), framed([history(0, a=1.0), history(1, a=2.0)])
     path.write_bytes(both[:-1])
@@ -199,7 +198,7 @@ def test_only_what_was_appended_is_read(tmp_path):
 
 
 def test_a_shorter_file(tmp_path):
-    """A file that lost what was read of it must be read from its beginning."""
+    """A file that became shorter must be read from its beginning."""
     path = tmp_path / "run-x.wandb"
     path.write_bytes(WHOLE)
     _, mark = taken(reader.resume(path, None))

@@ -32,14 +32,14 @@ def read(path: Path) -> Tables:
 
 
 def test_last_values_are_points(tmp_path):
-    """Each number is a point at the summary's own step and time; what is no number is told."""
+    """Each number is a point at the summary's own step and time; other values are reported."""
     tables = read(written(tmp_path))
     found = {name: "nan" if math.isnan(value) else value for name, value in tables.points["metric", "value"].rows()}
 
     assert found == {"loss": 0.5, "acc": "nan", "best": math.inf, "n": 3.0, "eval.f1": 0.25, "done": 1.0}
     assert set(tables.points["step"]) == {7}
     assert tables.points["time"].dt.epoch("s").unique().to_list() == [1_600_000_000]
-    assert tables.gaps["why"].to_list() == ["2 logged values are no numbers: 1 image-file (img), 1 text (eval.note)"]
+    assert tables.gaps["why"].to_list() == ["2 logged values are not numbers: 1 image-file (img), 1 text (eval.note)"]
 
 
 HEADER = b":W&B\xe1\xbe\x00"

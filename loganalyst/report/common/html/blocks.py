@@ -1,18 +1,18 @@
-"""Pieces that sections are made of: lists, tables, headed and folded parts. What is empty is left out."""
+"""Pieces of sections: lists, tables, headed and folded parts. Empty pieces are left out."""
 
 from collections.abc import Iterable, Sequence
 
 from loganalyst.report.common.html.element import Child, Html, element
-from loganalyst.report.diagnosis.overview import Row
+from loganalyst.report.common.rows import Row
 
 
 def place(place: str) -> list["Child"]:
-    """Where something stands, before the words on it."""
+    """A place such as `train.log:12` before the words on it."""
     return [element("code", place), " "] if place else []
 
 
 def present(*parts: Html | None) -> list[Html]:
-    """Those parts that hold something."""
+    """The parts that are not empty."""
     return [p for p in parts if p]
 
 
@@ -22,7 +22,7 @@ def headed(title: str, body: Html | None) -> Html | None:
 
 
 def folded(title: str, body: Html | None) -> Html | None:
-    """A part that opens on demand."""
+    """A part that a click opens."""
     return element("details", element("summary", element("h3", title)), body) if body else None
 
 
@@ -47,15 +47,15 @@ def rows(rows: Sequence[Row], kind: str) -> Html | None:
 
 
 def terms(rows: Iterable[tuple[str, str]], kind: str) -> Html:
-    """The same of pairs."""
+    """Labels and their texts, given as pairs."""
     return element("dl", [(element("dt", label), element("dd", words)) for label, words in rows], class_=kind)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence["Child"]], classes: Sequence[str] = ()) -> Html | None:
-    """In a frame that scrolls, so that the page never does sideways."""
+    """A table in a frame that scrolls, so that the page never scrolls sideways."""
     if not rows:
         return None
-    heads = [element("th", name or element("span", "Speaks", class_="hidden"), scope="col") for name in head]
+    heads = [element("th", name or element("span", "Supports", class_="hidden"), scope="col") for name in head]
     kinds = [*classes, *[""] * (len(rows) - len(classes))]
     body = [
         element("tr", [element("td", c) for c in row], class_=k or None) for row, k in zip(rows, kinds, strict=True)

@@ -1,4 +1,4 @@
-"""Elements of a page. Text is escaped where it is put into an element: only what is `Html` already goes in as it is."""
+"""Elements of a page. `element` escapes every text except `Html`, which it takes as it is."""
 
 import json
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ _VOID = {"meta", "br", "wbr", "input"}
 
 def element(name: str, /, *children: "Child", **attributes: str | float | bool | None) -> Html:
     """`<name …>children</name>`. Attributes of None and False are left out; `class_` is `class`, `_` a hyphen."""
-    told = "".join(
+    written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(_attribute(value))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _VOID:
-        return Html(f"<{name}{told}>")
-    return Html(f"<{name}{told}>{''.join(map(_text, children))}</{name}>")
+        return Html(f"<{name}{written}>")
+    return Html(f"<{name}{written}>{''.join(map(_text, children))}</{name}>")
 
 
 def data(value: Any, **attributes: str) -> Html:
-    """A block of JSON that a script may read; no text in it can end the block or begin another."""
+    """A block of JSON for a script. No text in it can end the block or begin another element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

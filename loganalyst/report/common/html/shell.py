@@ -1,4 +1,4 @@
-"""What every page is put into: a head with its title and policy, a style, and a script, both named by their hashes."""
+"""The frame of every page: a head with title and policy, a style, and a script, both named by their hashes."""
 
 import base64
 import hashlib
@@ -21,8 +21,8 @@ def shell(
     script: tuple[str, str] | None = None,
     style: tuple[tuple[str, str], ...] = (STYLE,),
 ) -> str:
-    """The text of the file; `made` says of what, `script` (None: it needs none) and `style` are assets as (package,
-    file).
+    """The text of the file. `made` names what the page was made from. `script` (None: no script) and `style` are assets
+    as (package, file).
     """
     css, code = "".join(asset(*s) for s in style), asset(*script) if script else ""
     head = element(
@@ -45,7 +45,7 @@ def shell(
 
 @cache
 def asset(package: str, name: str) -> str:
-    """A style or a script, as it stands in the package."""
+    """The text of a style or script of the package."""
     return files(f"loganalyst.report.{package}").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,5 +1,7 @@
-"""A panel as SVG that needs no script: lines, ticks, what was found. Widths are per cent, heights pixels, so that text
-keeps its size on every screen; lines lie in a box of their own that is stretched to the panel.
+"""A panel as SVG that needs no script: lines, ticks and marks.
+
+Widths are per cent and heights are pixels, so that text keeps its size on every screen. Lines lie in their own box,
+which is stretched to the panel.
 """
 
 from collections.abc import Iterator
@@ -16,17 +18,17 @@ from loganalyst.report.diagnosis.html.curves import thinned
 from loganalyst.report.diagnosis.html.marks import marks
 from loganalyst.report.diagnosis.html.plotlayout import HEIGHT, Line, Plot
 
-WIDE, HIGH = 1000, 100  # units of the box that lines are drawn in
-DRAWN = 900  # points of a line before it is zoomed
-FEW = 60  # points that are drawn as such
+BOX_WIDTH, BOX_HEIGHT = 1000, 100  # units of the box that lines are drawn in
+MAX_POINTS_DRAWN = 900  # of a line that is not zoomed
+MAX_DOTS = 60  # a curve with fewer points shows each as a dot
 
 
 def svg(plot_: Plot, findings: pl.DataFrame, onset: int | None, words: str) -> Html:
-    """The picture; `words` say what it shows."""
+    """The picture; `words` describe it to a screen reader."""
     p = plot_
     lines = [drawn for i, line in enumerate(p.lines) for drawn in _paths(p, line, i)]
     box: dict[str, Any] = {
-        "viewBox": f"0 0 {WIDE} {HIGH}",
+        "viewBox": f"0 0 {BOX_WIDTH} {BOX_HEIGHT}",
         "preserveAspectRatio": "none",
         "width": "100%",
         "height": p.height,
@@ -44,19 +46,19 @@ def svg(plot_: Plot, findings: pl.DataFrame, onset: int | None, words: str) -> H
 
 
 def _paths(p: Plot, line: Line, i: int) -> Iterator[Html]:
-    """The points, faint where their medians are drawn over them; a few points as dots too."""
-    keep = thinned(np.where(np.isnan(line.x), np.nan, line.y), DRAWN)
+    """The points, faint where medians are drawn over them. Few points are drawn as dots too."""
+    keep = thinned(np.where(np.isnan(line.x), np.nan, line.y), MAX_POINTS_DRAWN)
     x, y = line.x[keep], line.y[keep]
     faint = bool(line.middle_x.size)
     yield element("path", d=path(p.x, p.y, x, y), class_=f"k{i} {'faint' if faint else 'full'}")
     yield element("path", d=path(p.x, p.y, line.middle_x, line.middle_y), class_=f"k{i} middle") if faint else Html()
-    if np.isfinite(y).sum() < FEW:
+    if np.isfinite(y).sum() < MAX_DOTS:
         yield element("path", d=path(p.x, p.y, x, y, dots=True), class_=f"k{i} dots")
 
 
 def path(x: Axis, y: Axis, steps: Floats, values: Floats, *, dots: bool = False) -> str:
-    """The `d` of a line through finite points, broken where one is missing."""
-    at, up = x.at(steps) * WIDE, np.clip((1 - y.at(values)) * HIGH, -HIGH, 2 * HIGH)
+    """The path data (`d`) of a line through finite points, with a break where a point is missing."""
+    at, up = x.at(steps) * BOX_WIDTH, np.clip((1 - y.at(values)) * BOX_HEIGHT, -BOX_HEIGHT, 2 * BOX_HEIGHT)
     ok = np.isfinite(steps) & np.isfinite(values)
     start = ok & ~np.concatenate([[False], ok[:-1]])
     if dots:
@@ -66,7 +68,7 @@ def path(x: Axis, y: Axis, steps: Floats, values: Floats, *, dots: bool = False)
 
 
 def ticks(x: Axis, y: Axis, height: int) -> Iterator[Html]:
-    """Lines and numbers of both axes."""
+    """Grid lines and numbers of both axes."""
     up = y.ticks(2 if height < HEIGHT else 4)
     for value, share in zip(up, y.at(np.array(up)).tolist(), strict=True):
         at = height * (1 - share)
@@ -76,7 +78,7 @@ def ticks(x: Axis, y: Axis, height: int) -> Iterator[Html]:
 
 
 def step_ticks(x: Axis, height: int) -> Iterator[Html]:
-    """Lines and numbers of the step axis; steps are whole."""
+    """Grid lines and numbers of the step axis, at whole steps only."""
     along = [t for t in x.ticks(6) if t == int(t)]
     for value, share in zip(along, x.at(np.array(along)).tolist(), strict=True):
         yield element("line", x1=percent(share), x2=percent(share), y1="0", y2=height)
@@ -84,7 +86,7 @@ def step_ticks(x: Axis, height: int) -> Iterator[Html]:
 
 
 def packed(plot_: Plot) -> dict[str, Any]:
-    """What the script draws from: axes, and of each line the steps (differences), values and medians."""
+    """The script's data: axes, and the steps (as differences), values and medians of each line."""
     p = plot_
     return {
         "x": [p.x.low, p.x.high],
@@ -102,7 +104,7 @@ def packed(plot_: Plot) -> dict[str, Any]:
 
 
 def _points(x: str, y: str, steps: Floats, values: Floats) -> dict[str, list[Any]]:
-    """Steps as differences to the one before, None for a break; values to five digits, text where not finite."""
+    """Steps as differences from the one before, None for a break. Values have five digits; non-finite ones are text."""
     known = ~np.isnan(steps)
     apart = np.zeros(len(steps))
     apart[known] = np.diff(steps[known], prepend=0.0)

@@ -1,4 +1,4 @@
-"""Lines of the log around what shows a cause, that line marked; else the last lines that were recognised."""
+"""Lines of the log around the line that shows a cause, or the last recognised lines if no line does."""
 
 import polars as pl
 
@@ -7,26 +7,28 @@ from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.common.wording import clean
 
-PART = {"root": "the cause", "confirm": "follows from it", "symptom": "symptom"}
-SHOWN_LINES, WIDEST_LINE = 40, 1000
+PART_WORDS = {"root": "the cause", "confirm": "follows from it", "symptom": "symptom"}
+MAX_LINES, MAX_LINE_LENGTH, MAX_INDENT = 40, 1000, 40
 
 
 def log(d: Diagnosis) -> list[Html]:
-    """The lines around what shows each cause, else the last that were recognised: earlier starts are long over."""
+    """The lines around each cause. Without causes in the log: the last recognised lines, from the latest start."""
     if d.excerpts:
         return [_excerpt(e, d.run.lines) for e in d.excerpts]
-    told = d.run.lines.filter(pl.col("part").is_in(list(PART)), pl.col("line").is_not_null()).tail(SHOWN_LINES)
-    says = PART if d.causes else {**PART, "root": "a fault"}
+    recognised = d.run.lines.filter(pl.col("part").is_in(list(PART_WORDS)), pl.col("line").is_not_null()).tail(
+        MAX_LINES
+    )
+    says = PART_WORDS if d.causes else {**PART_WORDS, "root": "a fault"}
     rows = [
         (element("code", f"{clean(r['file'], 60)}:{r['line']}"), element("code", clean(r["text"])), says[r["part"]])
-        for r in told.iter_rows(named=True)
+        for r in recognised.iter_rows(named=True)
     ]
     table = blocks.table(("Where", "Line", "Says"), rows)
     return [table] if table else []
 
 
 def _excerpt(e: Excerpt, lines: pl.DataFrame) -> Html:
-    """Lines with their numbers; the one that shows the cause is marked, others that were recognised have a note."""
+    """Numbered lines. The line that shows the cause is marked, other recognised lines have a note."""
     here = lines.filter(pl.col("file") == e.file, pl.col("line").is_between(e.first_line, e.first_line + len(e.lines)))
     parts = {r["line"]: r["part"] for r in here.iter_rows(named=True)}
     body = [_line(n, text, "root" if n == e.marked else parts.get(n)) for n, text in enumerate(e.lines, e.first_line)]
@@ -35,7 +37,7 @@ def _excerpt(e: Excerpt, lines: pl.DataFrame) -> Html:
 
 
 def _line(n: int, text: str, part: str | None) -> Html:
-    note = PART.get(part or "")
+    note = PART_WORDS.get(part or "")
     inner = [
         element("span", f"{n:>6} ", class_="n"),
         element("mark", _printed(text)) if part == "root" else _printed(text),
@@ -45,6 +47,6 @@ def _line(n: int, text: str, part: str | None) -> Html:
 
 
 def _printed(text: str) -> str:
-    """A line as it stands, its leading spaces kept."""
+    """A line with its leading spaces."""
     indent = len(text) - len(text.lstrip(" "))
-    return " " * min(indent, 40) + clean(text, WIDEST_LINE)
+    return " " * min(indent, MAX_INDENT) + clean(text, MAX_LINE_LENGTH)

@@ -1,37 +1,37 @@
-"""The curves of a run on one step axis, the timeline and the layers under them; and what the script draws from."""
+"""The curves of a run on one step axis, with the timeline and the layers below them; and the script's data."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from loganalyst.model import Curve, Diagnosis
+from loganalyst.report.common.curvemarks import MARKS, ONSET, findings_on
 from loganalyst.report.common.html.element import Child, Html, element
-from loganalyst.report.common.wording import clean, count, number, span, step
+from loganalyst.report.common.sparkseries import course
+from loganalyst.report.common.wording import clean, count, number, shortlist, span, step
 from loganalyst.report.diagnosis.document import Document
 from loganalyst.report.diagnosis.html import draw, heat, marks, plotlayout, strip
 from loganalyst.report.diagnosis.html.axis import Axis
-from loganalyst.report.diagnosis.html.curves import EMBEDDED, LEAST, Panel, panels
+from loganalyst.report.diagnosis.html.curves import MAX_EMBEDDED_POINTS, MIN_EMBEDDED_POINTS, Panel, panels
 from loganalyst.report.diagnosis.html.plotlayout import Plot, steps_axis
-from loganalyst.report.diagnosis.panels import MARKS
-from loganalyst.report.diagnosis.sparkseries import course
 
 HELP = (
     "Drag across a plot to zoom, double-click to see all. With a plot in focus: the wheel or + and − zoom, "
     "← and → read out point by point, Esc shows all."
 )
-TOLD = 3  # steps of one kind of finding that are named
-KEY_PANELS = 4  # before the timeline
-EVENTS = 60
+MAX_NAMED_STEPS = 3  # of one kind of finding
+MAX_PANELS_BEFORE_TIMELINE = 4
+MAX_EVENTS = 60
 
 
 def figures(d: Diagnosis, doc: Document) -> tuple[list[Html], dict[str, Any]]:
-    """Panels, timeline and heat map; and their data by the id of the panel."""
+    """Panels, timeline and heat map, and their data by panel id."""
     chosen = panels(d)
     if not chosen:
         return [], {}
-    share = max(EMBEDDED // sum(len(p.curves) for p in chosen), LEAST)
+    share = max(MAX_EMBEDDED_POINTS // sum(len(p.curves) for p in chosen), MIN_EMBEDDED_POINTS)
     common = [c for p in chosen if p.shared for c in p.curves]
     x = steps_axis(common or chosen[0].curves)
     onset = d.causes[0].onset_step if d.causes else None
@@ -39,7 +39,7 @@ def figures(d: Diagnosis, doc: Document) -> tuple[list[Html], dict[str, Any]]:
     plots = [plotlayout.plot(p, x if p.shared else steps_axis(p.curves), share) for p in chosen]
     drawn = [_figure(f"p{i}", p, d, onset) for i, p in enumerate(plots)]
     packed: dict[str, Any] = {f"p{i}": draw.packed(p) for i, p in enumerate(plots)}
-    first = min(sum(p.shared and not p.machine for p in chosen), KEY_PANELS)
+    first = min(sum(p.shared and not p.machine for p in chosen), MAX_PANELS_BEFORE_TIMELINE)
     layers = heat.heat(d, x)
     events = _timeline(d, doc, x)
     if layers is not None:
@@ -53,11 +53,11 @@ def figures(d: Diagnosis, doc: Document) -> tuple[list[Html], dict[str, Any]]:
 
 
 def _figure(id_: str, plot: Plot, d: Diagnosis, onset: int | None) -> Html:
-    """One panel: title, curves with their read-out, picture, and a sentence."""
-    said = [_said(c, d.findings) for c in plot.panel.curves]
+    """One panel: title, curves with their read-out, picture, and a description."""
+    sentences = [_described(c, d.findings) for c in plot.panel.curves]
     if plot.outside:
-        said.append(f"{count(plot.outside, 'value')} outside of the picture, as far as {number(plot.farthest)}.")
-    words = " ".join(said)
+        sentences.append(f"{count(plot.outside, 'value')} outside the picture, up to {number(plot.farthest)}.")
+    words = " ".join(sentences)
     picture = draw.svg(plot, d.findings, onset, f"{plot.panel.title}. {words}")
     return _framed(id_, plot.panel, picture, words)
 
@@ -80,7 +80,7 @@ def _framed(id_: str, panel: Panel, picture: Html, words: str) -> Html:
 
 
 def _stage(title: str, picture: Html) -> Html:
-    """What takes the focus and the pointer."""
+    """The element that takes the focus and the pointer."""
     return element(
         "div",
         picture,
@@ -92,33 +92,32 @@ def _stage(title: str, picture: Html) -> Html:
     )
 
 
-def _said(curve: Curve, findings: pl.DataFrame) -> str:
-    """A sentence on what a curve shows: its course, and what was found on it."""
+def _described(curve: Curve, findings: pl.DataFrame) -> str:
+    """A sentence about a curve: its course, and the findings on it."""
     steps = span(int(curve.steps[0]), int(curve.steps[-1]))
     text = f"{clean(curve.metric, 80)}: {course(curve.values)} over steps {steps}"
-    found = marks.shown(curve, findings)
+    found = findings_on(curve, findings)
     by_kind = {kind: found.filter(pl.col("kind") == kind)["step"].to_list() for kind in MARKS}
-    told = [f"{MARKS[kind][2]} at step {_named(steps)}" for kind, steps in by_kind.items() if steps]
-    return "; ".join([text, *told]) + "."
-
-
-def _named(steps: Sequence[int]) -> str:
-    more = f" and {len(steps) - TOLD} more" if len(steps) > TOLD else ""
-    return ", ".join(map(step, steps[:TOLD])) + more
+    found_words = [
+        f"{MARKS[kind][2]} at step {shortlist([*map(step, steps)], MAX_NAMED_STEPS)}"
+        for kind, steps in by_kind.items()
+        if steps
+    ]
+    return "; ".join([text, *found_words]) + "."
 
 
 def _legend(drawn: Iterable[Html]) -> Html:
-    """A sign for each kind of mark that is drawn anywhere."""
+    """A sign for each kind of mark that any panel shows."""
     text = "".join(chain.from_iterable(drawn))
-    words = {"onset": "where the trouble began", **{kind: mark[2] for kind, mark in MARKS.items()}}
+    words = {"onset": ONSET, **{kind: mark[2] for kind, mark in MARKS.items()}}
     there = [kind for kind in words if f' m-{kind}"' in text]
     items = [element("li", element("span", class_=f"key m-{kind}"), words[kind]) for kind in there]
     return element("ul", items, class_="keys marks-legend") if items else Html()
 
 
 def _timeline(d: Diagnosis, doc: Document, x: Axis) -> Html | None:
-    """The strip under the curves, and the list of events beside their numbers."""
-    events = d.timeline[:EVENTS]
+    """The strip of numbered signs, and the list of events below it."""
+    events = d.timeline[:MAX_EVENTS]
     if not events:
         return None
     height = strip.height(events, x)

@@ -1,4 +1,4 @@
-"""What was found on curves, as signs in their panel; the script moves them when the panel is zoomed."""
+"""Findings on curves as SVG signs in their panel. The script moves them when the panel is zoomed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,69 +7,57 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Curve
+from loganalyst.report.common.curvemarks import MARKS, findings_on, spike_peak
 from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.diagnosis.html.axis import Axis, percent
 from loganalyst.report.diagnosis.html.plotlayout import Plot
-from loganalyst.report.diagnosis.panels import MARKS
 
-MARKED = 60  # marks of one kind in a panel
+MAX_MARKS = 60  # of one kind in a panel
 
 
 def marks(p: Plot, findings: pl.DataFrame, onset: int | None) -> Iterator[Html]:
-    """Of every curve of a panel, and where the trouble began."""
+    """The marks of every curve of a panel, and the onset of the trouble."""
     for curve in p.panel.curves:
-        yield from _lost(p, curve)
-        yield from _found(p, curve, shown(curve, findings))
+        yield from _nonfinite(p, curve)
+        yield from _findings(p, curve, findings_on(curve, findings))
     if onset is not None and p.panel.shared:
         foot = f"M-6 {p.height}h12l-6 -9z"
         yield at_step(p.x, onset, [element("path", d=f"M0 0V{p.height}"), element("path", d=foot)], "onset")
 
 
 def at_step(x: Axis, step: int, children: Any, kind: str, **more: Any) -> Html:
-    """A place on the step axis that the script moves when it is zoomed."""
+    """A place on the step axis that the script moves when the panel is zoomed."""
     share = float(x.at(np.array([float(step)]))[0])
     return element("svg", children, x=percent(share), class_=f"at m-{kind}", data_at=str(step), **more)
 
 
-def _lost(p: Plot, curve: Curve) -> Iterator[Html]:
+def _nonfinite(p: Plot, curve: Curve) -> Iterator[Html]:
     """A sign at the top edge where values are NaN or infinite."""
     steps = curve.steps[~np.isfinite(curve.values)]
-    for i in np.unique(np.linspace(0, steps.size - 1, min(steps.size, MARKED)).astype(int)):
+    for i in np.unique(np.linspace(0, steps.size - 1, min(steps.size, MAX_MARKS)).astype(int)):
         yield at_step(p.x, int(steps[i]), element("path", d="M-4.5 -1h9l-4.5 8z"), "nonfinite")
 
 
-def shown(curve: Curve, findings: pl.DataFrame) -> pl.DataFrame:
-    """The findings on a curve that have a sign and a place; what a schedule does to its rate is none."""
-    if curve.role.name == "learning_rate":
-        return findings.clear()
-    on_curve = pl.col("metric") == curve.metric
-    return findings.filter(on_curve, pl.col("step").is_not_null(), pl.col("kind").is_in(list(MARKS)))
-
-
-def _found(p: Plot, curve: Curve, found: pl.DataFrame) -> Iterator[Html]:
+def _findings(p: Plot, curve: Curve, found: pl.DataFrame) -> Iterator[Html]:
+    """The most significant findings of each kind."""
     for kind in found["kind"].unique(maintain_order=True):
         of_kind = found.filter(pl.col("kind") == kind).sort("significance", descending=True, nulls_last=True)
-        for row in of_kind.head(MARKED).iter_rows(named=True):
+        for row in of_kind.head(MAX_MARKS).iter_rows(named=True):
             yield from _mark(p, curve, row)
 
 
 def _mark(p: Plot, curve: Curve, row: dict[str, Any]) -> Iterator[Html]:
-    """A band, a ring around a spike, or a line down the panel; where it became non-finite is told by `_lost`."""
+    """A band, a ring around a spike, or a line down the panel. `_nonfinite` marks the "span" style."""
     kind, style = row["kind"], MARKS[row["kind"]][1]
     if style == "point":
-        last = row["end_step"] if row["end_step"] is not None else row["step"]
-        at = np.flatnonzero((curve.steps >= row["step"]) & (curve.steps <= last) & np.isfinite(curve.values))
-        if at.size:
-            peak = at[np.argmax(np.abs(curve.values[at] - np.nanmedian(curve.values[np.isfinite(curve.values)])))]
+        if (peak := spike_peak(curve, row)) is not None:
             up = p.height * (1 - float(p.y.at(curve.values[peak : peak + 1])[0]))
             ring = element("circle", cy=round(min(max(up, 4), p.height), 1), r="4.5")
             yield at_step(p.x, int(curve.steps[peak]), ring, kind, data_y=f"{curve.values[peak]:.6g}")
     elif style == "band":
         last = row["end_step"] if row["end_step"] is not None else int(curve.steps[-1])
         low, high = np.clip(p.x.at(np.array([row["step"], last], float)), 0, 1).tolist()
-        where = {"data_from": str(row["step"]), "data_to": str(last)}
-        yield element(
-            "rect", x=percent(low), width=percent(high - low), height=p.height, class_=f"over m-{kind}", **where
-        )
+        place: dict[str, Any] = {"x": percent(low), "width": percent(high - low), "height": p.height}
+        yield element("rect", **place, class_=f"over m-{kind}", data_from=str(row["step"]), data_to=str(last))
     elif style != "span":
         yield at_step(p.x, row["step"], element("path", d=f"M0 0V{p.height}"), kind)

@@ -1,4 +1,4 @@
-"""The page of diagnoses: one article a run."""
+"""The page of diagnoses: one article for each run."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ def page(runs: Sequence[Diagnosis], top: int) -> str:
 
 
 def _contents(docs: Sequence[Document]) -> Html:
-    """The runs of a page with several."""
+    """Links to the runs, for a page with several."""
     items = [element("li", element("a", f"{d.name}: {d.verdict}", href=f"#run{i}")) for i, d in enumerate(docs)]
     return element("nav", element("ol", items), class_="runs", aria_label="Runs")
 
 
 def _article(d: Diagnosis, doc: Document, i: int) -> Html:
-    """Verdict, curves, then what shows it and what else is known; `i` keeps the ids of several runs apart."""
+    """Verdict, curves, evidence, and the other sections. `i` keeps the ids of several runs distinct."""
     drawn, packed = figures.figures(d, doc)
     parts = [
         ("curves", "Curves", drawn),
@@ -39,7 +39,7 @@ def _article(d: Diagnosis, doc: Document, i: int) -> Html:
         ("run", "The run", sections.run(doc)),
         ("setup", "Setup", sections.setup(d, doc)),
     ]
-    if d.excerpts:  # the line that shows it comes before the curves
+    if d.excerpts:  # the line that shows the cause comes before the curves
         parts = [parts[2], *parts[:2], *parts[3:]]
     there = [(name, title, body) for name, title, body in parts if body]
     links = [element("a", title, href=f"#run{i}-{name}") for name, title, _ in there]

@@ -1,24 +1,24 @@
-"""A panel laid out: its axes, and of each curve the points and medians that are drawn."""
+"""The layout of a panel: its axes, and the points and medians of each curve."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from loganalyst.model import Curve
-from loganalyst.report.common.scale import NOISY, scale, stretches
-from loganalyst.report.diagnosis.html.axis import Axis, Floats, fitted
+from loganalyst.report.common.curvemarks import RATE
+from loganalyst.report.common.scale import MIN_POINTS_FOR_MEDIANS, Floats, Steps, local_medians, scale, stretches
+from loganalyst.report.diagnosis.html.axis import Axis, fitted
 from loganalyst.report.diagnosis.html.curves import Panel, thinned
 
-HEIGHT, LOW_HEIGHT = 168, 84  # pixels of a panel; of one of learning rates
-MEDIANS = 200
+HEIGHT, LOW_HEIGHT = 168, 84  # pixels of a panel, and of a panel of learning rates
+MEDIANS = 200  # points of the line through the medians
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of a panel: its points, and for noisy ones the medians of groups; NaN x is a break of the line."""
+    """One curve of a panel: its points, and the local medians of a long curve. A NaN in x breaks the line."""
 
     name: str
     x: Floats
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A panel with its axes. `outside` values lie beyond the axis of values, `farthest` among them."""
+    """A panel with its axes. `outside` counts the values beyond the value axis; `farthest` is the most extreme one."""
 
     panel: Panel
     x: Axis
@@ -40,11 +40,11 @@ class Plot:
     farthest: float
 
 
-def plot(panel: Panel, x: Axis, most: int) -> Plot:
-    """Lay out a panel; of each curve at most about `most` points are kept."""
+def plot(panel: Panel, x: Axis, max_points: int) -> Plot:
+    """Lay out a panel with about `max_points` points of each curve at most."""
     finite = [c.values[np.isfinite(c.values)] for c in panel.curves]
     every = np.concatenate(finite)
-    rate = panel.curves[0].role.name == "learning_rate"
+    rate = panel.curves[0].role.name == RATE
     y, outside, farthest = Axis(0.0, 1.0), 0, 0.0
     if every.size:
         chosen = scale(every, panel.curves[0].role)
@@ -52,7 +52,7 @@ def plot(panel: Panel, x: Axis, most: int) -> Plot:
         y = fitted(every, log=chosen.log)
         if chosen.low is not None and chosen.high is not None and chosen.low < chosen.high:
             y = Axis(chosen.low, chosen.high)
-    lines = tuple(_line(c, most, rate) for c in panel.curves)
+    lines = tuple(_line(c, max_points, rate) for c in panel.curves)
     return Plot(panel, x, y, lines, LOW_HEIGHT if rate else HEIGHT, outside, farthest)
 
 
@@ -63,27 +63,24 @@ def steps_axis(curves: Iterable[Curve]) -> Axis:
     return Axis(float(low), float(high if high > low else low + 1))
 
 
-def _line(curve: Curve, most: int, rate: bool) -> Line:
-    keep = thinned(curve.values, most)
+def _line(curve: Curve, max_points: int, rate: bool) -> Line:
+    keep = thinned(curve.values, max_points)
     x, y = _broken(curve.steps[keep], curve.values[keep], stretches(curve.steps[keep]))
     finite = np.isfinite(curve.values)
-    middle = _medians(curve.steps[finite], curve.values[finite]) if not rate and finite.sum() >= NOISY else (x[:0],) * 2
+    many = not rate and finite.sum() >= MIN_POINTS_FOR_MEDIANS
+    middle = _medians(curve.steps[finite], curve.values[finite]) if many else (x[:0], x[:0])
     return Line(curve.metric, x, y, *middle)
 
 
-def _medians(steps: NDArray[np.int64], values: Floats) -> tuple[Floats, Floats]:
-    """Of each stretch by itself; broken between them."""
+def _medians(steps: Steps, values: Floats) -> tuple[Floats, Floats]:
+    """Medians within each stretch, with a break between stretches."""
     size = max(values.size // MEDIANS, 3)
-    at, middle, cuts = [np.zeros(0, np.int64)], [np.zeros(0)], [0]
-    for first, end in pairwise(stretches(steps)):
-        whole = (end - first) // size * size
-        at.append(steps[first : first + whole].reshape(-1, size)[:, size // 2])
-        middle.append(np.median(values[first : first + whole].reshape(-1, size), axis=1))
-        cuts.append(cuts[-1] + whole // size)
-    return _broken(np.concatenate(at), np.concatenate(middle), cuts)
+    parts = [local_medians(steps[first:end], values[first:end], size) for first, end in pairwise(stretches(steps))]
+    at, middle = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return _broken(at, middle, np.cumsum([len(part[0]) for part in parts]).tolist())
 
 
-def _broken(steps: NDArray[np.int64], values: Floats, cuts: Sequence[int]) -> tuple[Floats, Floats]:
-    """With NaN steps where a line is broken off."""
+def _broken(steps: Steps, values: Floats, cuts: Sequence[int]) -> tuple[Floats, Floats]:
+    """The points with a NaN step at each cut, which breaks the line."""
     inner = sorted({c for c in cuts if 0 < c < len(steps)})
     return np.insert(steps.astype(float), inner, np.nan), np.insert(values, inner, np.nan)

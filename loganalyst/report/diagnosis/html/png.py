@@ -1,4 +1,4 @@
-"""A picture of colour numbers as a PNG inside the page."""
+"""Colour numbers as a PNG inside the page."""
 
 import base64
 import struct
@@ -7,15 +7,15 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-# dark to light, so that order is seen without colour; then a colour of its own for NaN and infinite, and none for empty
-ANCHORS = ((13, 22, 68), (46, 58, 138), (38, 120, 158), (70, 176, 140), (176, 212, 92), (252, 236, 130))
+# From dark to light, so that the order shows without colour. Non-finite values have their own colour, empty cells none
+ANCHOR_COLOURS = ((13, 22, 68), (46, 58, 138), (38, 120, 158), (70, 176, 140), (176, 212, 92), (252, 236, 130))
 SHADES = 254
 BROKEN, EMPTY = SHADES, SHADES + 1
 BROKEN_COLOUR = (213, 94, 0)
 
 
 def png(pixels: NDArray[np.uint8]) -> str:
-    """A data URL of colour numbers (rows, columns)."""
+    """A data URL of a picture of colour numbers (rows, columns)."""
     height, width = pixels.shape
     raw = np.hstack([np.zeros((height, 1), np.uint8), pixels]).tobytes()  # filter 0 before each row
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
@@ -32,7 +32,7 @@ def png(pixels: NDArray[np.uint8]) -> str:
 
 
 def _palette() -> bytes:
-    at = np.linspace(0, len(ANCHORS) - 1, SHADES)
-    channels = [np.interp(at, range(len(ANCHORS)), [a[i] for a in ANCHORS]) for i in range(3)]
-    shades_ = np.rint(np.stack(channels, axis=1)).astype(np.uint8).tobytes()
-    return shades_ + bytes(BROKEN_COLOUR) + bytes(3)
+    at = np.linspace(0, len(ANCHOR_COLOURS) - 1, SHADES)
+    channels = [np.interp(at, range(len(ANCHOR_COLOURS)), [a[i] for a in ANCHOR_COLOURS]) for i in range(3)]
+    shades = np.rint(np.stack(channels, axis=1)).astype(np.uint8).tobytes()
+    return shades + bytes(BROKEN_COLOUR) + bytes(3)

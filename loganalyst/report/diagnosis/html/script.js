@@ -1,4 +1,4 @@
-// Zooming and reading out. The page is complete without this: plots are redrawn from their data only when zoomed.
+// Zooming and reading values. The page is complete without this script, which redraws plots only when they are zoomed.
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg", WIDE = 1000, HIGH = 100, ROUND = [1, 2, 2.5, 5, 10];
@@ -15,12 +15,12 @@
     if (v && (size < 1e-3 || size >= 1e6)) return v.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
     return size >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(4));
   };
-  const told = v => typeof v === "number" ? (v && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? label(v) : String(v)) : v;
+  const shown = v => typeof v === "number" ? (v && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? label(v) : String(v)) : v;
   const whole = v => Math.round(v).toLocaleString("en-US");
   const share = (axis, v) => axis.log ? Math.log(v / axis.low) / Math.log(axis.high / axis.low)
     : (v / 2 - axis.low / 2) / (axis.high / 2 - axis.low / 2);
 
-  // Steps come as differences; a break of the line has none.
+  // Steps come as differences; null is a break of the line.
   const line = raw => {
     const summed = differences => { let at = 0; return differences.map(d => d === null ? NaN : (at += d)); };
     return { name: raw.name, x: summed(raw.x), y: raw.y, mx: summed(raw.mx), my: raw.my };
@@ -48,7 +48,7 @@
     return found;
   };
 
-  // First position whose step is not below `step`; breaks (NaN) are passed over.
+  // The first position whose step is not below `step`. Breaks (NaN) are skipped.
   const search = (xs, step) => {
     let low = 0, high = xs.length;
     while (low < high) {
@@ -59,7 +59,7 @@
     return low;
   };
 
-  // The d of a line within the axes: where points are dense the lowest and highest of each half unit.
+  // The path data of a line within the axes. Dense points are reduced to the lowest and highest of each half unit.
   const path = (x, y, xs, ys, from, to) => {
     let d = "", pen = false;
     const dense = to - from > 4 * WIDE ? Math.ceil((to - from) / WIDE / 2) : 1;
@@ -95,7 +95,7 @@
       this.lines = data && data.lines ? data.lines.map(line) : [];
       this.cursor = put(this.svg, "g", { class: "cursor" });
     }
-    values() { // the axis of values for the steps shown
+    values() { // the value axis for the visible steps
       const { low, high } = this.x, all = [this.data.y, this.data.log];
       if (low === this.whole.low && high === this.whole.high) return { low: all[0][0], high: all[0][1], log: all[1] };
       let least = Infinity, most = -Infinity;
@@ -177,7 +177,7 @@
         this.stage.append(reset);
       } else if (!zoomed && reset) reset.remove();
     }
-    nearest(step) { // of each line the point nearest to a step
+    nearest(step) { // the point of each line that is nearest to a step
       return this.lines.map(l => {
         let best = -1;
         for (let i = Math.max(search(l.x, step) - 2, 0), end = Math.min(i + 5, l.x.length); i < end; i++) {
@@ -186,7 +186,7 @@
         return best;
       });
     }
-    point(step, up) { // cursor and read-out; null takes them away
+    point(step, up) { // cursor and read-out; null removes them
       this.cursor.replaceChildren();
       this.outputs.forEach(o => o.textContent = "");
       if (step === null || !this.x) return;
@@ -195,7 +195,7 @@
       this.nearest(step).forEach((i, k) => {
         if (i < 0) return;
         const l = this.lines[k], where = share(this.x, l.x[i]);
-        if (this.outputs[k]) this.outputs[k].textContent = `${told(l.y[i])} at ${whole(l.x[i])}`;
+        if (this.outputs[k]) this.outputs[k].textContent = `${shown(l.y[i])} at ${whole(l.x[i])}`;
         if (typeof l.y[i] !== "number" || where < 0 || where > 1) return;
         const y = clamp(this.height * (1 - share(this.y || { low: this.data.y[0], high: this.data.y[1], log: this.data.log }, l.y[i])), 0, this.height);
         put(this.cursor, "circle", { cx: 100 * where + "%", cy: y, r: 4, class: "k" + k });
@@ -203,12 +203,12 @@
       if (this.data && this.data.layers) {
         const { layers, values } = this.data, row = clamp(Math.floor((up ?? 0) * layers.length), 0, layers.length - 1);
         const column = clamp(Math.floor(share(this.whole, step) * values[0].length), 0, values[0].length - 1);
-        this.outputs[0].textContent = `${layers[row]}: ${told(values[row][column]) ?? "not logged"} at ${whole(step)}`;
+        this.outputs[0].textContent = `${layers[row]}: ${shown(values[row][column]) ?? "not logged"} at ${whole(step)}`;
       }
     }
   }
 
-  // Panels that count the same steps zoom and read out together.
+  // Panels with the same step axis zoom and show values together.
   class Axis {
     constructor(panels, low, high) {
       this.panels = panels; this.whole = { low, high }; this.at = null;
@@ -273,7 +273,7 @@
       else return;
       e.preventDefault();
     }
-    next(p, at, direction, far) { // the next logged step, or a fiftieth of the width on
+    next(p, at, direction, far) { // the next logged step, or a fiftieth of the width further
       const l = p.lines[0], jump = (this.x.high - this.x.low) / 50;
       if (!l || far) return clamp(at + direction * jump, this.x.low, this.x.high);
       let i = p.nearest(at)[0];

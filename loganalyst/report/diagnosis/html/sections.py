@@ -1,18 +1,18 @@
-"""What a Document says, laid out as HTML: the verdict first, then what shows it and what else is known."""
+"""A Document laid out as HTML: the verdict first, then the evidence and the other sections."""
 
 from loganalyst.model import Diagnosis, Fix
 from loganalyst.report.common.html import blocks
 from loganalyst.report.common.html.element import Html, element
-from loganalyst.report.common.wording import clean
+from loganalyst.report.common.wording import clean, shortlist
 from loganalyst.report.diagnosis.document import CauseText, Document, written
 
 SIGN = {"good": "✓", "bad": "✗", "unsure": "?"}
-SPEAKS = {True: ("✓", "for it"), False: ("✗", "against it"), None: ("?", "not known")}
-SHOWN_CONFIG = 200
+SUPPORTS = {True: ("✓", "for it"), False: ("✗", "against it"), None: ("?", "not known")}
+MAX_SETTINGS = 200
 
 
 def verdict(doc: Document) -> Html:
-    """What, why, how sure, what now."""
+    """What happened, why, how sure, and what to do."""
     likely = [c for c in doc.causes if c.likely]
     lead = likely[0] if likely else None
     return element(
@@ -27,7 +27,7 @@ def verdict(doc: Document) -> Html:
         ),
         element("h1", element("span", SIGN[doc.tone], class_="sign", aria_hidden="true"), " ", doc.verdict),
         _sure(doc.sure, lead.basis if lead else "") if doc.sure else None,
-        _what(lead) if lead else _unexplained(doc),
+        _cause_in_short(lead) if lead else _unexplained(doc),
         [_second(c) for c in likely[1:]],
         element("p", [element("span", b, class_="chip") for b in doc.best[:3]]) if doc.tone == "good" else None,
         blocks.rows(doc.told, "told"),
@@ -38,12 +38,11 @@ def verdict(doc: Document) -> Html:
 
 
 def _from(doc: Document) -> Html | None:
-    shown = ", ".join(doc.sources[:3]) + (f" and {len(doc.sources) - 3} more" if len(doc.sources) > 3 else "")
-    return element("span", f"read from {shown}", class_="sources") if shown else None
+    return element("span", f"read from {shortlist(doc.sources, 3)}", class_="sources") if doc.sources else None
 
 
 def _sure(sure: str, basis: str) -> Html:
-    """The confidence in words, and as a bar for the eye."""
+    """The confidence as text and as a bar."""
     digits = "".join(c for c in sure if c.isdecimal())
     bar = [
         element("rect", width="100%", height="8", rx="4", class_="whole"),
@@ -58,7 +57,7 @@ def _sure(sure: str, basis: str) -> Html:
     )
 
 
-def _what(cause: CauseText) -> list[Html | None]:
+def _cause_in_short(cause: CauseText) -> list[Html | None]:
     fix = cause.fixes[0] if cause.fixes else None
     decide = cause.basis.startswith("a guess") and cause.decide
     return [
@@ -75,22 +74,24 @@ def _not_ours(cause: CauseText) -> Html | None:
     """The file of a rule or pattern that is not ours."""
     if not cause.origin:
         return None
-    return element("p", element("b", "Not ours: "), "says ", element("code", cause.origin), class_="origin")
+    return element(
+        "p", element("b", "Not ours: "), "this cause comes from ", element("code", cause.origin), class_="origin"
+    )
 
 
 def _now(fix: Fix) -> Html:
-    """What to do, what that will do, how to see it."""
-    told = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
-    return blocks.terms([(label, words) for label, words in told if words], "now")
+    """The change, its place, its effect, and how to check it."""
+    rows = (("Change", fix.change), ("In", written(fix)), ("Expect", fix.expected_impact), ("Check", fix.verify))
+    return blocks.terms([(label, words) for label, words in rows if words], "now")
 
 
 def _unexplained(doc: Document) -> list[Html | None]:
-    """Without a likely cause: what was seen, what to do with the run, what would decide, what to log."""
+    """Without a likely cause: the symptoms, what to do next, what would decide, and what to log."""
     bad = doc.tone != "good"
-    told = [(doc.advice.label, doc.advice.text)] if doc.advice else []
-    told += [("Decide", "; ".join(doc.decide))] if doc.decide else []
-    told += [("Log next", "; ".join(doc.to_log[:4]))] if bad and doc.to_log and not doc.decide else []
-    return [blocks.bullets(doc.symptoms[:4]) if bad else None, blocks.terms(told, "now") if told else None]
+    rows = [(doc.advice.label, doc.advice.text)] if doc.advice else []
+    rows += [("Decide", "; ".join(doc.decide))] if doc.decide else []
+    rows += [("Log next", "; ".join(doc.to_log[:4]))] if bad and doc.to_log and not doc.decide else []
+    return [blocks.bullets(doc.symptoms[:4]) if bad else None, blocks.terms(rows, "now") if rows else None]
 
 
 def _second(cause: CauseText) -> Html:
@@ -105,7 +106,7 @@ def _second(cause: CauseText) -> Html:
 
 
 def evidence(doc: Document) -> list[Html]:
-    """Every cause in full; then which change to make first, where there are several."""
+    """Every cause in full, then which change to make first if there are several."""
     quick = blocks.table(("Change", "Worth"), [(r.label, r.text) for r in doc.quick_fixes])
     return blocks.present(
         *(_cause(c, i, open_=c.likely or i == 0) for i, c in enumerate(doc.causes)),
@@ -115,7 +116,7 @@ def evidence(doc: Document) -> list[Html]:
 
 
 def baseline(doc: Document) -> list[Html]:
-    """What was changed since the baseline, and where the curves part."""
+    """What was changed since the baseline, and where the curves diverge."""
     return blocks.present(blocks.rows(doc.baseline, "beside"))
 
 
@@ -146,43 +147,44 @@ def _cause(c: CauseText, i: int, *, open_: bool) -> Html:
 
 
 def _items(c: CauseText) -> Html | None:
-    """The evidence, each item with its sign, kind and place (where any has one)."""
+    """The evidence, each item with its sign and kind, and its place if any item has one."""
     placed = any(e.place for e in c.evidence)
     rows = [
-        (_speaks(e.speaks), e.text, e.kind, *([element("code", e.place) if e.place else ""] if placed else []))
+        (_sign(e.supports), e.text, e.kind, *([element("code", e.place) if e.place else ""] if placed else []))
         for e in c.evidence
     ]
-    classes = [{True: "for", False: "against", None: "unknown"}[e.speaks] for e in c.evidence]
+    classes = [{True: "for", False: "against", None: "unknown"}[e.supports] for e in c.evidence]
     return blocks.table(("", "Evidence", "Kind", *(["Where"] if placed else [])), rows, classes)
 
 
-def _speaks(speaks: bool | None) -> tuple[Html, Html]:
-    """A sign for the eye, and its meaning read aloud."""
-    sign, words = SPEAKS[speaks]
+def _sign(supports: bool | None) -> tuple[Html, Html]:
+    """A sign, and its meaning for a screen reader."""
+    sign, words = SUPPORTS[supports]
     return element("span", sign, class_="sign", title=words, aria_hidden="true"), element(
         "span", words, class_="hidden"
     )
 
 
 def _fix(fix: Fix) -> Html:
-    told = (
+    rows = (
         ("Change", fix.change),
         ("Where it is written", written(fix)),
         ("What it will change", fix.expected_impact),
         ("How to verify", fix.verify),
         ("If it does not help", fix.if_not),
     )
-    return element("div", element("h4", "Proposed fix"), blocks.terms([(label, w) for label, w in told if w], "fix"))
+    return element("div", element("h4", "Proposed fix"), blocks.terms([(label, w) for label, w in rows if w], "fix"))
 
 
 def alternatives(doc: Document) -> list[Html]:
-    """What was ruled out, and what no one could say."""
+    """Rivals, causes that were ruled out, and causes that could not be judged."""
     rivals = [(", ".join(n.titles), n.why) for n in doc.ruled_out if n.rival]
     others = [(", ".join(n.titles), n.why) for n in doc.ruled_out if not n.rival]
     judged = [(n.why, ", ".join(n.titles)) for n in doc.not_judged]
     return blocks.present(
         blocks.headed(
-            "Would look just so", blocks.table(("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps])
+            "Would look the same",
+            blocks.table(("Cause", "What would decide"), [(r.label, r.text) for r in doc.perhaps]),
         ),
         blocks.headed("Less likely", blocks.table(("Cause", "Why"), [(r.label, r.text) for r in doc.less_likely])),
         blocks.headed("Would fit what was seen, but ruled out", blocks.table(("Cause", "Why"), rivals)),
@@ -196,7 +198,7 @@ def alternatives(doc: Document) -> list[Html]:
 
 
 def unseen(doc: Document) -> list[Html]:
-    """What was not logged and what that costs; what could not be read."""
+    """What was not logged, what cannot be judged without it, and what could not be read."""
     return blocks.present(
         blocks.bullets(doc.not_logged),
         blocks.section("Log next time", doc.to_log),
@@ -205,7 +207,7 @@ def unseen(doc: Document) -> list[Html]:
 
 
 def run(doc: Document) -> list[Html]:
-    """The run in numbers, its starts, and what is worth knowing of it."""
+    """The run in numbers, notes, and its starts."""
     notes = [(n.label, n.text) for n in doc.notes]
     return blocks.present(
         blocks.rows(doc.facts, "facts"),
@@ -215,12 +217,12 @@ def run(doc: Document) -> list[Html]:
 
 
 def setup(d: Diagnosis, doc: Document) -> list[Html]:
-    """What was trained and how, and the settings that were read."""
+    """The setup of the training, and the settings that were read."""
     rows = [
         (element("code", clean(r["key"], 120)), clean(r["value"], 200), clean(r["origin"] or "", 120))
-        for r in d.run.config.head(SHOWN_CONFIG).iter_rows(named=True)
+        for r in d.run.config.head(MAX_SETTINGS).iter_rows(named=True)
     ]
     more = d.run.config.height - len(rows)
-    title = f"{d.run.config.height} settings" + (f", the first {SHOWN_CONFIG} of them" if more > 0 else "")
+    title = f"{d.run.config.height} settings" + (f", the first {MAX_SETTINGS} of them" if more > 0 else "")
     table = blocks.folded(title, blocks.table(("Setting", "Value", "From"), rows))
     return blocks.present(blocks.rows(doc.setup, "facts"), table)

@@ -1,4 +1,4 @@
-"""The timeline under the curves: every event at its step, with the range it lies in, numbered as in the list."""
+"""The timeline below the curves: every event at its step, with its range, numbered as in the list."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from loganalyst.report.common.html.element import Html, element
 from loganalyst.report.diagnosis.html.axis import Axis, percent
 from loganalyst.report.diagnosis.html.marks import at_step
 
-ROW = 24  # pixels
-NEAR = 0.035  # of the width: two numbers nearer than this stand under each other
-ROWS = 6
+ROW_HEIGHT = 24  # pixels
+MIN_DISTANCE = 0.035  # share of the width; closer events go to different rows
+MAX_ROWS = 6
 
 
 def svg(events: Sequence[TimelineEvent], x: Axis, grid: Html, words: str) -> Html:
-    """The picture; events without a step, or outside of the axis, are in the list alone."""
+    """The picture. Events without a step or outside the axis appear only in the list."""
     rows = _rows(events, x)
-    height = ROW * (max(rows.values(), default=0) + 1) + 6
+    height = ROW_HEIGHT * (max(rows.values(), default=0) + 1) + 6
     return element(
         "svg",
         element("g", grid, class_="ticks"),
@@ -31,26 +31,26 @@ def svg(events: Sequence[TimelineEvent], x: Axis, grid: Html, words: str) -> Htm
 
 
 def height(events: Sequence[TimelineEvent], x: Axis) -> int:
-    """Pixels of the picture; 0 where no event has a place on the axis."""
+    """Height of the picture in pixels; 0 where no event has a place on the axis."""
     rows = _rows(events, x)
-    return ROW * (max(rows.values()) + 1) + 6 if rows else 0
+    return ROW_HEIGHT * (max(rows.values()) + 1) + 6 if rows else 0
 
 
 def _rows(events: Sequence[TimelineEvent], x: Axis) -> dict[int, int]:
-    """The row of each event: the first in which nothing stands near."""
-    ends = [-1.0] * ROWS
+    """The row of each event: the first row with nothing close by."""
+    ends = [-1.0] * MAX_ROWS
     rows: dict[int, int] = {}
     for i, event in sorted(enumerate(events), key=lambda pair: pair[1].step or 0):
         if event.step is None or not x.low <= event.step <= x.high:
             continue
         share = float(x.at(np.array([float(event.step)]))[0])
-        row = next((r for r in range(ROWS) if ends[r] + NEAR <= share), int(np.argmin(ends)))
+        row = next((r for r in range(MAX_ROWS) if ends[r] + MIN_DISTANCE <= share), int(np.argmin(ends)))
         ends[row], rows[i] = share, row
     return rows
 
 
 def _event(i: int, event: TimelineEvent, row: int, x: Axis) -> list[Html]:
-    middle = ROW * row + ROW / 2 + 3
+    middle = ROW_HEIGHT * row + ROW_HEIGHT / 2 + 3
     parts = []
     if event.low is not None and event.high is not None:
         low, high = np.clip(x.at(np.array([event.low, event.high])), 0, 1).tolist()

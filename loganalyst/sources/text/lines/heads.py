@@ -1,48 +1,57 @@
-"""What stands before the words of a line: progress bars, and the heads that loggers and containers write."""
+"""Text before the message of a line: progress bars, and the heads that loggers and containers write."""
 
 import polars as pl
 
-_MARKS = ("%|", "it/s", "s/it", "[=", "[>", "━")  # one of them is in every bar
-_UNIT = r"(?:[mµu]?s(?:/\w+)?\b)?"
-_NUMBER = rf"[-+.:\de]*\d{_UNIT}"
-_METRICS = rf"(?: - (?:[\w ]+: )?{_NUMBER}(?: {_NUMBER})?)*"  # of Keras
-_BAR = (  # the last of the line
+# Every bar contains one of these
+_BAR_MARKS = ("%|", "it/s", "s/it", "[=", "[>", "━")
+_UNIT = r"(?:[mµu]?s(?:/\w+)?\b)?"  # `s`, `ms`, `µs/step`
+_NUMBER = rf"[-+.:\de]*\d{_UNIT}"  # `5s`, `12ms/step`, `0:01:02`, `-0.25`
+# Keras's metrics behind its bar: ` - loss: 0.5 - accuracy: 0.9`
+_METRICS = rf"(?: - (?:[\w ]+: )?{_NUMBER}(?: {_NUMBER})?)*"
+# Everything up to the last bar of a line
+_BAR = (
     r"^.*(?:"
-    r"\d(?:/\d+|[a-z]+) \[\d+:\d\d[^\]]*\](?::|, )?"  # tqdm
-    rf"|\d/\d+ \[[=>.]+\]{_METRICS}"
-    rf"|\d/\d+ [━╸╺─]+(?: {_NUMBER})*{_METRICS}"
+    r"\d(?:/\d+|[a-z]+) \[\d+:\d\d[^\]]*\](?::|, )?"  # tqdm: `5/10 [00:01<00:01, 3.2it/s]`
+    rf"|\d/\d+ \[[=>.]+\]{_METRICS}"  # Keras 2: `5/10 [==>...] - 1s 5ms/step`
+    rf"|\d/\d+ [━╸╺─]+(?: {_NUMBER})*{_METRICS}"  # Keras 3: `5/10 ━━━━── 1s 5ms/step`
     r")"
 )
+# `[2024-05-01 10:00:02,123]`, `05/01/2024 10:00:02`, `05-01 10:00:02`, `May 12 10:00:02`, `10:00:02.5+02:00`
 _STAMP = (
     r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T _-]|[0-9]{2}/[0-9]{2}/[0-9]{4} |[0-9]{2}-[0-9]{2} "
     r"|[A-Z][a-z]{2} [ 0-9][0-9] )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?"
 )
-CONTAINER = rf"{_STAMP}:?(?: std(?:err|out) [FP])? +"  # of a container's log
-_BETWEEN = r"[\s\[\]|:,-]+"
-_PLACE = r"(?:[\w./<>-]+:(?:[\w<>]+:)?\d+|[\w./<>-]+\.py|__\w+__|root)"  # where in the program it was said
+# A container's log: `2024-05-01T10:00:02.5Z stderr F `, `2024-05-01T10:00:02Z `
+CONTAINER = rf"{_STAMP}:?(?: std(?:err|out) [FP])? +"
+_BETWEEN = r"[\s\[\]|:,-]+"  # ` - `, `: `, `] [`
+# Where in the program the message was logged: `train.py:33`, `train.py:main:33`, `train.py`, `__main__`, `root`
+_PLACE = r"(?:[\w./<>-]+:(?:[\w<>]+:)?\d+|[\w./<>-]+\.py|__\w+__|root)"
+# `2024-05-01 10:00:02 - train - ERROR - train.py:33 - `, and the heads that the comments below name
 _HEAD = (
     r"^(?:"
     rf"(?:{_STAMP}(?:{_BETWEEN}[\w./<>:-]+){{0,2}}?{_BETWEEN})?(?:ERROR|CRITICAL|FATAL)\b{_BETWEEN}(?:{_PLACE}{_BETWEEN})?"
     rf"|{CONTAINER}"
-    r"|[EF]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "  # absl, glog
-    r"|[\w.-]+[-_]\d+ +\| "  # docker compose
-    r"|\[std(?:err|out)\] ?"
+    r"|[EF]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] "  # absl, glog: `E0501 10:00:02.123456 77 file.cc:12] `
+    r"|[\w.-]+[-_]\d+ +\| "  # docker compose: `trainer_1  | `
+    r"|\[std(?:err|out)\] ?"  # `[stderr] `
     r")"
 )
 
 
-def behind(text: pl.Series) -> pl.Series:
-    """Each line without the bars before its words; lines that hold none, and bars alone, as they are."""
-    barred = text.str.contains_any(list(_MARKS)).arg_true()
+def without_bars(text: pl.Series) -> pl.Series:
+    """Each line without the progress bars before its message. Lines without a bar, and lines that are only a bar, stay
+    as they are.
+    """
+    barred = text.str.contains_any(list(_BAR_MARKS)).arg_true()
     if not len(barred):
         return text
     lines = text.gather(barred)
-    rest = lines.str.replace(_BAR, "").str.strip_chars_start()
-    return text.clone().scatter(barred, rest.zip_with(rest != "", lines))  # which writes into the series
+    stripped = lines.str.replace(_BAR, "").str.strip_chars_start()
+    return text.clone().scatter(barred, stripped.zip_with(stripped != "", lines))  # `scatter` writes into the series
 
 
-def bare(text: pl.Series) -> pl.Series:
-    """Each line without indent, stamp and level before its words. Of levels only those of errors: what is said as a
-    warning is no error.
+def without_head(text: pl.Series) -> pl.Series:
+    """Each line without indent, stamp and level before its message. Only error levels are removed: a message logged as
+    a warning is no error.
     """
     return text.str.replace(_HEAD, "").str.strip_chars_start()

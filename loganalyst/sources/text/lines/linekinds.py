@@ -1,8 +1,8 @@
-"""Kinds of log lines: a log of millions of lines has few, so each is looked at once.
+"""Kinds of log lines: a log of millions of lines has few kinds, so each kind is examined once.
 
-Lines are of one kind where they are the same but for digits, signs, blanks, bars and the letters of exponents, nan and
-inf. What is told of a kind (a time at a fixed column, a rank's prefix, a table's row) is read from three of its lines;
-that only decides where to look: what is found there is checked line by line.
+Two lines are of one kind if they differ only in digits, signs, blanks, bars and the letters of exponents, nan and inf.
+The properties of a kind (a time at a fixed column, a rank's prefix, a table's row) are read from three of its lines.
+They decide only where to look: what is found there is checked line by line.
 """
 
 from dataclasses import dataclass
@@ -13,28 +13,31 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines import stamps
-from loganalyst.sources.text.lines.loglines import CACHED, Chunk, split
+from loganalyst.sources.text.lines.loglines import Chunk, split
 from loganalyst.sources.text.lines.numberwords import BUSY, NUMERIC, WORTH
 from loganalyst.sources.text.lines.prefixes import described
 from loganalyst.sources.text.metrics import printedtables
+from loganalyst.sources.text.sizes import SIZES
 
-MOST = 20_000  # kinds that are remembered; then all are looked at anew
-OFTEN = 3  # lines of a batch: rarer kinds are looked at only if they hold a word of training, and in each batch anew
-_LOOSE = b"0123456789.+-# =>eEnaifNAIF\t" + bytes(range(128, 256))
-_NONE, _ANYWHERE = -1, -2  # columns of a time: there is none, it is searched for in each line
+MAX_KINDS = 20_000  # kinds that are remembered; then all are forgotten and learned again
+# Rows of a batch. Rarer kinds are examined only if they hold a word of training, and in each batch again.
+MIN_ROWS_OF_KIND = 3
+# Bytes that do not distinguish kinds; non-ASCII bytes are among them because bars are drawn with them
+_IGNORED_BYTES = b"0123456789.+-# =>eEnaifNAIF\t" + bytes(range(128, 256))
+_NONE, _ANYWHERE = -1, -2  # columns of a time: the kind has none; it is searched for in each line
 FLAGS = ("prefixed", "numeric", "busy", "table", "header")
-_REGEX = {"numeric": NUMERIC, "busy": BUSY, "table": printedtables.BLOCK, "header": printedtables.HEADER}
+_FLAG_REGEXES = {"numeric": NUMERIC, "busy": BUSY, "table": printedtables.BLOCK, "header": printedtables.HEADER}
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_NOTHING = np.empty((0, 3), np.int64)
+_NO_SAMPLES = np.empty((0, 3), np.int64)
 
 
 @dataclass(frozen=True)
 class Look:
     """What is known of each row of a batch: its kind (int64, from 0; negative: rare), hash (uint64) and time
-    (datetime64[us]); flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header.
+    (datetime64[us]). Flags (bool): a prefix of rank or node, a number, a loss, a row of a table, a table's header.
     """
 
     kind: NDArray[np.int64]
@@ -44,8 +47,8 @@ class Look:
 
 
 class Kinds:
-    """The kinds met so far. `fresh` has, after `look`, three rows (int64) of each kind that is new, the last ones: one
-    of middle length, a long and a short one. A damaged line is mostly the longest or the shortest.
+    """The kinds met so far. After `look`, `fresh` has three rows (int64) of each new kind, the newest kinds: one of
+    middle length, a long and a short one. A damaged line is mostly the longest or the shortest.
     """
 
     def __init__(self) -> None:
@@ -53,31 +56,31 @@ class Kinds:
 
     def _forget(self) -> None:
         self._keep(np.empty(0, np.uint64), np.empty(0, np.int64))
-        # by kind, and at the end what holds of no kind
+        # by kind; the last element is for rows of no kind
         self.columns = np.array([_NONE])
         self.flags = {name: np.zeros(1, bool) for name in FLAGS}
-        self.fresh = _NOTHING
-        self.passing = np.empty(0, np.int64)  # kinds that were rare: one damaged line may have told of them
+        self.fresh = _NO_SAMPLES
+        self.passing = np.empty(0, np.int64)  # rare kinds: perhaps learned from one damaged line
 
     def _keep(self, hashes: NDArray[np.uint64], ids: NDArray[np.int64]) -> None:
-        """Know these kinds, and no others."""
+        """Remember these kinds, and no others."""
         order = np.argsort(hashes)
         self.hashes, self.ids = hashes[order], ids[order]
-        self.near = np.zeros(1 << 16, np.int64)  # by the low bits of a hash: where it may stand in `hashes`
-        self.near[_low(self.hashes)] = np.arange(len(hashes))
+        self.guess = np.zeros(1 << 16, np.int64)  # by the low bits of a hash: its likely place in `hashes`
+        self.guess[_low(self.hashes)] = np.arange(len(hashes))
 
     def __len__(self) -> int:
-        """How many were told apart; some are known no more."""
+        """The number of kinds met, with those forgotten since."""
         return len(self.columns) - 1
 
     def look(self, chunk: Chunk, hashes: NDArray[np.uint64]) -> Look:
-        """What is known of the rows of a batch, of which `hashes` tell the kinds (`hashed`)."""
-        if len(self) > MOST:
+        """What is known of the rows of a batch; `hashes` identify their kinds (`kind_hashes`)."""
+        if len(self) > MAX_KINDS:
             self._forget()
         if len(self.passing):
             lasting = ~np.isin(self.ids, self.passing)
             self._keep(self.hashes[lasting], self.ids[lasting])
-        self.fresh, self.passing = _NOTHING, np.empty(0, np.int64)
+        self.fresh, self.passing = _NO_SAMPLES, np.empty(0, np.int64)
         kind = self._find(hashes)
         rare = unknown = np.flatnonzero(kind < 0)
         if len(unknown):
@@ -88,7 +91,7 @@ class Kinds:
         if len(rare):
             text = chunk.some(rare)
             time[rare] = stamps.times(text)
-            for name, mask in _told(text).items():
+            for name, mask in _flags_of(text).items():
                 flags[name][rare] = mask
         return Look(kind, hashes, time, flags)
 
@@ -96,7 +99,7 @@ class Kinds:
         """The kind of each hash, -1 where it is not known."""
         if not len(self.hashes):
             return np.full(len(hashes), -1)
-        at = self.near[_low(hashes)]
+        at = self.guess[_low(hashes)]
         others = np.flatnonzero(self.hashes[at] != hashes)
         kind = self.ids[at]
         if len(others):
@@ -106,29 +109,29 @@ class Kinds:
         return kind
 
     def _learn(self, chunk: Chunk, hashes: NDArray[np.uint64], rows: Rows) -> Rows:
-        """Remember the kinds of the given rows; those of kinds that are too rare are given back."""
+        """Remember the kinds of the given rows; return the rows whose kinds are too rare."""
         rows = rows[np.argsort(np.diff(chunk.starts)[rows], kind="stable")]
         keys, which, count = np.unique(hashes[rows], return_inverse=True, return_counts=True)
         short = np.cumsum(count) - count
         alike = rows[np.argsort(which, kind="stable")]
-        seldom = np.flatnonzero(count < OFTEN)
-        worth = chunk.some(alike[short[seldom]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
-        kept = count >= OFTEN
-        kept[seldom] = worth.str.contains(WORTH).to_numpy()
-        self.passing = len(self) + np.flatnonzero(count[kept] < OFTEN)
+        rare = np.flatnonzero(count < MIN_ROWS_OF_KIND)
+        lowered = chunk.some(alike[short[rare]]).str.to_lowercase().str.replace_all("_", " ", literal=True)
+        kept = count >= MIN_ROWS_OF_KIND
+        kept[rare] = lowered.str.contains(WORTH).to_numpy()
+        self.passing = len(self) + np.flatnonzero(count[kept] < MIN_ROWS_OF_KIND)
         samples = np.stack([short + count // 2, short + count - 1, short], axis=1)
         self._add(chunk, keys[kept], alike[samples[kept]])
         return np.sort(rows[~kept[which]])
 
     def _add(self, chunk: Chunk, keys: NDArray[np.uint64], samples: Rows) -> None:
-        """Remember kinds, of each of which there are some rows."""
+        """Remember kinds; `samples` has some rows of each."""
         ids = len(self) + np.arange(len(keys))
         self._keep(np.concatenate([self.hashes, keys]), np.concatenate([self.ids, ids]))
         texts = chunk.some(samples.ravel())
         columns = _stamp_columns(texts).reshape(samples.shape)
-        told = np.argmax(columns != _NONE, axis=1)  # the first that has a time
-        self.columns = _extended(self.columns, columns[np.arange(len(keys)), told])
-        for name, flags in _told(texts).items():
+        first_stamped = np.argmax(columns != _NONE, axis=1)  # the first sample that has a time
+        self.columns = _extended(self.columns, columns[np.arange(len(keys)), first_stamped])
+        for name, flags in _flags_of(texts).items():
             self.flags[name] = _extended(self.flags[name], np.any(flags.reshape(samples.shape), axis=1))
         self.fresh = samples
 
@@ -145,29 +148,30 @@ class Kinds:
 
 
 def _stamp_columns(lines: pl.Series) -> NDArray[np.int64]:
-    """Where the time of each line begins, _NONE or _ANYWHERE."""
+    """The column where the time of each line begins, _NONE or _ANYWHERE."""
     stamped = ~np.isnat(stamps.times(lines))
     found = [stamps.column(line) if has else _NONE for line, has in zip(lines, stamped.tolist(), strict=True)]
     return np.array([_ANYWHERE if column is None else column for column in found], np.int64)
 
 
 def _low(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The low 16 bits of each hash."""
     return hashes & np.uint64(0xFFFF)
 
 
 def _extended(known: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
-    """With `more` before the last one."""
+    """`known` with `more` before its last element."""
     return np.concatenate([known[:-1], more, known[-1:]])
 
 
-def hashed(data: bytes) -> NDArray[np.uint64]:
+def kind_hashes(data: bytes, cache: int = SIZES.cache) -> NDArray[np.uint64]:
     """A hash of the kind of each line of `data`."""
-    parts = (data[k : k + CACHED].translate(None, _LOOSE) for k in range(0, len(data), CACHED))
+    parts = (data[k : k + cache].translate(None, _IGNORED_BYTES) for k in range(0, len(data), cache))
     return split(b"".join(parts)).hash().to_numpy()
 
 
-def _told(text: pl.Series) -> dict[str, Mask]:
+def _flags_of(text: pl.Series) -> dict[str, Mask]:
     """The flags of some lines."""
-    body = {name: pl.col("body").str.contains(regex) for name, regex in _REGEX.items()}
+    body = {name: pl.col("body").str.contains(regex) for name, regex in _FLAG_REGEXES.items()}
     flags = described(text).select_seq(prefixed=pl.col("prefix") != "", **body)
     return {name: flags[name].to_numpy() for name in FLAGS}

@@ -1,6 +1,6 @@
-"""What a log's lines measure, as arrays: records (one a line or block with numbers) and the points that are in them.
+"""The numbers of a log as arrays: records (one a line or block with numbers) and their points.
 
-Arrays are cut, joined and put aside without any query. NaN stands for a counter that is not there.
+Arrays are cut, joined and stored without queries. NaN is a counter that is missing.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = -1  # code of the series of a record without metrics
+NONE = -1  # series code of a record without metrics
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 
 class Table:
-    """Columns (arrays of one length) that are taken and joined row by row."""
+    """Columns (arrays of one length) that are selected and joined row by row."""
 
     def columns(self) -> list[NDArray[Any]]:
         """The arrays in the order of the fields."""
@@ -58,7 +58,7 @@ class Records(Table):
 
 @dataclass(frozen=True)
 class Points(Table):
-    """row: that of the record; metric: its code; the value; number and time of the line it stands on."""
+    """row: the record's row; metric: its code; the value; line and time: of the line that holds the number."""
 
     row: Integers
     metric: NDArray[np.uint32]
@@ -69,8 +69,8 @@ class Points(Table):
 
 @dataclass(frozen=True)
 class Counted(Table):
-    """Records that know their epoch. `i` is the step (where `stepped`) or counter, `own`: there is an epoch,
-    `refreshed`: the next of the same step overwrites it.
+    """Records with known epochs. `i` is the step (where `stepped`) or counter; `has_epoch`: there is an epoch;
+    `refreshed`: the next record of the same step overwrites it.
     """
 
     row: Integers
@@ -79,7 +79,7 @@ class Counted(Table):
     keras: Mask
     held_out: Mask
     stepped: Mask
-    own: Mask
+    has_epoch: Mask
     refreshed: Mask
     total: Floats
     i: Floats
@@ -88,8 +88,8 @@ class Counted(Table):
 
 @dataclass(frozen=True)
 class Grouping:
-    """Rows by group: `order` has those of the first group, then those of the second, each in order; `starts` is where
-    in `order` the groups begin, `keys` what they are.
+    """Rows by group. `order` has the rows of the first group, then those of the second, each in order; `starts` has the
+    place in `order` where each group begins; `keys` identifies the groups.
     """
 
     order: Integers
@@ -97,11 +97,11 @@ class Grouping:
     keys: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, one: NDArray[Any], two: NDArray[Any]) -> "Grouping":
-        """The groups of rows with the same two whole numbers (`two` at least -1); the group met first is the first."""
-        if not len(one):
+    def by(cls, first: NDArray[Any], second: NDArray[Any]) -> "Grouping":
+        """The groups of rows with the same two whole numbers (`two` at least -1), in the order they are met."""
+        if not len(first):
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), [])
-        key, low, width = _keys(one, two)
+        key, low, width = _keys(first, second)
         order = np.argsort(key, kind="stable")
         key = key[order]
         starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
@@ -109,23 +109,23 @@ class Grouping:
 
     @property
     def sizes(self) -> Integers:
-        """Rows of each group."""
+        """The number of rows of each group."""
         return np.diff(self.starts, append=len(self.order))
 
     def spread(self, values: Sequence[Any] | NDArray[Any], dtype: type = np.float64) -> NDArray[Any]:
-        """What holds of each group, for its rows in order; None is NaN."""
+        """A value for each group, repeated for its rows in `order`; None is NaN."""
         return np.repeat(np.array(values, dtype), self.sizes)
 
     def rows(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values in the order of the groups, in that of the rows."""
+        """Values in `order`, put back into the order of the rows."""
         out = np.empty_like(values)
         out[self.order] = values
         return out
 
 
-def counted(one: NDArray[Any], two: NDArray[Any]) -> dict[tuple[int, int], int]:
-    """How many rows each group has, as `Grouping.of` groups them."""
-    key, low, width = _keys(one, two)
+def counted(first: NDArray[Any], second: NDArray[Any]) -> dict[tuple[int, int], int]:
+    """The number of rows of each group, as `Grouping.by` groups them."""
+    key, low, width = _keys(first, second)
     if key.dtype == np.uint16:
         count = np.bincount(key)
         found = np.flatnonzero(count)
@@ -135,12 +135,12 @@ def counted(one: NDArray[Any], two: NDArray[Any]) -> dict[tuple[int, int], int]:
     return dict(zip(_pairs(found, low, width), count.tolist(), strict=True))
 
 
-def _keys(one: NDArray[Any], two: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
-    """One number for two; in 16 bits where that is enough: those are sorted by counting."""
-    low, width = int(one.min()), int(two.max()) + 2
-    if (int(one.max()) - low + 1) * width <= 1 << 16:
-        return (one - low).astype(np.uint16) * np.uint16(width) + two.astype(np.uint16) + np.uint16(1), low, width
-    return (one.astype(np.int64) - low) * width + (two.astype(np.int64) + 1), low, width
+def _keys(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], int, int]:
+    """One number for two; in 16 bits where that suffices, because numpy sorts those by counting."""
+    low, width = int(first.min()), int(second.max()) + 2
+    if (int(first.max()) - low + 1) * width <= 1 << 16:
+        return (first - low).astype(np.uint16) * np.uint16(width) + second.astype(np.uint16) + np.uint16(1), low, width
+    return (first.astype(np.int64) - low) * width + (second.astype(np.int64) + 1), low, width
 
 
 def _pairs(keys: NDArray[Any], low: int, width: int) -> list[tuple[int, int]]:
@@ -148,14 +148,14 @@ def _pairs(keys: NDArray[Any], low: int, width: int) -> list[tuple[int, int]]:
 
 
 def filled(values: Floats, session: Integers, before: Floats | float) -> Floats:
-    """Where there is no value the last one of the same session; `before` (of each row) where there is none yet."""
+    """Missing values replaced by the last one of the same session, or by `before` (of each row) where there is none."""
     known = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
     same = (known >= 0) & (session[known] == session)
     return np.where(same, values[known], before)
 
 
 def changes(*columns: NDArray[Any]) -> Mask:
-    """Where any column is another than in the row before; the first row is. NaN is like NaN."""
+    """Where any column differs from the row before; true for the first row. NaN equals NaN."""
     changed = np.zeros(len(columns[0]), bool)
     changed[:1] = True
     for column in columns:

@@ -1,6 +1,6 @@
-"""The words and marks by which printed numbers are told apart: positions, results, settings, what is never a metric.
+"""Words and marks that classify printed numbers: positions, results, settings, and numbers that are never metrics.
 
-The patterns are for names in lower case with blanks for `_` and `-`; all are linear in what they read.
+The regexes are for names in lower case with blanks for `_` and `-`; all take linear time.
 """
 
 import re
@@ -8,17 +8,19 @@ import re
 SLOT = "\x00"  # a number
 CLOCK = "\x01"  # a date or a time of day
 JOIN = "\x02"  # a blank after which nan is a word, not a value ("number of nan iterations")
-BAR = "\x03"  # a progress bar before its counter
-KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch
+BAR = "\x03"  # a progress bar before its counter: `%|███|` of tqdm
+KERAS = "\x04"  # a progress bar after its counter, with averages over the epoch: `5/10 [==>..]`
 
+# `epoch`, `train epoch`, `epoch idx`, `ep.`, `轮`, `época`
 EPOCH = re.compile(
     r"^(?:.* )?(?:epoch|ep|轮次?|轮数|エポック|에포크|epoche|[eé]poca|époque)(?: (?:num|no|number|id|idx|index))?\.?$"
 )
+# `step`, `global step`, `train/step`, `iter num`, `num updates`, `steps`
 STEP = re.compile(
     r"^(?:.*? |[a-z]*/)??(global step|num updates|nupdate|iteration|iter|step|timestep|total timesteps|itr|it|batch|"
     r"minibatch|batch idx|update|episode|game|round|frame|generation)s?(?: (?:num|no|number|id|idx|index))?\.?$"
 )
-# of several positions on a line the first of these counts; a counter within an epoch comes after them
+# Of several positions on a line the first of these counts; a counter within an epoch comes after them
 ORDER = (
     "global step",
     "num updates",
@@ -33,44 +35,55 @@ ORDER = (
     "s",
 )
 RANK: tuple[str, ...] = (*ORDER, "episode", "game", "round", "frame", "generation", "[")
+# `steps per epoch`, `max steps`, `warmup steps`, `best epoch`: settings and counts, not positions
 NOT_POSITION = re.compile(
     r"\b(?:per|every|max|num (?!updates)|number of|total(?! timesteps)|warm ?up|save|log|best|time|skipped|start|ms|s|"
     r"accumulation|for|after(?! epochs?$)|episode(?= steps$))\b"
 )
 
+# Names that may be results: `lr`, `grad norm`, `score`. They count where the line has a position or a result.
 WEAK = re.compile(r"\b(?:lr|learning rate|\w*norm|grad|gradient|error|score|ap|precision|return|time)\b")
-# words of results, and of settings that only carry such a word (for lower case)
+# Words of results, for lower case: `train loss`, `val accuracy`, `损失`, `acc1`, `map50`, `rouge1`
 RESULT = (
     r"损失|損失|손실|准确率|准确度|正确率|精度|정확도|p[eé]rdida|verlust|exactitud|genauigkeit|acur[aá]cia|\b(?:perda|perte)\b|"
     r"loss|accura|perplexity|reward|entropy|recall|grad ?norm|\bf1|\ba[pr]@|"
     r"\b(?:acc[0-9]?|ppl|nll|elbo|kld?|bpb|bpc|objective|bleu|auc|auroc|map[0-9]*|m?iou|psnr|ssim|fid|r2|r?mse|mae|wer|cer|dice|rouge[a-z0-9]?|mrr|ndcg|mcc)\b"
 )
+# Words of settings that may contain a word of results: `loss weight`, `reward scale`, `accuracy threshold`
 SETTING = (
     r"\b(?:weights?|coefs?|coeff|coefficient|alpha|beta|gamma|lambda|scaler?|smoothing|type|fn|func|name|file|path|dir|"
     r"functions?(?: [a-km-z]\w*|$)|max|min|num|number|n|size|steps?|every|interval|freq|warm ?up|decay|clip|threshold|"
     r"target|init|models?|head|layers?|dim|patience|delta|window|chunk|batch|bits|code|seed|version|id|line|location|"
     r"params|parameters|using|use|with|for|from)\b"
 )
-# what makes a line worth a look that is printed once or twice; the last one is darknet's
+# A line with one of these is examined even if it is printed only once or twice: `epoch`, `loss`; the last is darknet's
+# `0.5, 0.6 avg loss, 0.001 rate,`
 WORTH = RESULT + r"|epoch|\bep\b|iou=|\bavg(?: loss)?, [-+.\w]+ rate,"
-NUMERIC = r"[0-9]|(?i:nan|inf)"
-BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"
+NUMERIC = r"[0-9]|(?i:nan|inf)"  # a digit, `nan` or `inf`
+BUSY = r"(?i)loss\S{0,3}[\s:=]+[-+(\[]?[0-9]"  # `loss: 0.5`, `Loss = -3`, `loss_g=(1`: the program trains
 STRONG, CONFIGURED = re.compile(RESULT), re.compile(SETTING)
+# Names of numbers that are never metrics: `pid`, `world size`, `eta`, `x`, `s/it`, a URL, `train.py`
 NEVER = re.compile(
     r"^(?:v num|version|seed|pid|rank|local rank|world size|port|job|jobid|id|gpus?|node|line|errno|exitcode|exit code|"
     r"code|signal|eta|wall|date|run|trial|fold|\w|[xyz] [a-z]|(?:ms|s)/(?:it|step))$|https?|\\|\.py\b|\.\w{2,4}$"
 )
+# `train loss`, `val acc`; the group is a word for held-out data
 SPLIT = re.compile(r"\b(?:train|training|(test|testing|val|valid|validation|eval|evaluation|dev))\b")
+# A line about held-out data: `Validation: `, `[val] `, `Test set: `, `| valid | epoch 3`; wav2letter's `CV Batch 3`
 EVALUATION = re.compile(
     rf"(?:^|[\[|({CLOCK}{SLOT}]|\s-)\s*(test|testing|val|valid|validation|validate|validating|eval|evaluation|evaluating|dev)\b"
     rf"(?:\s(?:set|results?|metrics))?(?:\s?[:\])|]|\s-|\s?\[|\s(?:epoch|step|iter))|\b(?-i:CV Batch )",
     re.IGNORECASE,
 )
+# `[train] loss=2, [valid] loss=3`
 SECTION = re.compile(r"\[(train|training|test|testing|val|valid|validation|eval|evaluation|dev)\]", re.IGNORECASE)
+# `end of epoch 3`, `saving epoch 3`: such a line opens no epoch
 CLOSING = re.compile(r"\b(?:end|sav|finish|complet|done|best)", re.IGNORECASE)
+# Words that a metric's name at the end of a sentence may have: `average` and `train_loss` in `the average train_loss`
 WORDS = re.compile(
     r"^(?:train|training|test|val|valid|validation|eval|evaluation|avg|average|mean|running|total|best|final|top\S*|"
     r"learning|rate|grad|gradient|norm|smoothed|epoch|batch|\S*(?:loss|acc|accuracy|ppl|perplexity|reward|score|error)\S*)$",
     re.IGNORECASE,
 )
+# words of sentences, such as `the`; names of metrics have none
 PROSE = re.compile(r"\b(?:the|a|an|at|in|on|to|and|with|from|than|by|for|if|has|have|will|be)\b", re.IGNORECASE)

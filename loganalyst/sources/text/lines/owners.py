@@ -1,4 +1,4 @@
-"""Whose line it is: the rank and the node that a log's name and folder, or a line's own words, tell."""
+"""The rank and node that wrote a line: from the log's name and folder, or from the line's own words."""
 
 import re
 from collections import Counter
@@ -11,40 +11,44 @@ from loganalyst.opening import opened
 
 # `rank3.log`, `log_rank_3.txt`, `worker-3.err`; PaddlePaddle's `workerlog.3`
 _RANK = re.compile(r"(?:^|[-_.])(?:global)?[-_]?(?:rank|worker(?:log\.)?|proc)[-_.]?(\d{1,5})(?=$|[-_.])", re.I)
-_SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")
-# `train_4711_3.out` is of an array's third task, or of the third task of one job's step (SLURM's %t): its lines tell
+_SUBMITIT = re.compile(r"\d{3,}(?:_\d+)?_(\d{1,5})_log\.(?:out|err)")  # submitit: `4711_3_log.out`
+# `train_4711_3.out`: the third task of an array, or of one job's step (SLURM's %t); its lines decide which
 _TASK = re.compile(r"(?:^|[-_.])\d{3,}_(\d{1,5})\.(?:out|err|log|txt)")
-_SAYS = re.compile(rb"(?i)(?<![a-z])(?:global[ _]?)?rank[ :=_#]{0,2}(\d{1,5})(?!\d)")
-_HEAD = 1 << 16  # bytes of a log that tell whose it is
-_MOSTLY = 0.9  # of the ranks that a log tells of, so many are its own
-_ASKED = 6  # logs of a job, two of a rank
+# `rank 3`, `global_rank: 3`, `Rank=3`, `rank #3`
+_RANK_IN_TEXT = re.compile(rb"(?i)(?<![a-z])(?:global[ _]?)?rank[ :=_#]{0,2}(\d{1,5})(?!\d)")
+_HEAD_BYTES = 1 << 16  # bytes of a log that are searched for the names of ranks
+_MIN_OWN_SHARE = 0.9  # a log belongs to a rank if more than this share of the ranks it names are that rank
+_MAX_LOGS_READ = 6  # logs of a job whose first lines are read
 _ATTEMPT = re.compile(r"attempt_\d+")  # torchrun's folders: attempt_0/3/stderr.log
-# `slurm-77-gpu07.out`, `train.node-3.log`: what ends in a number and is no word of logs
+# `slurm-77-gpu07.out`, `train.node-3.log`: a word that ends in a number and is not a usual word of logs
 _NODE = re.compile(
     r"(?:slurm|job)[-_]\d+(?:[-_.]\d+)?[-_.]([A-Za-z][A-Za-z\d-]*\d)(?=$|[-_.])|(?:^|[-_.])((?:node|host)[-_]?\d+)(?=$|[-_.])"
 )
+# `rank3`, `worker-2`, `step_7`, `gpu-0`: these name no node
 _NO_NODE = re.compile(r"(?i)(?:rank|worker|proc|process|task|local|global|attempt|step|part)[-_]?\d+|gpu[-_]?\d")
 
-# in the text of a line: NCCL's watchdog, torchrun, the old launcher, torch's spawn; NCCL's `host:pid:thread [device]`,
-# slurmstepd
-_SAID_RANK = (
+# In the text of a line: `[Rank 3] Watchdog` (NCCL), `local_rank: 3 (pid` (torchrun), `--local_rank=3` (old launcher),
+# `process 3 terminated with signal` (torch's spawn), `gpu07:77:99 [3] ` (NCCL's host:pid:thread [device])
+_NAMED_RANK = (
     r"\bRank (\d+)\]|local_rank: (\d+) \(pid|--local[-_]rank[= ](\d+)|\bprocess (\d+) terminated with (?:signal|exit)"
     r"|^\S+?:\d+:\d+ \[(\d+)\] "
 )
-# (a container is called by twelve hexadecimal digits, a time of day begins with two)
-_SAID_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
-_SAYING = (
+# `slurmstepd-gpu07: `, `gpu07:77:99 [3] `. A container is named by twelve hexadecimal digits; a time of day begins with
+# two.
+_NAMED_NODE = r"^slurmstepd-([^\s:]+): |^([A-Za-z][\w.-]*|[0-9a-f]{12}):\d+:\d+ \[\d+\] "
+# Every such line contains one of these
+_NAMING_WORDS = (
     "Rank ",
     "local_rank: ",
     "--local",
     " terminated with ",
     "slurmstepd-",
     " [",
-)  # one of these is in every such line
+)
 
 
 def of_file(path: Path) -> tuple[int | None, str | None]:
-    """Rank and node that wrote the file, as its name or its folder says; None where neither does."""
+    """Rank and node that wrote the file, by its name or folder; None where neither names one."""
     name = path.name
     rank = _RANK.search(name.rpartition(".")[0] or name) or _RANK.search(name) or _RANK.fullmatch(path.parent.name)
     rank = rank or _SUBMITIT.fullmatch(name)
@@ -54,44 +58,48 @@ def of_file(path: Path) -> tuple[int | None, str | None]:
 
 
 def of_task(path: Path) -> int | None:
-    """The rank whose log this is where its name ends in the number of a task and its first lines tell of that rank
-    only; None where they do not, or the file cannot be read.
+    """The rank that wrote the file, if its name ends in a task number and its first lines name mostly that rank. None
+    where they do not, or the file cannot be read.
     """
     number = _TASK.search(path.name)
-    told = _ranks(path) if number else None
-    return int(number[1]) if number and told and _only(int(number[1]), told) else None
+    counts = _rank_counts(path) if number else None
+    return int(number[1]) if number and counts and _is_mostly(int(number[1]), counts) else None
 
 
-def tasks(logs: Sequence[Path]) -> bool:
-    """Whether logs that are named like those of an array are of the ranks of one job: those after the first say so."""
+def are_ranks_of_one_job(logs: Sequence[Path]) -> bool:
+    """Whether logs that are named like those of an array belong to the ranks of one job: the first lines of all but the
+    first log decide.
+    """
     named = [(log, hit) for log in logs if (hit := _TASK.search(log.name))]
     if len(named) < len(logs) or len({log.name[: hit.start(1)] for log, hit in named}) != 1:
         return False
-    later = [(log, rank) for log, hit in named if (rank := int(hit[1]))][:_ASKED]
-    told = [_only(rank, ranks) for log, rank in later if (ranks := _ranks(log))]
-    return bool(told) and all(told)
+    later = [(log, rank) for log, hit in named if (rank := int(hit[1]))][:_MAX_LOGS_READ]
+    agree = [_is_mostly(rank, counts) for log, rank in later if (counts := _rank_counts(log))]
+    return bool(agree) and all(agree)
 
 
-def _ranks(path: Path) -> "Counter[int]":
-    """How often the first lines of a log name which rank."""
+def _rank_counts(path: Path) -> "Counter[int]":
+    """How often the first lines of a log name each rank."""
     try:
         with opened(path) as file:
-            return Counter(map(int, _SAYS.findall(file.read(_HEAD))))
+            return Counter(map(int, _RANK_IN_TEXT.findall(file.read(_HEAD_BYTES))))
     except OSError:
         return Counter()
 
 
-def _only(rank: int, told: "Counter[int]") -> bool:
-    return told[rank] > _MOSTLY * told.total()
+def _is_mostly(rank: int, counts: "Counter[int]") -> bool:
+    """Whether nearly all lines name this rank."""
+    return counts[rank] > _MIN_OWN_SHARE * counts.total()
 
 
-def said(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
+def named(body: pl.Series) -> tuple[pl.Expr, pl.Expr]:
     """Rank (Int64) and node (String) that each line names in its own text, NULL where it names none."""
-    if not body.str.contains_any([*_SAYING]).any():
+    if not body.str.contains_any([*_NAMING_WORDS]).any():
         return pl.lit(None, pl.Int64), pl.lit(None, pl.String)
     text = pl.lit(body)
-    return _first(text, _SAID_RANK, 5).cast(pl.Int64, strict=False), _first(text, _SAID_NODE, 2)
+    return _first_group(text, _NAMED_RANK, 5).cast(pl.Int64, strict=False), _first_group(text, _NAMED_NODE, 2)
 
 
-def _first(body: pl.Expr, regex: str, groups: int) -> pl.Expr:
+def _first_group(body: pl.Expr, regex: str, groups: int) -> pl.Expr:
+    """The first group of the regex that took part."""
     return pl.coalesce(body.str.extract(regex, k) for k in range(1, groups + 1))

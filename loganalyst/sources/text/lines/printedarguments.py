@@ -1,4 +1,4 @@
-"""Arguments a program printed at its start: `Namespace(...)` and the environment of a SLURM job."""
+"""Arguments that a program printed at its start: `Namespace(...)` and the environment of a SLURM job."""
 
 import polars as pl
 
@@ -7,18 +7,20 @@ from loganalyst.sources.config.pythoncode import keywords
 from loganalyst.sources.text.lines.prefixes import described
 
 CALL, ENVIRONMENT = "Namespace(", "SLURM_"
-LONGEST = 20_000  # characters of a Namespace that are looked at
+MAX_CALLS = 20  # of a batch
+MAX_CALL_CHARS = 20_000  # characters of a Namespace that are read
+# `SLURM_JOB_ID=77`, `export SLURM_NTASKS="8"`, `declare -x SLURM_NNODES="2"`
 _ENVIRONMENT = r"^(?:export |declare -x )?(SLURM_[A-Z_]+)=[\"']?([^\"'\n]*)"
 
 
 def arguments(text: pl.Series, origin: str) -> pl.DataFrame:
-    """The `config` rows found in the lines `text` (String), those in which CALL or ENVIRONMENT stands."""
+    """The `config` rows of the lines `text` (String), each of which contains CALL or ENVIRONMENT."""
     if not len(text):
         return table("config")
     keys, values = [], []
     text = described(text)["body"]
-    for call in text.filter(text.str.contains(CALL, literal=True)).head(20):
-        for key, value in keywords(call[call.index(CALL) :][:LONGEST]) or []:
+    for call in text.filter(text.str.contains(CALL, literal=True)).head(MAX_CALLS):
+        for key, value in keywords(call[call.index(CALL) :][:MAX_CALL_CHARS]) or []:
             keys.append(key)
             values.append(value)
     slurm = text.filter(text.str.starts_with(ENVIRONMENT) | text.str.contains(f"x {ENVIRONMENT}", literal=True))

@@ -1,4 +1,4 @@
-"""Tables that wait: in memory while they are small, in a temporary file beyond."""
+"""Tables that wait: in memory while they are small, else in a temporary file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -8,26 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loganalyst.sources.text.lines.numberrecords import Counted, Points
-
-HELD = 4 << 20  # bytes in memory
+from loganalyst.sources.text.sizes import SIZES
 
 Block = tuple[Counted, Points]
 
 
 class Spool:
-    """Keeps blocks in order; what is above HELD bytes lies in a temporary file, array behind array."""
+    """Keeps blocks in order. Above `most` bytes they go to a temporary file, array after array."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = SIZES.waiting) -> None:
+        self.most = most
         self.held: list[Block] = []
         self.size = 0
         self.file: IO[bytes] | None = None
         self.written: list[list[tuple[int, list[np.dtype[Any]]]]] = []  # each block's tables: rows, columns
 
     def add(self, block: Block) -> None:
-        """Keep one block more."""
+        """Keep one more block."""
         self.held.append(block)
         self.size += sum(column.nbytes for table in block for column in table.columns())
-        if self.size > HELD:
+        if self.size > self.most:
             self._write()
 
     def __iter__(self) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Steps of lines that tell but a part of an epoch: from the progress bar that they were printed over.
+"""Steps of lines that print only a part of an epoch: from the progress bar that they were printed over.
 
 The Trainer of transformers prints `{'loss': 2.1, 'epoch': 0.08}` over the bar `| 10/375 [` of the whole training.
 """
@@ -12,15 +12,15 @@ import polars as pl
 from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Records
 
-BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["
-NEAR = 3  # rows back on the same line: the bar, and the blanks that hid it
-SAME = 0.05  # of the pace, by which it may be off: a bar is drawn a little late, an epoch rounded
-MOST = 100  # numbers of epochs that are tried on either side
+BAR = r"\|\s*([0-9]{1,12})/([0-9]{1,12}) \["  # `| 10/375 [` of tqdm
+MAX_ROWS_BACK = 3  # rows back on the same line: the bar, and the blanks that erased it
+PACE_TOLERANCE = 0.05  # tolerance of the pace: a bar is drawn a little late, an epoch is rounded
+MAX_EPOCHS_TRIED = 100  # numbers of epochs that are tried on either side
 
 
 class Pace(NamedTuple):
-    """The steps of a bar in all, and those it showed (`bar`) when `epoch` was printed: of the last line printed over
-    the longest bar of a session.
+    """The total steps of a bar, and the steps it showed (`bar`) when `epoch` was printed: for the last line over the
+    longest bar of a session.
     """
 
     total: float
@@ -28,21 +28,21 @@ class Pace(NamedTuple):
     bar: float
 
     def steps(self) -> float:
-        """Steps an epoch: a whole number that makes the total a whole number of epochs, if one is near."""
+        """Steps per epoch: a divisor of the total, if one is close, so that there are whole epochs."""
         pace = self.bar / self.epoch
         epochs = round(self.total / pace)
-        off = min(int(SAME * epochs) + 1, MOST)
+        off = min(int(PACE_TOLERANCE * epochs) + 1, MAX_EPOCHS_TRIED)
         whole = [self.total / n for n in range(max(epochs - off, 1), epochs + off + 1) if self.total % n == 0]
-        near = min(whole, key=lambda steps: abs(steps - pace), default=pace)
-        return near if abs(near - pace) <= SAME * pace else pace
+        closest = min(whole, key=lambda steps: abs(steps - pace), default=pace)
+        return closest if abs(closest - pace) <= PACE_TOLERANCE * pace else pace
 
 
-def beside(chunk: Chunk, records: Records, first: int) -> dict[int, Pace]:
-    """The pace of each session of a batch whose first row has the number `first`; of those that tell it."""
+def paces(chunk: Chunk, records: Records, first: int) -> dict[int, Pace]:
+    """The pace of each session of a batch that shows one; `first` is the number of the batch's first row."""
     alone = np.isnan(records.step) & np.isnan(records.batch) & (records.epoch > 0) & ~records.held_out & ~records.header
     rows = records.row[alone] - first
     bar = pl.DataFrame({"at": np.arange(0), "bar": np.empty(0), "total": np.empty(0)})
-    for back in range(1, NEAR + 1):
+    for back in range(1, MAX_ROWS_BACK + 1):
         at = np.flatnonzero(chunk.line[np.maximum(rows - back, 0)] == chunk.line[rows])
         at = np.setdiff1d(at[rows[at] >= back], bar["at"].to_numpy())
         if len(at):
@@ -50,13 +50,13 @@ def beside(chunk: Chunk, records: Records, first: int) -> dict[int, Pace]:
             numbers = (text.str.extract(BAR, k).cast(pl.Float64).alias(name) for k, name in ((1, "bar"), (2, "total")))
             bar = pl.concat([bar, pl.DataFrame([pl.Series("at", at), *numbers]).drop_nulls()])
     at = bar["at"].to_numpy()
-    told = bar.with_columns(
+    shown = bar.with_columns(
         pl.Series("session", records.session[alone][at]), pl.Series("epoch", records.epoch[alone][at])
     )
-    last = told.filter(pl.col("bar") > 0).sort("total", "epoch", "bar").unique("session", keep="last")
+    last = shown.filter(pl.col("bar") > 0).sort("total", "epoch", "bar").unique("session", keep="last")
     return {session: Pace(*pace) for session, *pace in last.select("session", "total", "epoch", "bar").iter_rows()}
 
 
-def longest(one: Mapping[int, Pace], two: Mapping[int, Pace]) -> dict[int, Pace]:
-    """Of each session the pace told last of its longest bar."""
-    return {**one, **{session: max(pace, one.get(session, pace)) for session, pace in two.items()}}
+def longest(earlier: Mapping[int, Pace], later: Mapping[int, Pace]) -> dict[int, Pace]:
+    """For each session the last pace of its longest bar."""
+    return {**earlier, **{session: max(pace, earlier.get(session, pace)) for session, pace in later.items()}}

@@ -1,6 +1,6 @@
-"""The form of a log line: its text with every number replaced by a slot, and the regex that finds its like.
+"""The form of a log line: its text with every number replaced by a slot, and the regex that matches similar lines.
 
-A form is read once (`lineshapes`); the lines that have it are then taken apart by one linear regex, their numbers
+A form is interpreted once (`lineshapes`). One linear regex then parses all lines that have it, their numbers
 column-wise.
 """
 
@@ -19,59 +19,66 @@ from loganalyst.sources.text.metrics import digitcolumns as columns
 from loganalyst.sources.text.metrics import lineshapes
 from loganalyst.sources.text.metrics.lineshapes import Shape
 
+# `0.5`, `-1e-5`, `.5`, `nan`, `+inf`; not the 3 in `conv3` or `v1.3`
 _NUMBER = (
     r"(^|[^\w.@+\-" + JOIN + r"])([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:nan|inf(?:inity)?)\b))"
 )
+# `2024-05-01 10:00:02,123`, `2024/05/01`, `05/01 10:00:02`, `1:02:03.5`
 _TIME = (
     r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
     r"(?:[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
     r"|(?:\b[0-9]{1,2}/[0-9]{2} )?\b[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?\b"
 )
-# nan as a word ("number of nan iterations") is tied to what stands around it; "loss: nan grad_norm: 2" and "loss nan
-# step 5" are numbers beside the next name
+# nan as a word ("number of nan iterations") is joined to its neighbour. "loss: nan grad_norm: 2" and "loss nan step 5"
+# hold numbers before the next name.
 _BEFORE_NAN = r"\b(of|skip(?:ped)?|found|detected|any|no|contains?|has|for|or|and|if|check)"
+# `nan iterations`, `inf detected`
 _AFTER_NAN = r"(?:iterations|batches|steps|grads|gradients|values?|detected|found|encountered|in)\b"
 _BLANKS = tuple(c for c in map(chr, range(1 << 16)) if c.isspace() and c not in " \n")
 _NAN_WORDS = (rf"{_BEFORE_NAN} ((?i:nan|inf)\b)", rf"(^|[^:=] )((?i:nan|inf) {_AFTER_NAN})")
-# pattern, what stands instead, and texts (lower case) of which one is in every match: few logs have most of these, and
-# making an engine of a pattern costs more than it does on a short log
+# Pattern, replacement, and texts (lower case) of which each match contains one. Few logs contain most of them, and
+# building a pattern's engine takes longer than running it on a short log.
 _CLEANING = (
-    (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),
-    (r"(IoU=[\d.]+):", "$1-", ("iou=",)),
+    (r"[\x00-\x08]", "", tuple(map(chr, range(9)))),  # our marks must not occur
+    (r"(IoU=[\d.]+):", "$1-", ("iou=",)),  # COCO's `IoU=0.50:0.95` becomes `IoU=0.50-0.95`
+    # `tensor(0.5, device='cuda:0')`, `Array(0.5, dtype=float32)`
     (r"\b(?:tensor|(?:Device)?Array)\(([-+.\da-zA-Z]+)(?:, ?[a-z_]+=[^(),]*)+\)", "$1", ("tensor(", "array(")),
-    (
+    (  # COCO's `Average Precision  (AP) @[ IoU=0.50 | area=   all | maxDets=100 ]` becomes `AP@0.50_all_100`
         r"Average \w+ +\((A[PR])\) @\[ *IoU=([\d.-]+) *\| *area= *(\w+) *\| *maxDets= *(\d+) *\]",
         "$1@${2}_${3}_$4",
         ("average ",),
     ),
     *((wide, plain, (wide,)) for wide, plain in zip("：，；（）", ":,;()", strict=True)),
-    # CatBoost, darknet, Marian, Tacotron and Kaldi, whose counters and values have no names that tell
+    # CatBoost, darknet, Tacotron and Kaldi print counters and values without clear names
+    # `0:   learn: 0.5   test: 0.6`
     (r"^\s*([0-9]+):\s+learn: (\S+)(?:\s+test: (\S+))?.*", "[$1] learn: $2, tested: $3", ("learn: ",)),
-    (
+    (  # `1: 2.5, 2.4 avg loss, 0.001 rate,`
         r"^\s*([0-9]+): ([-+\w.]+), ([-+\w.]+) avg(?: loss)?, ([-+\w.]+) rate,",
         "iteration $1: loss = $2, avg loss = $3, lr = $4,",
         (" rate,",),
     ),
+    # `Train loss 17 0.5 Grad Norm 1.2`
     (r"^Train loss ([0-9]+) ([-+\w.]+) Grad Norm", "step $1 Train loss $2 Grad Norm", ("train loss ",)),
-    (
+    (  # `LOG (nnet3-train[5.5] Average objective function for 'output' for minibatches 0-9 is -3.5 over 100 frames`
         r"^LOG \(\S+ Average objective function for '([\w-]+)' for minibatches [0-9]+-([0-9]+) is ([-+.\w]+) over .*",
         "minibatch $2, $1 objective: $3",
         ("average objective function",),
     ),
-    (r"^([0-9]+)epoch results: ", "epoch $1 results: ", ("epoch results: ",)),  # ESPnet
-    # Julia's @show of a call, with the type of what is tracked
+    (r"^([0-9]+)epoch results: ", "epoch $1 results: ", ("epoch results: ",)),  # ESPnet: `3epoch results: `
+    # Julia's @show of a call, perhaps tracked: `loss(x, y) = 0.5 (tracked)`
     (r"^(\w+)\([^=\"]*\) = (?:param\()?([-+.\w]+)\)?(?: \(tracked\))?$", "$1 = $2", (") = ",)),
-    (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),
-    (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),
-    (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR's thousands
+    (r"\b(?i:(top)) ([0-9]{1,3}) ((?i:acc))", "$1$2 $3", ("top ",)),  # `top 5 acc`
+    (r"\bUp\. ([0-9]+) :", "update $1 :", ("up. ",)),  # Marian: `Up. 1000 :`
+    (r"\b(iter: +[0-9]{1,3}),([0-9]{3})(?:,([0-9]{3}))?,", "${1}${2}${3},", ("iter: ",)),  # BasicSR: `iter:  12,000,`
     (_TIME, CLOCK, (":", "-", "/")),
-    (r"%\|[^|]*\|", "%" + BAR, ("%|",)),
-    (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars end each number in a fraction
-    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),
+    (r"%\|[^|]*\|", "%" + BAR, ("%|",)),  # `37%|███   |`
+    (r"(?i)\b(nan|inf)\.0\b", "$1", ("nan.0", "inf.0")),  # Lightning's bars: `loss=nan.0`
+    (r"\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*", KERAS, ("[=", "[>", "[.", "━")),  # `[==>....]`, `━━━───`
     *((pattern, f"$1{JOIN}$2", ("nan", "inf")) for pattern in _NAN_WORDS),
     (r"\s+", " ", ("  ", *_BLANKS)),
 )
-# text that prints numbers which are not results: stack traces, source code, settings, package lists, totals
+# Text whose numbers are not results: stack traces (`File "a.py", line 3`), source code (`self.x = 3`), settings
+# (`Adam(lr=0.1`), package lists (`Collecting numpy==1.26`), totals (`'train_runtime': 12.5`)
 NOISE = (
     r"^\s*File \"|^\s*(?:>>>|def |class |return |import |from |raise |assert |for |if |with |self\.|#|@)"
     r"|^[A-Za-z0-9_.]*(?:Error|Exception|Interrupt|Exit)\b|[A-Za-z0-9_]Warning:|\b[A-Z][A-Za-z0-9_]*\([A-Za-z0-9_]+="
@@ -79,12 +86,13 @@ NOISE = (
     r"|^(?:Requirement already|Collecting|Downloading|Using cached|Installing|wandb:|\+ |srun:|slurmstepd:)"
     r"|train_runtime|\bself\b|^\s*\*\s+Acc@1|\*\*\*\*\* (?:train|eval) metrics"
 )
-_DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_ANY = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"
-_CLOCKED = "(?s:"  # as good as "(?:", and nowhere else in a template
-_DRAWN = r"\|[^|]*\|"
-_MARKS = {JOIN: " ", BAR: _DRAWN, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*)", " ": r"[ \t]+"}
-# where a number, a time or a bar might end elsewhere than in the form: such forms have no template
+_DIGITS = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"  # `-1.5e-5`; no nan
+_DIGITS_OR_NAN = rf"(?:{_DIGITS}|[-+]?(?i:nan|inf(?:inity)?))"  # `-1.5e-5`, `nan`
+_CLOCK_GROUP = "(?s:"  # equivalent to "(?:", and nowhere else in a template
+_BAR_REGEX = r"\|[^|]*\|"
+_MARKS = {JOIN: " ", BAR: _BAR_REGEX, KERAS: r"(?:\[=*>?\.{3,}\]|\[=+>?\.*\]|━[━╸╺─ ]*)", " ": r"[ \t]+"}
+# A number, a time or a bar might end elsewhere than in the form: such forms have no template. Examples are `1/2/3`,
+# `1:2`, `@1`
 _UNSURE = re.compile(
     rf"@|IoU|{KERAS} |{SLOT}[\d.eE+\-{CLOCK}]|{SLOT}:{SLOT}|{SLOT}/{SLOT}/{SLOT}|{SLOT}/{SLOT} {CLOCK}"
     rf"|{CLOCK}(?:[\dTZ+\-]|[.,:]?[\d{CLOCK}{SLOT}]| {CLOCK})"
@@ -95,8 +103,8 @@ Rows = NDArray[np.int64]
 
 @dataclass(eq=False)
 class Form:
-    """A form: `worth` a look where it is printed once or twice; `noise`: its numbers are no results; `line`: one that
-    has it (None: no template is made of it).
+    """A form. `worth`: it is examined even if printed only once or twice; `noise`: its numbers are no results; `line`:
+    a line that has it (None: no template is made of it).
     """
 
     text: str
@@ -107,8 +115,8 @@ class Form:
 
     @cached_property
     def usual(self) -> Shape | None:
-        """What it means where it is printed often."""
-        return None if self.noise else lineshapes.meaning(self._parts, lineshapes.OFTEN)
+        """The meaning of the form where it is printed often."""
+        return None if self.noise else lineshapes.meaning(self._parts, lineshapes.MIN_LINES)
 
     @cached_property
     def _parts(self) -> lineshapes.Parts:
@@ -116,26 +124,26 @@ class Form:
 
     @cached_property
     def template(self) -> str | None:
-        """A regex (linear, one group a number) that matches only lines of this form, None where none is sure to."""
+        """A linear regex, one group a number, that matches only lines of this form; None where none is certain to."""
         return None if self.line is None else _template(self.text, self.line)
 
     @cached_property
     def columns(self) -> re.Pattern[str]:
-        """The template for Python, with a named group around each time and bar. Only for forms that have one."""
+        """The template for Python, with a named group around each time and bar; only for forms with a template."""
         number = count()
-        named = re.sub(re.escape(_CLOCKED), lambda _: f"(?P<clock{next(number)}>", self.template or "")
-        named = re.sub(re.escape(_DRAWN), lambda _: rf"\|(?P<bar{next(number)}>[^|]*)\|", named)
+        named = re.sub(re.escape(_CLOCK_GROUP), lambda _: f"(?P<clock{next(number)}>", self.template or "")
+        named = re.sub(re.escape(_BAR_REGEX), lambda _: rf"\|(?P<bar{next(number)}>[^|]*)\|", named)
         return re.compile(named, re.ASCII)
 
     @cached_property
     def rare(self) -> Shape | None:
-        """What it means where it is printed once or twice."""
+        """The meaning of the form where it is printed once or twice."""
         if not self.worth or self.noise:
             return None
         return lineshapes.read(self.text, 1) if lineshapes.has_lists(self.text) else lineshapes.meaning(self._parts, 1)
 
     def meaning(self, count: int) -> Shape | None:
-        """What it means where a batch has `count` lines of it (which is remembered)."""
+        """The meaning of the form where a batch has `count` lines of it; a large count is remembered."""
         if count < 3:
             return self.rare if not (self.often and self.worth) else self.usual
         self.often = self.often or self.usual is not None
@@ -143,10 +151,10 @@ class Form:
 
 
 def cleaned(text: pl.Series) -> pl.DataFrame:
-    """Text (without times, bars and what is not told from a number) and form (String) of each line."""
-    said, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
+    """Text (without times, bars and words that look like numbers) and form (String) of each line."""
+    lowered, expr = str(text.str.join("\n").item()).lower(), pl.col("text")
     for pattern, by, words in _CLEANING:
-        if any(word in said for word in words):
+        if any(word in lowered for word in words):
             expr = expr.str.replace_all(pattern, by)
     rows = pl.DataFrame({"text": text}).with_columns_seq(text=expr.str.strip_chars())
     return rows.with_columns_seq(form=pl.col("text").str.replace_all(_NUMBER, "${1}" + SLOT))
@@ -158,7 +166,7 @@ def values(text: pl.Expr) -> pl.Expr:
 
 
 def value() -> pl.Expr:
-    """The number that `value` of `values` is."""
+    """The number in the column `value` of `values`."""
     text = pl.col("value").str.replace(r"^[^-+.0-9nNiI]", "").str.to_lowercase().str.strip_prefix("+")
     return text.str.replace("infinity", "inf", literal=True).cast(pl.Float64, strict=False).alias("value")
 
@@ -169,17 +177,20 @@ def learn(raw: pl.Series) -> list[Form]:
         return []
     forms = cleaned(raw)["form"]
     words = forms.str.to_lowercase().str.replace_all("_", " ", literal=True)
-    told = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
-    return [Form(*parts) for parts in told]
+    found = zip(forms, words.str.contains(WORTH), raw.str.contains(NOISE), raw, strict=True)
+    return [Form(*parts) for parts in found]
 
 
-def take(form: Form, chunk: Chunk, rows: Rows) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
-    """Which rows the form's template (it must have one) matches, and of those the number (float64) of each slot."""
+def take(
+    form: Form, chunk: Chunk, rows: Rows, least: int = columns.MIN_LINES
+) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
+    """Which rows the form's template (it must have one) matches, and the number (float64) of each slot of those."""
     assert form.template is not None
-    if len(rows) < columns.LEAST:
+    if len(rows) < least:
         return _extracted(form.template, chunk.some(rows))
     starts = chunk.starts[rows]
-    matched, slots = columns.read(chunk.data, starts, chunk.starts[rows + 1] - 1 - starts, form.columns)
+    lengths = chunk.starts[rows + 1] - 1 - starts
+    matched, slots = columns.read(chunk.data, starts, lengths, form.columns, least=least)
     left = np.flatnonzero(~matched)
     if not len(left):
         return matched, slots
@@ -194,7 +205,7 @@ def take(form: Form, chunk: Chunk, rows: Rows) -> tuple[NDArray[np.bool_], list[
 
 
 def _extracted(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[NDArray[np.float64]]]:
-    """The same for texts, one by one."""
+    """As `take`, for texts, without columns."""
     found = text.str.extract_groups(template).struct.unnest()
     if not found.width:
         matched = text.str.contains(template)
@@ -206,6 +217,7 @@ def _extracted(template: str, text: pl.Series) -> tuple[NDArray[np.bool_], list[
 
 
 def _template(form: str, line: str) -> str | None:
+    """The template of a form, made from one line that has it."""
     if _UNSURE.search(form) or len(form) > 4000 or not line.replace("\t", " ").isprintable():
         return None
     clocks = [
@@ -214,7 +226,7 @@ def _template(form: str, line: str) -> str | None:
     if form.count(CLOCK) != len(clocks) or any(":" not in clock for clock in clocks):
         return None
     parts = form.split(SLOT)
-    clocks = [f"{_CLOCKED}{clock})" for clock in clocks]
+    clocks = [f"{_CLOCK_GROUP}{clock})" for clock in clocks]
     out = [_literal(parts[0], clocks)]
     for before, after in pairwise(parts):
         out += [f"({_number(before, after)})", _literal(after, clocks)]
@@ -222,12 +234,13 @@ def _template(form: str, line: str) -> str | None:
 
 
 def _literal(text: str, clocks: list[str]) -> str:
+    """The regex of a text between numbers."""
     text = re.sub(rf"(^| ){JOIN}", r"\1", text)
     return "".join(clocks.pop(0) if c == CLOCK else _MARKS.get(c) or re.escape(c) for c in text)
 
 
 def _number(before: str, after: str) -> str:
-    """The number between two texts; one that may not be read as nan beside them is made of digits."""
+    """The regex of the number between two texts; digits only, where nan next to them would be a word."""
     named = re.match(rf" {_AFTER_NAN}", after) and not re.search(r"[:=] $", before)
     tied = re.search(rf"{_BEFORE_NAN} $", before) or named or re.match(r"\w", after)
-    return _DIGITS if tied else _ANY
+    return _DIGITS if tied else _DIGITS_OR_NAN

@@ -12,27 +12,27 @@ from loganalyst.sources.text.metrics.lineshapes import Shape
 
 _FLAGS = ("bar", "keras", "held_out", "header")
 _POSITIONS = ("step", "batch", "total", "epoch")
-_EXACT = 2**53  # above it a Float64 counts no steps
-_NO = {kind: np.empty(0, kind) for kind in ("i8", "u4", "f8", "?", "M8[us]")}
-_NO_RECORDS = Records(*(_NO["i8"],) * 3, *(_NO["?"],) * 4, *(_NO["f8"],) * 4)
-_NO_POINTS = Points(_NO["i8"], _NO["u4"], _NO["f8"], _NO["i8"], _NO["M8[us]"])
+_MAX_COUNTER = 2**53  # above this number a Float64 does not hold all steps
+_EMPTY = {kind: np.empty(0, kind) for kind in ("i8", "u4", "f8", "?", "M8[us]")}
+_NO_RECORDS = Records(*(_EMPTY["i8"],) * 3, *(_EMPTY["?"],) * 4, *(_EMPTY["f8"],) * 4)
+_NO_POINTS = Points(_EMPTY["i8"], _EMPTY["u4"], _EMPTY["f8"], _EMPTY["i8"], _EMPTY["M8[us]"])
 
 
 @dataclass
 class Numbers:
-    """Collects the numbers of one batch; `code` numbers the metrics' names.
+    """Collects the numbers of one batch; `code` numbers the names of metrics.
 
-    Rows are positions in the batch: of a record (a block's last), and, as the line of a point, where the number stands.
-    Sessions and times are not known yet.
+    Rows are positions in the batch. A record's row is that of its block's last line; a point's line is the row that
+    holds the number. Sessions and times are added later.
     """
 
     code: Callable[[str], int]
     records: list[Records] = field(default_factory=list)
     points: list[Points] = field(default_factory=list)
-    said: list[Integers] = field(default_factory=list)
+    number_rows: list[Integers] = field(default_factory=list)
 
     def add(self, shape: Shape, rows: Integers, slots: list[Floats]) -> None:
-        """Lines of one shape: their rows, and their numbers by slot."""
+        """Add lines of one shape: their rows, and their numbers by slot."""
         codes = [self.code(slot.name) for slot in shape.slots if slot.role == "metric"]
         values = [slots[slot.index] for slot in shape.slots if slot.role == "metric"]
         counters = {slot.role: slots[slot.index] for slot in shape.slots if slot.role != "metric"}
@@ -44,10 +44,10 @@ class Numbers:
         if codes:
             at, metric = np.repeat(rows, len(codes)), np.tile(np.array(codes, np.uint32), len(rows))
             self._add_points(at, at, metric, np.stack(values, axis=1).ravel())
-        self.said.append(rows)
+        self.number_rows.append(rows)
 
     def add_long(self, numbers: pl.DataFrame) -> None:
-        """Numbers one a row, in the schema of `tables`, in file order."""
+        """Add numbers, one a row, in the schema of `printedtables`, in file order."""
         if not numbers.height:
             return
         names = numbers.filter(pl.col("role") == "metric")["name"].unique(maintain_order=True).to_list()
@@ -68,7 +68,7 @@ class Numbers:
         )  # fmt: skip
         points = numbers.filter(metric)
         self._add_points(*(points[name].to_numpy() for name in ("row", "at", "metric", "value")))
-        self.said.append(numbers["at"].unique().to_numpy())
+        self.number_rows.append(numbers["at"].unique().to_numpy())
 
     def _add(self, rows: Integers, series: Integers, flags: list[Mask], counters: list[Floats]) -> None:
         bar, keras, held_out, header = flags
@@ -79,20 +79,20 @@ class Numbers:
         self.points.append(Points(rows, metric, value, at, np.empty(len(rows), "M8[us]")))
 
     def drop(self, at: Integers) -> None:
-        """Leave out what stands at these rows, where each record is a line of its own."""
+        """Remove the numbers in these rows; each of these records must be one line."""
         self.records = [r[~np.isin(r.row, at)] for r in self.records]
         self.points = [p[~np.isin(p.line, at)] for p in self.points]
-        self.said = [s[~np.isin(s, at)] for s in self.said]
+        self.number_rows = [s[~np.isin(s, at)] for s in self.number_rows]
 
     def rows(self) -> Integers:
         """The rows that hold a number, in no order."""
-        return np.concatenate(self.said) if self.said else np.empty(0, np.int64)
+        return np.concatenate(self.number_rows) if self.number_rows else np.empty(0, np.int64)
 
     def placed(
         self, first: int, session: Integers, line: Integers, time: NDArray[np.datetime64]
     ) -> tuple[Records, Points]:
-        """Records and points in file order; `first` is the number of the batch's first row in the log, the arrays tell
-        of each row of the batch.
+        """Records and points in file order. `first` is the number of the batch's first row in the log; the arrays hold
+        a value for each row of the batch.
         """
         records, points = Records.joined(self.records or [_NO_RECORDS]), Points.joined(self.points or [_NO_POINTS])
         if len(self.records) > 1:
@@ -107,5 +107,5 @@ class Numbers:
 
 
 def _counter(values: Floats) -> Floats:
-    """NaN where it is too large to count."""
-    return np.where(np.abs(values) < _EXACT, values, np.nan)
+    """The counters; NaN where one is too large to count."""
+    return np.where(np.abs(values) < _MAX_COUNTER, values, np.nan)

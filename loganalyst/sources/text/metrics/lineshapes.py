@@ -1,6 +1,6 @@
-"""What the numbers of a log line mean, told from the line's shape: its text with every number replaced by a slot.
+"""The meaning of the numbers of a log line, derived from its shape: its text with every number replaced by a slot.
 
-A log of a million lines has few shapes, so each is read once here and the numbers are gathered column-wise elsewhere.
+A log of a million lines has few shapes. Each is interpreted once here; its numbers are gathered column-wise elsewhere.
 """
 
 import re
@@ -31,55 +31,68 @@ from loganalyst.sources.text.lines.numberwords import (
     WORDS,
 )
 
-OFTEN = 3  # lines of a shape from which it is what a program prints again and again
+MIN_LINES = 3  # from so many lines on a shape is printed regularly
 
 Role = Literal["metric", "step", "batch", "total", "epoch"]
 
+# Behind a number: `%`, `ms`, `s/it`, `MiB`, `x`, ` tokens/s`, `it/s`
 _UNIT = re.compile(
     r"\s?%|(?:[munµ]?s|secs?|seconds?|mins?|h|hrs?|[kKMGTB]i?B?|x|°C|W|"
     r"m?s/(?:it|iter|step|batch|epoch))(?![\w/])"
     r"|\s?(?:tok|tokens|samples|examples|images|imgs?|it|iters?|steps?|batch|batches)?/s(?:ec)?(?:/(?:gpu|device|chip))?"
     r"(?![\w/])"
 )
-_ENDS = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}")
-_WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number
+# What ends a number: the end, a delimiter, a full stop, ` - `; otherwise it is a part of a word such as `3d`
+_END_OF_NUMBER = re.compile(rf"$|[\s,;|)\]}}/:'\"<({CLOCK}{BAR}{KERAS}]|\.(?:\s|$)|-\s|={{3,}}")
+_WRAPPED = r"(?:tensor\(|array\(|(?:np|numpy|jnp)\.\w{1,20}\()?"  # around a number: `tensor(`, `np.float32(`
+# `: `, ` = `, ` => `, ` is `, ` was: `, `: tensor([`
 _SEPARATOR = re.compile(rf"\s*(?:(?:\b(?:is|was)\s?)?[:=]|=>|->|\b(?:is|was|of)(?=\s))\s*{_WRAPPED}[\[('\"]*\s?$")
-_PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")
+_PARENTHESIS = re.compile(r"\s?\([^()]{1,12}\)$")  # `loss (train)`
+# ` (s)`, ` (ms)`: a number behind such a name is a duration
 _DURATION = re.compile(r"\s?\((?:t|m?s|secs?|seconds?|min|h)\)")
-_BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")
+_BRACKETED = re.compile(r"\[\s?([A-Za-z][\w /.\-]{0,38})\s?\]$")  # `[loss]`
+# What separates a name from the text before it: `,`, ` - `, `. `, but not the dot in `Val. Loss`
 _CUT = re.compile(
     rf"[|,;(){{}}\[\]<>\"`:={CLOCK}{BAR}{KERAS}•·]|(?<!\w)'|'(?!\w)|\s-+\s|--+"
     r"|(?<!\b[Vv]al)(?<!\b[Vv]alid)(?<!\b[Aa]vg)\.\s"  # but in `Val. Loss`
 )
-# of a logger, before and behind a line's number: `package.module:function:120 - what it says`, `(trainer:732) INFO: …`
+# A logger's origin before and behind a line number: `package.module:function:120 - text`, `(trainer:732) INFO: text`
 _ORIGINS = (
     (re.compile(r"(?:[\w.]+\.\w+(?::\w+)?|\w+:[\w<>]+):$"), re.compile(" - ")),
     (re.compile(r"\(\w+:$"), re.compile(r"\) (?:DEBUG|INFO|WARNING|ERROR)\b")),
 )
 _SIGNS = re.compile(r"^(?:[^\w(%\[]|轮\s(?=\S))+")  # before a name: arrows, pictures, the end of `第 3 轮`
-_CARRIED = re.compile(  # `Loss after epoch 3: 0.5`: the name of the number behind the position
+# `Loss after epoch 3: 0.5`: the name of the number behind the position
+_CARRIED = re.compile(
     r"^(?:the )?(?P<name>.{1,40}?) (?:after|at|in|for|on|of|over) (?:the )?"
     r"(?P<position>(?:epoch|step|iteration|iter|batch|episode|round|update)(?: (?:num|no|number))?)$",
     re.IGNORECASE,
 )
 _COUNTED = r"(epoch|iteration|iter|step|episode|round|batch|update|generation)"
-_SAYS = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\s?:?)\s?")
+# Between a position and its value: `: `, ` = `, ` is `, ` epochs: `
+_TO_VALUE = re.compile(rf"(?:\s{_COUNTED}(?:e?s)?)?\s?(?:[:=,]|=>|->|(?:is|was)\s?:?)\s?")
+# `Epoch #3`, `Epoch(3)`: the name and its mark
 _COUNT = re.compile(rf"(?<![\w/.\-]){_COUNTED}\s?[#(]\s?$", re.IGNORECASE)
-_MANY = re.compile(rf"\s{_COUNTED}")
-_DL4J = "Score at iteration"  # and the loss
+_MANY = re.compile(rf"\s{_COUNTED}")  # ` iterations`, behind the number in `after 100 iterations`
+_DL4J = "Score at iteration"  # deeplearning4j prints the loss as `Score at iteration 3 is 0.5`
 _OF_EPOCH = re.compile(r"\s?\[\s*$")  # `Train: 3 [ 100/1000`, as timm prints
-_EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")
-_OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")
+_EPOCH_AND_BATCH = re.compile(r"\b(?:TRAIN|CV) Batch $")  # `TRAIN Batch 3/100`: epoch and batch, as WeNet prints
+_OPENS_LIST = re.compile(rf"\[\s?{_WRAPPED}['\"]?$")  # `loss: [0.5`, without the number
+# `, `, `', '`, `), tensor(`: between the numbers of a list
 _BETWEEN = re.compile(rf"['\")\s]*(?:,\s*|\s){_WRAPPED}['\"]?")
 _OF_TOTAL = re.compile(r"(?<=\w) ?/ ?(?:total|num|max|n|all)\b[\w ]*$")  # `step/total_step: 5/60`
-_PAIR = 2  # of one result: its loss and its metric, as Keras evaluates; learning rates are as many as there are groups
+# A list of two numbers may be one result: its loss and its metric, as Keras evaluates; learning rates are as many as
+# there are groups
+_PAIR_LENGTH = 2
+# `train loss step`, `step loss`: results, although `step` is a word of settings
 _PER_STEP = re.compile(r"\bloss (?:step|epoch)$|^(?:train |val )?step loss$")
 _NTH = re.compile(r"^第\s?(?:轮|个? ?epoch)")  # `第 3 轮`
+# `5/10 [==>...]`, and `5/10 - 1s 5ms/step` without a bar
 _OF_KERAS = re.compile(rf"{SLOT}/{SLOT}\s?{KERAS}|^{SLOT}/{SLOT} - .*{SLOT}m?s\b")
 _LETTER = re.compile(r"[^\W\d_]")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_JOINED = re.compile(r"[\s_\-]+")
-_LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")
+_LETTERS = re.compile(r"[^\W\d_]+")  # `train` and `loss` in `train_loss 0.5`
+_JOINED = re.compile(r"[\s_\-]+")  # the `_` in `train_loss`
+_LEVEL = re.compile(r"^(?:INFO|DEBUG|WARNING|WARN|ERROR|NOTICE|I|W)\s+")  # `INFO `, `W `
 
 
 @dataclass(frozen=True)
@@ -93,11 +106,11 @@ class Slot:
 
 @dataclass(frozen=True)
 class Shape:
-    """All numbers of a shape that mean something.
+    """All numbers of a shape that have a meaning.
 
-    `bar`: a progress bar is refreshed, the last line of a step counts; `keras`: averages over the epoch so far;
-    `held_out`: a pass over other data than the training's, so its counter is not the training's;
-    `header`: only opens an epoch.
+    `bar`: a progress bar is refreshed, so the last line of a step counts; `keras`: averages over the epoch so far;
+    `held_out`: a pass over other data than the training's, so its counter is not the training's; `header`: the line
+    only opens an epoch.
     """
 
     slots: tuple[Slot, ...]
@@ -109,6 +122,8 @@ class Shape:
 
 @dataclass
 class _Number:
+    """One number of a shape, while its meaning is being found."""
+
     index: int
     key: str = ""  # as printed
     plain: str = ""  # lower case, with blanks for _ and -
@@ -119,14 +134,13 @@ class _Number:
     section: str = ""  # of a line with several: the word for the data
 
     def drop(self) -> None:
+        """Forget the name: the number has no meaning."""
         self.key = self.plain = ""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A shape taken apart: its numbers with their names and roles, and whether it is of an evaluation (what it calls
-    the data).
-    """
+    """A parsed shape: its numbers with names and roles, and its word for the data if it belongs to an evaluation."""
 
     shape: str
     numbers: "tuple[_Number, ...]"
@@ -134,17 +148,17 @@ class Parts:
 
 
 def read(shape: str, count: int) -> Shape | None:
-    """The meaning of a shape that `count` lines have, or None where it neither measures nor opens an epoch or step."""
-    return meaning(parts(shape, seldom=count < OFTEN), count)
+    """The meaning of a shape that `count` lines have; None where it neither measures nor opens an epoch or step."""
+    return meaning(parts(shape, seldom=count < MIN_LINES), count)
 
 
 def has_lists(shape: str) -> bool:
-    """Whether it may make a difference to its parts how often it is printed."""
+    """Whether the parts of a shape may depend on how often it is printed."""
     return "[" in shape
 
 
 def parts(shape: str, *, seldom: bool) -> Parts:
-    """The shape taken apart; `seldom`: fewer than OFTEN lines have it."""
+    """The parsed shape; `seldom`: fewer than MIN_LINES lines have it."""
     texts = shape.split(SLOT)
     numbers = _numbers(texts)
     evaluation = None if _sections(numbers, texts) else EVALUATION.search(shape)
@@ -157,17 +171,17 @@ def parts(shape: str, *, seldom: bool) -> Parts:
     return Parts(shape, tuple(numbers), (evaluation[1] or "val") if evaluation else "")
 
 
-def meaning(of: Parts, count: int) -> Shape | None:
-    """What a shape that was taken apart means where `count` lines have it."""
-    numbers, shape = of.numbers, of.shape
-    metrics = _metrics(numbers, count, of.evaluation)
+def meaning(parsed: Parts, count: int) -> Shape | None:
+    """The meaning of a parsed shape that `count` lines have."""
+    numbers, shape = parsed.numbers, parsed.shape
+    metrics = _metrics(numbers, count, parsed.evaluation)
     header = not metrics and any(n.role == "epoch" for n in numbers) and not CLOSING.search(shape)
-    if not metrics and not header and not _alone(numbers, shape):
+    if not metrics and not header and not _is_only_step(numbers, shape):
         return None
     positions = (Slot(n.index, n.role) for n in numbers if n.role)
     keras = bool(_OF_KERAS.search(shape))
     bar = keras or BAR in shape or KERAS in shape
-    return Shape((*positions, *metrics), bar, keras, bool(of.evaluation), header)
+    return Shape((*positions, *metrics), bar, keras, bool(parsed.evaluation), header)
 
 
 def _numbers(parts: list[str]) -> list[_Number]:
@@ -175,11 +189,11 @@ def _numbers(parts: list[str]) -> list[_Number]:
     found, before = [], parts[0]
     for index, after in enumerate(parts[1:]):
         unit = _UNIT.match(after)
-        rest = after[unit.end() :] if unit else after
+        after_unit = after[unit.end() :] if unit else after
         last = index == len(parts) - 2
-        if _ENDS.match(rest) and (rest or last or unit) and (rest != "," or last):
-            found.append(_keyed(index, before, rest))
-        before = rest
+        if _END_OF_NUMBER.match(after_unit) and (after_unit or last or unit) and (after_unit != "," or last):
+            found.append(_keyed(index, before, after_unit))
+        before = after_unit
     for n in found:
         before, after = parts[n.index], parts[n.index + 1]
         first = n.index == 0 and not before and after.startswith((" [", ": ", " | "))
@@ -190,8 +204,8 @@ def _numbers(parts: list[str]) -> list[_Number]:
 
 
 def _sections(numbers: list[_Number], parts: list[str]) -> bool:
-    """Whether the line says both of training and of held-out data (`[train] loss=2, [valid] loss=3`). Then each number
-    is of the data named before it.
+    """Whether the line has numbers of training and of held-out data (`[train] loss=2, [valid] loss=3`). Then each
+    number belongs to the data named before it.
     """
     opened = [(k, hit[-1]) for k, part in enumerate(parts) if (hit := SECTION.findall(part))]
     if len({word.lower() for _, word in opened}) < 2:
@@ -202,8 +216,9 @@ def _sections(numbers: list[_Number], parts: list[str]) -> bool:
 
 
 def _keyed(index: int, before: str, after: str) -> _Number:
+    """The number at slot `index` with its name, from the texts before and after it."""
     text = before[-120:]
-    if text[-2:].rstrip().endswith(("#", "(")):  # of thousands of forms few need the expressions
+    if text[-2:].rstrip().endswith(("#", "(")):  # few of thousands of forms need the regex
         text = _COUNT.sub(r"\1 ", text)  # `Epoch #3`, `Epoch(3)`, `Iter-3`
     if text.endswith(":") and any(origin.search(text) and behind.match(after) for origin, behind in _ORIGINS):
         return _Number(index)
@@ -225,29 +240,30 @@ def _keyed(index: int, before: str, after: str) -> _Number:
     words = name.split()
     bounded = len(words) <= 2
     if len(words) > 4 or PROSE.search(name):
-        name, bounded = _tail(words), False
+        name, bounded = _metric_words(words), False
     plain = _plain(name)
     plain = "epoch" if (plain == "train" and _OF_EPOCH.match(after)) or _NTH.search(name + after) else plain
     if unit and _DURATION.fullmatch(unit.group()):
-        plain += unit.group()  # `Batch (t): 0.31` tells no position
+        plain += unit.group()  # `Batch (t): 0.31` is no position
     name += unit.group() if unit and name else ""
     return _Number(index, name, plain, bool(separator), bounded, carried)
 
 
 def _plain(name: str) -> str:
+    """The name in lower case, with blanks for `_` and `-`."""
     return _JOINED.sub(" ", name.lower())
 
 
 def _in_brackets(key: str) -> str:
-    """The name of a result or a position that stands in brackets before its number (`[loss] 0.5 [step] 7`)."""
+    """The name of a result or a position in brackets before its number (`[loss] 0.5 [step] 7`)."""
     found = _BRACKETED.search(key)
     plain = _plain(found[1]) if found else ""
     known = STRONG.search(plain) or STEP.match(plain) or EPOCH.match(plain)
     return found[1] if found and known else ""
 
 
-def _tail(words: list[str]) -> str:
-    """The end of a sentence that consists of metric words only."""
+def _metric_words(words: list[str]) -> str:
+    """The words at the end of a sentence that metrics' names consist of."""
     start = len(words)
     while start and WORDS.match(words[start - 1]):
         start -= 1
@@ -255,42 +271,47 @@ def _tail(words: list[str]) -> str:
 
 
 def _carry(numbers: list[_Number], parts: list[str]) -> None:
-    """Gives the number behind a position the name that stands before it; that of the best so far is no position, nor is
-    what only counts (`Validation loss 500: 0.5`).
+    """Give the number behind a position the name before it (`Loss after epoch 3: 0.5`).
+
+    The best epoch so far is no position, nor is a plain count (`Validation loss 500: 0.5`).
     """
     for n, after in pairwise(numbers):
         says = parts[after.index]
         counts = not n.carried and not n.separated and bool(STRONG.search(n.plain)) and says.strip() == ":"
         name = n.key if counts else n.carried
-        if name and after.index == n.index + 1 and _SAYS.fullmatch(says):
+        if name and after.index == n.index + 1 and _TO_VALUE.fullmatch(says):
             after.key, after.plain, after.separated = name, _plain(name), True
             if counts or NOT_POSITION.search(after.plain):
                 n.drop()
 
 
 def _histories(numbers: list[_Number], parts: list[str], *, seldom: bool) -> None:
-    """Passes over results that are lists: of all epochs again, or one that goes on in the next line. Lists that are
-    printed again and again, as long as one another, are of classes.
+    """Drop results that are lists: of all epochs again, or a list that goes on in the next line. Lists of equal length
+    that are printed often are values by class, and stay.
     """
     results = [n for n in numbers if STRONG.search(n.plain) and _OPENS_LIST.search(parts[n.index])]
     for n in results:
         last = n.index + 1
         while last < len(parts) - 1 and _BETWEEN.fullmatch(parts[last]):
             last += 1
-        length, rest = last - n.index, parts[last].lstrip(")'\" ")
-        listed = rest.startswith("]") and seldom and (length > _PAIR or (length == _PAIR and len(results) > 1))
-        if listed or (last == len(parts) - 1 and rest in ("", ",")):
+        length, after_list = last - n.index, parts[last].lstrip(")'\" ")
+        listed = (
+            after_list.startswith("]")
+            and seldom
+            and (length > _PAIR_LENGTH or (length == _PAIR_LENGTH and len(results) > 1))
+        )
+        if listed or (last == len(parts) - 1 and after_list in ("", ",")):
             n.drop()
 
 
 def _fractions(numbers: list[_Number], parts: list[str]) -> None:
-    """Marks the n of `i/n`; a result printed as `i/n (p%)` is p, without the percentage it is not known. WeNet and
-    CosyVoice print the epoch and the batch so.
+    """Mark the n of `i/n`. A result printed as `i/n (p%)` is p; without the percentage it is unknown. WeNet and
+    CosyVoice print epoch and batch in this form.
     """
     by_index = {n.index: n for n in numbers}
     for n in numbers:
         total = by_index.get(n.index + 1)
-        if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):
+        if n.role or not total or not re.fullmatch(r"\s?/\s?|\sof\s", parts[n.index + 1]):  # `3/10`, `3 of 10`
             continue
         if _EPOCH_AND_BATCH.search(parts[n.index]):
             n.plain, total.plain = "epoch", "batch"
@@ -310,9 +331,9 @@ def _fractions(numbers: list[_Number], parts: list[str]) -> None:
 
 
 def _positions(numbers: list[_Number], exact_counter: bool) -> None:
-    """Marks the epoch and the one step or counter that places the line.
+    """Mark the epoch, and the one step or counter that is the position of the line.
 
-    A step beside an exact counter may be rounded: then the counter counts.
+    A step next to an exact counter may be rounded: then the counter counts.
     """
     totals = {n.index - 1: n for n in numbers if n.role == "total"}
     epochs, steps = [], []
@@ -327,7 +348,7 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
         elif position and n.index in totals and not n.plain and n.index + 1 not in totals:
             steps.append((len(RANK) + 1, n))
     if any(n.plain == "episode" for _, n in steps):
-        # those that an episode took, which may be one of a hundred that the line sums up
+        # the steps that an episode took, perhaps one of a hundred that the line summarises
         steps = [(rank, n) for rank, n in steps if n.plain != "steps"]
     steps.sort(key=lambda s: -s[0] if exact_counter else s[0])
     for _, n in steps[1:]:
@@ -343,8 +364,8 @@ def _positions(numbers: list[_Number], exact_counter: bool) -> None:
             total.role = None
 
 
-def _alone(numbers: Sequence[_Number], shape: str) -> bool:
-    """Whether nothing but a step stands there (`Iteration: 19`), for the lines below it."""
+def _is_only_step(numbers: Sequence[_Number], shape: str) -> bool:
+    """Whether the line has only a step (`Iteration: 19`), which then applies to the lines below."""
     steps = [n for n in numbers if n.role in ("step", "batch") and n.plain not in ("", "[")]
     return bool(steps) and _LETTERS.findall(shape) == _LETTERS.findall(steps[0].key)
 
@@ -357,33 +378,34 @@ def _averages(numbers: list[_Number], parts: list[str]) -> None:
 
 
 def _metrics(numbers: Sequence[_Number], count: int, evaluation: str) -> list[Slot]:
-    candidates = [n for n in numbers if not n.role and _nameable(n)]
-    strong = {n.index for n in candidates if _result(n.plain)}
+    """The numbers that are metrics, with their names."""
+    candidates = [n for n in numbers if not n.role and _has_usable_name(n)]
+    strong = {n.index for n in candidates if _is_result(n.plain)}
     # a counter without a name may count anything: files, prompts
     placed = any(n.role in ("step", "epoch") or (n.role == "batch" and (n.key or strong)) for n in numbers)
     slots: list[Slot] = []
     split = first = evaluation
     for n in candidates:
         readable = n.separated or n.bounded or STRONG.search(n.plain) or WEAK.search(n.plain)
-        usual = (placed or strong) if count >= OFTEN else (placed and strong and n.separated)
+        usual = (placed or strong) if count >= MIN_LINES else (placed and strong and n.separated)
         if not (n.index in strong or (usual and readable)):
             continue
-        own = SPLIT.search(n.plain)
-        if not slots and own:
-            first = own[1] or ""
-        given = "" if own else n.section or evaluation or (first if n.index in strong else "")
+        data_word = SPLIT.search(n.plain)
+        if not slots and data_word:
+            first = data_word[1] or ""
+        given = "" if data_word else n.section or evaluation or (first if n.index in strong else "")
         name = f"{_as_printed(given, slots)} {n.key}" if given else n.key
         if any(s.name == name for s in slots):
-            if not split or own:
+            if not split or data_word:
                 continue
             name = f"{split} {n.key}"
-        split = own.group() if own else split
+        split = data_word.group() if data_word else split
         slots.append(Slot(n.index, "metric", name))
     return slots
 
 
-def _result(name: str) -> bool:
-    """Whether it is the name of a result, not of a setting that carries such a word."""
+def _is_result(name: str) -> bool:
+    """Whether the name is a result, not a setting that contains such a word."""
     return bool(STRONG.search(name)) and (not CONFIGURED.search(name) or bool(_PER_STEP.search(name)))
 
 
@@ -393,7 +415,8 @@ def _as_printed(split: str, slots: list[Slot]) -> str:
     return found.group() if found else split
 
 
-def _nameable(n: _Number) -> bool:
+def _has_usable_name(n: _Number) -> bool:
+    """Whether the number has a usable name."""
     return (
         0 < len(n.key) <= 40
         and bool(_LETTER.search(n.key))

@@ -1,7 +1,7 @@
 """Metrics printed in the lines of a job log, recognised from the lines themselves.
 
-Every number of a line becomes a slot; what is left is the line's form (`logforms`). Kinds of lines without results are
-told once and never looked at again; the numbers of the others are gathered column-wise.
+Every number of a line becomes a slot; the rest is the line's form (`lineforms`). Kinds of lines without results are
+recognised once and then skipped; the numbers of the others are gathered column-wise.
 """
 
 from collections import Counter
@@ -14,32 +14,32 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loganalyst.model import table
-from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, hashed
+from loganalyst.sources.text.lines.linekinds import Kinds, Look, Mask, Rows, kind_hashes
 from loganalyst.sources.text.lines.loglines import Chunk, chunk_of
 from loganalyst.sources.text.lines.numberwords import WORTH
 from loganalyst.sources.text.lines.prefixes import described
-from loganalyst.sources.text.metrics import lineforms as logforms
-from loganalyst.sources.text.metrics import printedtables as logtables
+from loganalyst.sources.text.metrics import lineforms, printedtables
 from loganalyst.sources.text.metrics.lineforms import Form
 from loganalyst.sources.text.metrics.linenumbers import Numbers
 from loganalyst.sources.text.metrics.lineshapes import Shape
 from loganalyst.sources.text.metrics.printedsteps import Steps
 
-LONGEST = 10_000  # bytes; longer lines are dumps
-SEVERAL = 16  # lines of one kind that are worth a regex of their own
-FORMS = 8  # of one kind whose lines are taken apart by a template; the lines of others are cleaned one by one
-COUNTED = -1  # instead of a rank
-_RANKS = 16  # that may print one line each, in order
-DEEPEST = 400  # rows between a trace's header and its error
+MAX_LINE_BYTES = 10_000  # bytes; longer lines are dumps
+MIN_LINES_FOR_TEMPLATE = 16  # lines of one kind that are worth a regex of their own
+MAX_FORMS = 8  # forms of one kind whose lines are parsed by a template; lines of more forms are cleaned one by one
+COUNTS_STEPS = -1  # in place of a rank
+_MAX_RANKS = 16  # ranks that may print one line each, in order
+MAX_TRACE_ROWS = 400  # rows between a trace's header and its error
 _OPENS = "Traceback (most recent call last)"
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
+# `torch.cuda.OutOfMemoryError: `, `KeyboardInterrupt`, `RayTaskError(ValueError): `
 _ERROR = rf"^(?:{_NAME}\.)+{_NAME}(?:\([A-Za-z0-9_]+\))?(?::|$)|^[A-Z_][A-Za-z0-9_]*(?:\([A-Za-z0-9_]+\))?(?::|$)"
 _FLAGS = ("bar", "keras", "held_out", "header")
-_PLACED = ("step", "batch", "epoch")
+_POSITION_ROLES = ("step", "batch", "epoch")
 
 
 def parse(lines: pl.DataFrame) -> pl.DataFrame:
-    """The numbers a training printed, in the `points` schema and in file order (`source` NULL).
+    """The numbers that a training printed, in the `points` schema and in file order (`source` NULL).
 
     `lines` has line (Int64, from 1), text (String: decoded, without ANSI codes, CR refreshes as rows of their own that
     share a line number), session (Int32) and time (µs UTC or NULL). NaN and ±Inf are values. Lines without a position
@@ -50,17 +50,17 @@ def parse(lines: pl.DataFrame) -> pl.DataFrame:
     chunk = chunk_of("\n".join(lines["text"].to_list()).encode("utf-8", "replace"), lines["line"].to_numpy())
     session = lines["session"].to_numpy()
     if lines.height:
-        found = reader.read(chunk, reader.kinds.look(chunk, hashed(chunk.data)), session)
+        found = reader.read(chunk, reader.kinds.look(chunk, kind_hashes(chunk.data)), session)
         steps.add(*found.placed(0, session, chunk.line, lines["time"].dt.replace_time_zone(None).to_numpy()))
     return pl.concat([table("points"), *steps.points()]).sort("session", "line", maintain_order=True)
 
 
-_NOTHING = pl.DataFrame(schema={"text": pl.String, "form": pl.String, "row": pl.Int64})
+_NO_LINES = pl.DataFrame(schema={"text": pl.String, "form": pl.String, "row": pl.Int64})
 
 
 @dataclass
 class _Taken:
-    """Lines of one form: their rows, and by slot the numbers (float64)."""
+    """Lines of one form: their rows, and the numbers (float64) by slot."""
 
     form: Form
     rows: Rows
@@ -71,8 +71,8 @@ class _Taken:
 class Reader:
     """Reads the numbers of batch after batch; `kinds` are those of the rows' `Look`, `code` numbers names of metrics.
 
-    `often` are the forms known to be printed often, `rank` the one of several whose metrics are taken (COUNTED: what
-    looks like ranks before the lines are steps): what an earlier reading must tell the one that goes on.
+    `often` are the forms known to be printed often. `rank` is the one of several ranks whose metrics are read
+    (COUNTS_STEPS: prefixes that look like ranks are steps). Both pass from an earlier reading to the one that goes on.
     """
 
     kinds: Kinds
@@ -83,18 +83,18 @@ class Reader:
     of_kind: list[list[Form]] = field(default_factory=list)
 
     def read(self, chunk: Chunk, look: Look, session: NDArray[np.int64], quotes: Rows | None = None) -> Numbers:
-        """The numbers of a batch that mean something; `session` is each row's. Tracebacks and examples begin nowhere
-        but in the rows `quotes` (None: anywhere).
+        """The numbers of a batch that have a meaning; `session` is each row's. Tracebacks and examples begin only in
+        the rows `quotes` (None: anywhere).
         """
         mine = ~_quoted(chunk, look, np.arange(len(chunk)) if quotes is None else quotes)
-        self._choose(chunk, look, mine)
+        self._keep_one_rank(chunk, look, mine)
         self._learn(chunk)
         numeric = look.flags["numeric"] & mine
-        rows = np.flatnonzero(self._alive()[look.kind] & numeric)
-        rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= LONGEST]
+        rows = np.flatnonzero(self._may_mean()[look.kind] & numeric)
+        rows = rows[chunk.starts[rows + 1] - chunk.starts[rows] <= MAX_LINE_BYTES]
         found = Numbers(self.code)
         if len(rows):
-            taken, loose = self._taken(rows, self._bodies(chunk, rows, look), look.kind[rows])
+            taken, loose = self._parsed_lines(rows, self._bodies(chunk, rows, look), look.kind[rows])
             counts = Counter(dict(loose.group_by("form").len().iter_rows()) if loose.height else {})
             for t in taken:
                 counts[t.form.text] += len(t.rows)
@@ -111,20 +111,20 @@ class Reader:
                 left = ~_reprinted(t, shape, order, session)
                 found.add(shape, *((t.rows, t.slots) if left.all() else (t.rows[left], [s[left] for s in t.slots])))
             if loose.height:
-                found.add_long(_long(loose, meanings, order, session))
+                found.add_long(_with_meanings(loose, meanings, order, session))
         self._tables(chunk, look, mine, session, found)
         return found
 
-    def _alive(self) -> Mask:
-        """By kind, and at the end what holds of none: whether its numbers may mean something. Of kinds met but once or
-        twice that is asked when their numbers are read.
+    def _may_mean(self) -> Mask:
+        """By kind, whether its numbers may have a meaning; the last element is for rows of no kind. For kinds met only
+        once or twice that is decided when their numbers are read.
         """
         passing = set(self.kinds.passing.tolist())
         known = (k in passing or any(form.usual for form in forms) for k, forms in enumerate(self.of_kind))
         return np.array([*known, False])
 
     def _learn(self, chunk: Chunk) -> None:
-        """The forms of the kinds that are new."""
+        """Learn the forms of the new kinds."""
         if len(self.of_kind) > len(self.kinds) - len(self.kinds.fresh):
             self.of_kind, self.forms = [], {}
         rows = self.kinds.fresh
@@ -132,179 +132,181 @@ class Reader:
             return
         at = rows.ravel()
         text = self._behind_prefix(chunk.some(at))
-        dump = pl.Series(np.diff(chunk.starts)[at] > LONGEST)
-        text = text.set(dump, "")  # their numbers are not read, and to clean them takes seconds
-        forms = [self._known(form) for form in logforms.learn(text)]
+        dump = pl.Series(np.diff(chunk.starts)[at] > MAX_LINE_BYTES)
+        text = text.set(dump, "")  # their numbers are not read, and cleaning them takes seconds
+        forms = [self._representative(form) for form in lineforms.learn(text)]
         each = rows.shape[1]
         self.of_kind += [list(dict.fromkeys(forms[k : k + each])) for k in range(0, len(forms), each)]
 
-    def _known(self, form: Form) -> Form:
-        """The one that stands for all of its text."""
+    def _representative(self, form: Form) -> Form:
+        """The form that represents all forms with the same text."""
         form.often = form.text in self.often
         return self.forms.setdefault(form.text, form)
 
     def _meaning(self, form: Form, counts: Counter[str]) -> Shape | None:
+        """The meaning of a form; remembers whether it is printed often."""
         shape = form.meaning(counts[form.text])
         if form.often:
             self.often.add(form.text)
         return shape
 
-    def _choose(self, chunk: Chunk, look: Look, mine: Mask) -> None:
-        """Leaves of the rows metrics are taken from those of one rank."""
+    def _keep_one_rank(self, chunk: Chunk, look: Look, mine: Mask) -> None:
+        """Restrict the rows that metrics are taken from (`mine`) to those of one rank."""
         prefixed = np.flatnonzero(look.flags["prefixed"])
         if len(prefixed):
-            rank = chunk.rows(prefixed).select("rank", "prefix", said=pl.col("body").str.contains(r"\d\.\d"))
+            rank = chunk.rows(prefixed).select("rank", "prefix", has_fraction=pl.col("body").str.contains(r"\d\.\d"))
             if self.rank is None:
-                speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("said"))
-                self.rank = COUNTED if _count(speaking) else next(iter(speaking["rank"]), None)
-            if self.rank not in (None, COUNTED):
+                speaking = rank.filter(pl.col("rank").is_not_null() & pl.col("has_fraction"))
+                self.rank = COUNTS_STEPS if _are_steps(speaking) else next(iter(speaking["rank"]), None)
+            if self.rank not in (None, COUNTS_STEPS):
                 mine[prefixed] &= (rank["rank"].is_null() | (rank["rank"] == self.rank)).to_numpy()
 
     def _bodies(self, chunk: Chunk, rows: Rows, look: Look) -> tuple[Chunk, Rows]:
-        """Where the text of the rows behind a prefix stands."""
+        """The text of the rows behind a prefix, and its place."""
         if not look.flags["prefixed"][rows].any():
             return chunk, rows
         text = self._behind_prefix(chunk.some(rows))
         return chunk_of("\n".join(text).encode(), rows), np.arange(len(rows))
 
     def _behind_prefix(self, text: pl.Series) -> pl.Series:
-        return text if self.rank == COUNTED else described(text)["body"]
+        return text if self.rank == COUNTS_STEPS else described(text)["body"]
 
-    def _taken(
+    def _parsed_lines(
         self, rows: Rows, bodies: tuple[Chunk, Rows], kind: NDArray[np.int64]
     ) -> tuple[list[_Taken], pl.DataFrame]:
-        """The lines taken apart by templates, and the others cleaned: row, text, form. Their text is in `bodies`."""
+        """The lines parsed by templates, and the others cleaned: row, text, form. Their text is in `bodies`."""
         taken: list[_Taken] = []
         loose: list[NDArray[np.int64]] = []
         order = np.argsort(kind, kind="stable")
         bounds = np.flatnonzero(np.diff(kind[order], prepend=-1, append=-1))
         for first, last in pairwise(bounds.tolist()):
             alike = order[first:last]
-            few = len(alike) < SEVERAL
+            few = len(alike) < MIN_LINES_FOR_TEMPLATE
             loose.append(alike if few else self._by_form(int(kind[alike[0]]), rows, bodies, alike, taken))
         at = np.sort(np.concatenate(loose))
         if not len(at):
-            return taken, _NOTHING
+            return taken, _NO_LINES
         chunk, place = bodies
         text = chunk.some(place[at])
-        clean = logforms.cleaned(text).with_columns(pl.Series("row", rows[at]), raw=text)
-        return taken, clean.filter(~pl.col("raw").str.contains(logforms.NOISE)).drop("raw")
+        clean = lineforms.cleaned(text).with_columns(pl.Series("row", rows[at]), raw=text)
+        return taken, clean.filter(~pl.col("raw").str.contains(lineforms.NOISE)).drop("raw")
 
     def _by_form(self, kind: int, rows: Rows, bodies: tuple[Chunk, Rows], at: Rows, taken: list[_Taken]) -> Rows:
-        """Takes the lines of one kind; gives the positions of those that no template matches."""
+        """Parse the lines of one kind; returns the positions of those that no template matches."""
         forms, tried = self.of_kind[kind], 0
         chunk, place = bodies
         while len(at):
             if tried == len(forms):
-                (form,) = logforms.learn(chunk.some(place[at[:1]]))
-                if len(forms) >= FORMS or form.text in {f.text for f in forms}:
+                (form,) = lineforms.learn(chunk.some(place[at[:1]]))
+                if len(forms) >= MAX_FORMS or form.text in {f.text for f in forms}:
                     break
-                forms.append(self._known(form))
+                forms.append(self._representative(form))
             form, tried = forms[tried], tried + 1
             if form.template is None:
                 continue
-            matched, slots = logforms.take(form, chunk, place[at])
+            matched, slots = lineforms.take(form, chunk, place[at])
             if form.usual is not None and matched.any():
                 taken.append(_Taken(form, rows[at[matched]], slots))
             at = at[~matched]
         return at
 
     def _meanings(self, forms: pl.Series, counts: Counter[str]) -> pl.DataFrame:
-        """What the numbers of cleaned lines mean: form, its flags, and slot, role and name of each."""
+        """The meaning of the numbers of cleaned lines: form, its flags, and slot, role and name of each."""
         meant = []
         for form in self._forms(forms, counts):
             if shape := self._meaning(form, counts):
                 flags = (getattr(shape, flag) for flag in _FLAGS)
-                head = (form.text, *flags, any(s.role in _PLACED for s in shape.slots))
+                head = (form.text, *flags, any(s.role in _POSITION_ROLES for s in shape.slots))
                 meant += [(*head, s.index, s.role, s.name) for s in shape.slots]
         types = {"form": pl.String, **dict.fromkeys((*_FLAGS, "placed"), pl.Boolean)}
         return pl.DataFrame(meant, {**types, "slot": pl.Int64, "role": pl.String, "name": pl.String}, orient="row")
 
     def _forms(self, text: pl.Series, counts: Counter[str]) -> list[Form]:
-        """The forms of cleaned lines that may mean something."""
+        """The forms of cleaned lines that may have a meaning."""
         forms = text.unique(maintain_order=True).rename("form").to_frame()
         words = pl.col("form").str.to_lowercase().str.replace_all("_", " ", literal=True)
         forms = forms.with_columns(worth=words.str.contains(WORTH))
         out = []
         for form, worth in forms.iter_rows():
             if worth or counts[form] >= 3:
-                out.append(self.forms.get(form) or self._known(Form(form, worth, noise=False)))
+                out.append(self.forms.get(form) or self._representative(Form(form, worth, noise=False)))
         return out
 
     def _tables(self, chunk: Chunk, look: Look, mine: Mask, session: NDArray[np.int64], found: Numbers) -> None:
-        """Adds the numbers of tables over several lines; lines they claim have no others."""
+        """Add the numbers of tables over several lines; the lines of a table have no other numbers."""
         headed = bool((look.flags["header"] & mine).any())
         rows = np.flatnonzero(mine if headed else look.flags["table"] & mine)
-        rows = rows[np.diff(chunk.starts)[rows] <= LONGEST]
+        rows = rows[np.diff(chunk.starts)[rows] <= MAX_LINE_BYTES]
         if not len(rows):
             return
         bodies, place = self._bodies(chunk, rows, look)
         lines = pl.DataFrame({"row": rows, "text": bodies.some(place), "session": session[rows]})
-        cells = logtables.cells(lines.filter(~pl.col("text").str.contains(logforms.NOISE)))
+        cells = printedtables.cells(lines.filter(~pl.col("text").str.contains(lineforms.NOISE)))
         if cells.height:
             found.drop(cells["at"].to_numpy().astype(np.int64))
             found.add_long(cells)
 
 
-def _count(lines: pl.DataFrame) -> bool:
-    """Whether the ranks (rank, prefix) of lines are steps: each is above the last, and some are left out, or they are
-    many, or blanks set them further in than the last needs.
+def _are_steps(lines: pl.DataFrame) -> bool:
+    """Whether the ranks (rank, prefix) of lines are in fact steps: each is above the last, and some are skipped, or
+    there are many, or they are padded wider than the last needs.
     """
     ranks = lines["rank"].to_numpy()
     gaps = np.diff(ranks)
     if not len(gaps) or gaps.min() <= 0:
         return False
-    padded = lines["prefix"].str.extract(r"^( +\d+):$").str.len_chars()
+    padded = lines["prefix"].str.extract(r"^( +\d+):$").str.len_chars()  # `   7:`
     inset = (padded > len(str(ranks[-1]))).any()
-    return bool(inset or len(ranks) > _RANKS or (len(gaps) > 3 and gaps.max() > 1))
+    return bool(inset or len(ranks) > _MAX_RANKS or (len(gaps) > 3 and gaps.max() > 1))
 
 
-def _long(
+def _with_meanings(
     loose: pl.DataFrame, meanings: pl.DataFrame, order: NDArray[np.int64], session: NDArray[np.int64]
 ) -> pl.DataFrame:
-    """The numbers of cleaned lines that mean something, in the schema of `logtables`."""
+    """The numbers of cleaned lines that have a meaning, in the schema of `printedtables`."""
     at = loose["row"].to_numpy()
     lines = loose.with_columns(pl.Series("order", order[at]), pl.Series("session", session[at]))
     same = (pl.col("order").diff() == 1) & (pl.col("session").diff() == 0) & (pl.col("text") == pl.col("text").shift())
     again = same & pl.col("placed") & ~pl.col("text").str.contains(r"(?i)\bnan\b")
     return (
         lines.filter(~again.fill_null(value=False))
-        .select("row", "form", value=logforms.values(pl.col("text")))
+        .select("row", "form", value=lineforms.values(pl.col("text")))
         .with_columns(slot=pl.int_ranges(pl.col("value").list.len()))
         .explode("value", "slot")
         .join(meanings, on=["form", "slot"])
-        .with_columns(logforms.value(), at="row")
-        .select(pl.col(name).cast(dtype) for name, dtype in logtables.SCHEMA.items())
+        .with_columns(lineforms.value(), at="row")
+        .select(pl.col(name).cast(dtype) for name, dtype in printedtables.SCHEMA.items())
         .sort("row", maintain_order=True)
     )
 
 
 def _quoted(chunk: Chunk, look: Look, opens: Rows) -> Mask:
-    """The rows of stack traces and of examples, which begin in the rows `opens`. A trace's are those of its rank that
-    are indented, from its header to the line that names the error; what others print between them is theirs.
+    """The rows of stack traces and of examples, which begin in the rows `opens`. A trace has the indented rows of its
+    rank, from its header to the line that names the error; other rows between them belong to other processes.
     """
     quoted = np.zeros(len(chunk), bool)
     if len(opens):
         ranks = bool(look.flags["prefixed"].any())
-        near = _behind(len(chunk), opens, len(chunk) if ranks else DEEPEST + 1)
-        text = chunk.some(near)
+        rows = _rows_behind(len(chunk), opens, len(chunk) if ranks else MAX_TRACE_ROWS + 1)
+        text = chunk.some(rows)
         lines = described(text).select("prefix", text="body") if ranks else pl.DataFrame({"prefix": "", "text": text})
-        quoted[near] = _quotes(lines.with_columns(pl.Series("row", near)))
+        quoted[rows] = _is_quote(lines.with_columns(pl.Series("row", rows)))
     return quoted
 
 
-def _behind(rows: int, opens: Rows, far: int) -> Rows:
+def _rows_behind(rows: int, opens: Rows, reach: int) -> Rows:
     """The rows from the one before each of `opens` to `far` behind it."""
     edges = np.zeros(rows + 1, np.int64)
     np.add.at(edges, np.maximum(opens - 1, 0), 1)
-    np.add.at(edges, np.minimum(opens + far + 1, rows), -1)
+    np.add.at(edges, np.minimum(opens + reach + 1, rows), -1)
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
 
 
-def _quotes(rows: pl.DataFrame) -> Mask:
+def _is_quote(rows: pl.DataFrame) -> Mask:
     """Which lines (prefix, text, row) belong to traces and examples."""
     line, bare, row, opens = (pl.col(name) for name in ("line", "bare", "row", "opens"))
-    # step by step: an expression that stands in several others is worked out in each
+    # in steps: polars computes an expression again in each expression that contains it
+    # `[rank3]: `, `3: `
     rows = rows.with_columns_seq(line=pl.col("text").str.replace(r"^\[?(?:rank)?[0-9]+\]?: ?", ""))
     rows = rows.with_columns_seq(bare=line.str.strip_chars_start(), opens=line.str.starts_with(_OPENS))
     rows = rows.with_columns_seq(
@@ -317,7 +319,7 @@ def _quotes(rows: pl.DataFrame) -> Mask:
     rows = rows.with_columns_seq(
         begun.forward_fill().over("prefix").alias("begun"), pl.col("header").forward_fill().over("prefix")
     )
-    rows = rows.with_columns_seq(inside=pl.col("begun") & (row - pl.col("header") <= DEEPEST))
+    rows = rows.with_columns_seq(inside=pl.col("begun") & (row - pl.col("header") <= MAX_TRACE_ROWS))
     inside, example = pl.col("inside"), pl.col("example")
     ended = pl.col("names") & inside.shift().over("prefix")
     quoted = (inside & pl.col("indented")).fill_null(False) | ended.fill_null(False) | example
@@ -326,12 +328,12 @@ def _quotes(rows: pl.DataFrame) -> Mask:
 
 
 def _reprinted(taken: _Taken, shape: Shape, order: NDArray[np.int64], session: NDArray[np.int64]) -> Mask:
-    """The same finite record at the same position once more: two log handlers, stdout and stderr in one file.
+    """Which rows repeat the finite record at the same position: two log handlers, or stdout and stderr in one file.
 
-    `order` counts the rows that mean something.
+    `order` counts the rows that have a meaning.
     """
     again = np.zeros(len(taken.rows), bool)
-    if not any(slot.role in _PLACED for slot in shape.slots) or len(again) < 2:
+    if not any(slot.role in _POSITION_ROLES for slot in shape.slots) or len(again) < 2:
         return again
     rows = taken.rows
     same = (np.diff(order[rows]) == 1) & (np.diff(session[rows]) == 0)

@@ -1,7 +1,7 @@
-"""Where each printed record stands: one step axis a session from epochs, counters and steps, or a running index.
+"""The step of each printed record: one step axis per session from epochs, counters and steps, or a running index.
 
-How a session counts is known only at its end, so its numbers wait (`spool`); what is needed to choose is summed up as
-they come (`choices`), and they are placed block by block.
+How a session counts is known only at its end, so its numbers wait (`tablespool`). Sums for that choice are kept as they
+come (`stepchoices`); then the numbers are placed block by block.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,8 +28,7 @@ from loganalyst.sources.text.lines.numberrecords import (  # fmt: skip
 )
 from loganalyst.sources.text.lines.tablespool import Spool
 from loganalyst.sources.text.metrics.stepchoices import Choices, Groups, Key, number
-
-BLOCK = 1 << 16  # records or points that are placed at once
+from loganalyst.sources.text.sizes import SIZES, Sizes
 
 
 def schema_of(**columns: pl.DataType | type[pl.DataType]) -> pl.Schema:
@@ -41,14 +40,16 @@ _WAITING = schema_of(
     row=pl.Int64, session=pl.Int32, metric=pl.UInt32, step=pl.Int64, epoch=pl.Float64, time=Time,
     value=pl.Float64, line=pl.Int64, refreshed=pl.Boolean,
 )  # fmt: skip
-_START = (np.nan, 0, 0)  # of a series: its last counter, its passes over the data, its length
-_WHOLE = 2.0**63  # above it a Float64 is no Int64
+_NEW_SERIES = (np.nan, 0, 0)  # state of a new series: its last counter, its passes over the data, its length
+_MAX_STEP = 2.0**63  # a Float64 from here on is no Int64
 
 
 @dataclass
 class Carry:
-    """What passes from one block to the next: of each series of the last session its counter, passes and length; its
-    last step; how many points each metric has; the total of the last step; the refreshes that may be overwritten.
+    """The state that passes from one block to the next.
+
+    For each series of the last session its counter, passes and length; the last session and its last step; the number
+    of points of each metric; the total of the last step; the refreshes that may be overwritten.
     """
 
     series: dict[Key, tuple[float, int, int]] = field(default_factory=dict)
@@ -63,19 +64,23 @@ class Carry:
 class Steps:
     """Takes the numbers of a log batch by batch (`add`) and gives its points at the end (`points`).
 
-    `names` are the metrics by code. `settle` says that what was added is read for good.
+    `names` are the metrics by code. After `settle` the numbers added so far are final.
     """
 
     names: dict[str, int] = field(default_factory=dict)
     groups: Groups = field(default_factory=Groups)
     carry: Carry = field(default_factory=Carry)
     opened: tuple[int, float] = (-1, np.nan)  # session and epoch of the last header
-    earlier: tuple[Groups, Choices] | None = None  # of the reading that this one goes on from: what it settled, chose
+    earlier: tuple[Groups, Choices] | None = None  # settled groups and choices of the reading that this one continues
     kept: int = 0
-    settled: Spool = field(default_factory=Spool)
-    near: list[tuple[Records, Points]] = field(default_factory=list)
+    settled: Spool = field(init=False)
+    pending: list[tuple[Records, Points]] = field(default_factory=list)
     tail: list[tuple[Records, Points]] = field(default_factory=list)
-    state: Mapping[str, Any] = field(default_factory=dict)  # after `points`: what the next reading starts from
+    state: Mapping[str, Any] = field(default_factory=dict)  # after `points`: the start of the next reading
+    sizes: Sizes = SIZES
+
+    def __post_init__(self) -> None:
+        self.settled = Spool(self.sizes.waiting)
 
     def code(self, name: str) -> int:
         """The number of a metric's name."""
@@ -87,17 +92,17 @@ class Steps:
             self.tail.append((records, points))
 
     def settle(self) -> None:
-        """What was added will not be read again."""
-        self.near += self.tail
+        """The numbers added so far will not be read again."""
+        self.pending += self.tail
         self.tail = []
-        if any(sum(map(len, tables)) > BLOCK for tables in zip(*self.near, strict=True)):
+        if any(sum(map(len, tables)) > self.sizes.block for tables in zip(*self.pending, strict=True)):
             self._flush()
 
     def points(self) -> Iterator[pl.DataFrame]:
         """The points in the `points` schema, in file order within a metric. Raises StartAgainError."""
         self._flush()
         settled, self.groups = self.groups, self.groups.copy()
-        opened, rest = self.opened, list(self._blocks(self.tail))
+        opened, unsettled = self.opened, list(self._blocks(self.tail))
         choices = self.groups.choices()
         if self.earlier is not None:
             passed = any(passes > 0 for _, passes, _ in self.carry.series.values())
@@ -110,14 +115,14 @@ class Steps:
             "names": list(self.names), "groups": settled.state(), "choices": choices.state(),
             "opened": [opened[0], number(opened[1])], "carry": _carry_state(self.carry),
         }  # fmt: skip
-        for records, points in rest:
+        for records, points in unsettled:
             yield from self._placed(records, points, choices)
         if self.carry.waiting.height:
-            yield self._shown(self.carry.waiting.sort("row", maintain_order=True))
+            yield self._as_points(self.carry.waiting.sort("row", maintain_order=True))
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], kept: int) -> "Steps":
-        """One that goes on where another stopped."""
+    def from_state(cls, state: Mapping[str, Any], kept: int, sizes: Sizes = SIZES) -> "Steps":
+        """Steps that go on where others stopped."""
         carry = state["carry"]
         return cls(
             names={name: code for code, name in enumerate(state["names"])},
@@ -125,6 +130,7 @@ class Steps:
             earlier=(Groups.from_state(state["groups"]), Choices.from_state(state["choices"])),
             opened=(state["opened"][0], _float(state["opened"][1])),
             kept=kept,
+            sizes=sizes,
             carry=Carry(
                 series={tuple(key): (_float(i), *others) for key, (i, *others) in carry["series"]},
                 session=carry["session"],
@@ -135,16 +141,17 @@ class Steps:
         )  # fmt: skip
 
     def _flush(self) -> None:
-        for block in self._blocks(self.near):
+        """Move the settled numbers to the spool."""
+        for block in self._blocks(self.pending):
             self.settled.add(block)
-        self.near = []
+        self.pending = []
 
     def _blocks(self, parts: list[tuple[Records, Points]]) -> Iterator[tuple[Counted, Points]]:
-        """Records with their epochs, summed up, and their points, at most BLOCK of either but for a last row."""
+        """Records with their epochs, summed up, and their points: at most a block of either, plus a last row."""
         if not parts:
             return
         records, points = Records.joined([r for r, _ in parts]), Points.joined([p for _, p in parts])
-        last = max(records.row, points.row, key=len)[BLOCK::BLOCK]
+        last = max(records.row, points.row, key=len)[self.sizes.block :: self.sizes.block]
         ends = [np.searchsorted(row, last, "right").tolist() for row in (records.row, points.row)]
         cuts = [pairwise([0, *ends[0], len(records)]), pairwise([0, *ends[1], len(points)])]
         for rows, numbers in zip(*cuts, strict=True):
@@ -153,7 +160,7 @@ class Steps:
             yield counted, points[slice(*numbers)]
 
     def _epochs(self, records: Records) -> Counted:
-        """Headers open an epoch for the counters after them and are dropped."""
+        """Records with the epoch that a header opened before them; the headers are dropped."""
         known = np.where(records.session == self.opened[0], self.opened[1], np.nan)
         opened = filled(np.where(records.header, records.epoch, np.nan), records.session, known)
         if len(records):
@@ -170,36 +177,36 @@ class Steps:
         return counted[~records.header] if records.header.any() else counted
 
     def _placed(self, records: Counted, points: Points, choices: Choices) -> Iterator[pl.DataFrame]:
-        """The points of a block that nothing can overwrite any more."""
+        """The points of a block that can no longer be overwritten."""
         if not len(records):
             return
         step = self._steps(records, choices)
         if not len(points):
             return
         first = np.flatnonzero(changes(points.row))
-        of = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
+        record = np.repeat(np.searchsorted(records.row, points.row[first]), np.diff(first, append=len(points)))
         whole = np.trunc(step)
-        whole[~(np.abs(whole) < _WHOLE)] = np.nan
-        session = records.session[of]
-        step = self._indexed(session, points.metric, whole[of])
+        whole[~(np.abs(whole) < _MAX_STEP)] = np.nan
+        session = records.session[record]
+        step = self._indexed(session, points.metric, whole[record])
         found = pl.DataFrame([
             pl.Series("row", points.row), pl.Series("session", session.astype(np.int32)),
             pl.Series("metric", points.metric), pl.Series("step", step.astype(np.int64)),
-            _epochs(records.epoch, of),
+            _epoch_column(records.epoch, record),
             pl.Series("time", points.time).cast(Time), pl.Series("value", points.value), pl.Series("line", points.line),
-            pl.Series("refreshed", records.refreshed[of]),
+            pl.Series("refreshed", records.refreshed[record]),
         ])  # fmt: skip
-        other = self._other_pass(session, step, records.total[of], records.keras[of])
+        other = self._other_pass(session, step, records.total[record], records.keras[record])
         found = self._last_states(found.filter(~other) if other.any() else found)
         if found.height:
-            yield self._shown(found)
+            yield self._as_points(found)
 
     def _steps(self, records: Counted, choices: Choices) -> Floats:
         """The step of each record, NaN where it has none."""
-        groups, known = Grouping.of(records.session, records.series), self.carry.series
+        groups, known = Grouping.by(records.session, records.series), self.carry.series
         i, epoch, total = (column[groups.order] for column in (records.i, records.epoch, records.total))
         stepped, keras = records.stepped[groups.order], records.keras[groups.order]
-        before = [known.get(key, _START) for key in groups.keys]
+        before = [known.get(key, _NEW_SERIES) for key in groups.keys]
         spans = [choices.sessions[session] for session, _ in groups.keys]
         last = np.roll(i, 1)
         last[groups.starts] = [i0 for i0, _, _ in before]
@@ -212,11 +219,11 @@ class Steps:
         index -= groups.spread(groups.starts, np.int64)
         length = np.where(np.isnan(total), groups.spread([length for length, *_ in spans]), total)
         first = groups.spread([first for _, first, *_ in spans])
-        anew = groups.spread([choices.series[key][0] for key in groups.keys], np.bool_)
-        # counters that start anew with each epoch (or each bar) become steps that go on
+        restarts = groups.spread([choices.series[key][0] for key in groups.keys], np.bool_)
+        # counters that start again with each epoch (or each bar) become steps that go on
         unplaced = np.isnan(epoch) & ~stepped
         step = np.where(unplaced, passes * length + i, i)
-        step = np.where(anew, np.floor(epoch - first) * length + i, step)
+        step = np.where(restarts, np.floor(epoch - first) * length + i, step)
         step = np.where(keras & ~np.isnan(epoch), epoch, step)
         ends = groups.starts + groups.sizes - 1
         after = zip(i[ends].tolist(), passes[ends].tolist(), (index[ends] + 1).tolist(), strict=True)
@@ -224,18 +231,21 @@ class Steps:
         return self._filled(records, groups, groups.rows(step), groups.rows(index), choices)
 
     def _pass_on(self, ends: dict[Key, tuple[float, int, int]], session: int) -> None:
+        """Carry the state of the last session's series to the next block."""
         both = {**self.carry.series, **ends}
         self.carry.series = {key: end for key, end in both.items() if key[0] == session}
 
     def _filled(self, records: Counted, groups: Grouping, step: Floats, index: Integers, choices: Choices) -> Floats:
-        """Records without a step of their own take the last one seen; where a session has none, the epoch, the part of
-        it that bars tell the length of, or an index of the commonest series that has neither.
+        """Steps of records without a step of their own: the last one seen.
+
+        Where a session has no steps: the epoch, or the part of it by the length that bars show, or an index in the most
+        frequent series that has neither.
         """
         sessions = [choices.sessions[session] for session, _ in groups.keys]
         pace = groups.rows(groups.spread([choices.paces.get(session, np.nan) for session, _ in groups.keys]))
         any_step, epochal, clock = (
-            groups.rows(groups.spread(told, np.bool_))
-            for told in (
+            groups.rows(groups.spread(flags, np.bool_))
+            for flags in (
                 [s[2] for s in sessions],
                 [s[3] for s in sessions],
                 [choices.series[k][1] for k in groups.keys],
@@ -250,13 +260,13 @@ class Steps:
         known = np.where(records.session == self.carry.session, self.carry.step, np.nan)
         last = filled(step, records.session, known)
         self.carry.step, self.carry.session = float(last[-1]), int(records.session[-1])
-        return np.where(records.own | records.held_out | any_step | epochal | paced, last, step)
+        return np.where(records.has_epoch | records.held_out | any_step | epochal | paced, last, step)
 
     def _indexed(self, session: Integers, metric: NDArray[np.uint32], step: Floats) -> Floats:
-        """A running index a session and metric where there is no step at all."""
+        """The steps; where there is none at all, a running index per session and metric."""
         counts = self.carry.counts
         if np.isnan(step).any():
-            groups = Grouping.of(session, metric)
+            groups = Grouping.by(session, metric)
             begin = groups.spread([counts.get(key, 0) for key in groups.keys]) - groups.spread(groups.starts)
             step = np.where(np.isnan(step), groups.rows(np.arange(len(step)) + begin), step)
         for key, n in counted(session, metric).items():
@@ -265,7 +275,7 @@ class Steps:
         return step
 
     def _other_pass(self, session: Integers, step: Floats, total: Floats, keras: Mask) -> Mask:
-        """Of a Keras epoch what has another total than its first pass: those over held-out data."""
+        """Which records of a Keras epoch have another total than its first pass: those over held-out data."""
         runs = np.flatnonzero(changes(session, step))
         first = total[runs]
         if (session[0], step[0]) == self.carry.pass_[:2]:
@@ -277,7 +287,7 @@ class Steps:
         return keras & ~kept
 
     def _last_states(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Of the refreshes of a bar within one step the last; those that may yet be overwritten wait."""
+        """The last refresh of a bar within each step; refreshes that may yet be overwritten wait."""
         if not points["refreshed"].any() and not self.carry.waiting.height:
             return points
         points = pl.concat([self.carry.waiting, points]).with_columns(
@@ -289,23 +299,24 @@ class Steps:
         points = points.filter(~(pl.col("refreshed") & pl.col("again")))
         waits = pl.col("refreshed") & pl.col("follows").is_null()
         self.carry.waiting = points.filter(waits).select(_WAITING.names())
-        shown = points.filter(~waits)
-        # in the order in which they were settled: however the file is cut into blocks, it is the same
+        final = points.filter(~waits)
+        # in the order in which they became final, which does not depend on how the file is cut into blocks
         settled = pl.when("refreshed").then("follows").otherwise("row")
-        return shown.sort(settled, "row", maintain_order=True).select(_WAITING.names())
+        return final.sort(settled, "row", maintain_order=True).select(_WAITING.names())
 
-    def _shown(self, points: pl.DataFrame) -> pl.DataFrame:
+    def _as_points(self, points: pl.DataFrame) -> pl.DataFrame:
+        """Points in the `points` schema."""
         metric = pl.Series(list(self.names), dtype=pl.String).gather(points["metric"]).alias("metric")
         source = constant(None, points.height, pl.String).alias("source")
-        own = (points[name] for name in ("session", "step", "epoch", "time", "value", "line"))
-        return pl.DataFrame([metric, source, *own])[SCHEMAS["points"].names()]
+        others = (points[name] for name in ("session", "step", "epoch", "time", "value", "line"))
+        return pl.DataFrame([metric, source, *others])[SCHEMAS["points"].names()]
 
 
-def _epochs(known: Floats, of: Integers) -> pl.Series:
-    """The epoch of each point, NULL where it is not known: in many logs everywhere, which takes no memory then."""
+def _epoch_column(known: Floats, record: Integers) -> pl.Series:
+    """The epoch of each point, NULL where it is not known. A column of NULL takes no memory."""
     if np.isnan(known).all():
-        return constant(None, len(of), pl.Float64).alias("epoch")
-    return pl.Series("epoch", known[of], nan_to_null=True)
+        return constant(None, len(record), pl.Float64).alias("epoch")
+    return pl.Series("epoch", known[record], nan_to_null=True)
 
 
 def _float(value: float | None) -> float:
@@ -313,6 +324,7 @@ def _float(value: float | None) -> float:
 
 
 def _carry_state(carry: Carry) -> Mapping[str, Any]:
+    """The carried state as plain JSON."""
     return {
         "series": [[list(key), [number(i), *others]] for key, (i, *others) in carry.series.items()],
         "session": carry.session, "step": number(carry.step),

@@ -17,30 +17,35 @@ SCHEMA = pl.Schema(
         "value": pl.Float64,
     }
 )
+# The start of a row or a ruler: `| loss`, `│ loss`, `----------`
 BLOCK = r"^\s*[|│┃]|^\s*[-=+─┌└├╭╰┏]{8}"
-_RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"
+_RULER = r"^\s*[-=+─┌┐└┘├┤┬┴┼╭╮╰╯━┏┓┡┩╇│|\s]{8,}$"  # `-----------`, `|======|`, `└──────┘`
+# `| loss | 0.5 |`: indent, key and value
 _ROW = r"^\s*[|│](\s*)([^|│]*?)\s*[|│]\s*([^\s|│]*)\s*[|│]\s*$"
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"
+_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?i:nan|inf))"  # `0.5`, `-1e-5`, `nan`
 _STEPS = ("step", "steps", "global_step", "total_timesteps", "timesteps", "total_env_steps", "iterations", "iteration")
 _RANKS = {name: rank for rank, name in enumerate((*_STEPS, "n_updates", "nupdates", "samples"))}
-_BAR = r":?\s+[0-9]+%\|.*$"
+_BAR = r":?\s+[0-9]+%\|.*$"  # `: 37%|███ | 3/8`
+# `Epoch  box_loss  cls_loss`, `Class Images P R`
 _NAMES = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*|class)(?:\s+[A-Za-z][A-Za-z0-9_.,/@:()%-]*){2,}\s*"
-_LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"  # between commas
-# two blanks or more between names of several words
+# separated by commas: `epoch, train loss, val loss`
+_LISTED = r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)(?:, ?[A-Za-z][A-Za-z0-9_./@ ()-]*){2,}$"
+# Names of several words, separated by two blanks or more: `Epoch  train loss  val loss`
 _APART = (
     r"^\s*(?i:epoch|episode|step|iter[a-z0-9_]*)"
     r"(?:\s{2,}[A-Za-z][A-Za-z0-9_./@()%-]*(?: [A-Za-z0-9_./@()%-]+)*){2,}\s*$"
 )
-HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # with the bar that may follow
-_COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"
-_RULED = r"^\s*[|│┃].*[|│┃]\s*$"
-_LOOSE = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
+HEADER = rf"{_NAMES}(?:[0-9]+%\|.*)?$|{_LISTED}|{_APART}"  # `Epoch  box_loss  cls_loss`; a bar may follow
+_COMMAS = r"^[^,=:{}\[\]]+(?:,[^,=:{}\[\]]+){2,}$"  # `1, 0.5, 0.6`
+_RULED = r"^\s*[|│┃].*[|│┃]\s*$"  # `| 1 | 0.5 | 0.6 |`
+# columns that are no results: `Epoch`, `Instances`, `size`
+_NO_RESULT = r"(?i)^(?:epochs?|class|images|instances|labels|img_?size|size|dur|time)$"
 
 
 def cells(lines: pl.DataFrame) -> pl.DataFrame:
     """The numbers of all tables, in the SCHEMA (flags as in `lineshapes.Shape`). `lines` has row, text and session.
 
-    `row` is that of the record (a block's last), `at` that of the number.
+    `row` is the record's (that of its block's last line), `at` that of the number.
     """
     return pl.concat([_blocks(lines), _columns(lines)]).sort("row", maintain_order=True)
 
@@ -53,19 +58,21 @@ def headed(text: pl.Series) -> bool:
 
 
 def _unruled(text: pl.Expr) -> pl.Expr:
-    """A row between vertical bars or commas without them, or names far apart, each cell one word."""
+    """A row with blanks instead of vertical bars or commas, each cell one word; so is a header of names far apart."""
+    # `train loss | val (top 1)` becomes `train_loss   val_(top_1)`
     words = text.str.replace_all(r"(\w\)?) (\(?\w)", "${1}_$2").str.replace_all(r"[|│┃,]", " ")
     return pl.when(text.str.contains(rf"{_RULED}|{_COMMAS}|{_APART}")).then(words).otherwise(text).alias("text")
 
 
 def _shaped(found: pl.DataFrame) -> pl.DataFrame:
+    """The numbers in the SCHEMA."""
     fixed = {"bar": False, "keras": False, "held_out": False, "header": False}
     constants = [pl.lit(value).alias(name) for name, value in fixed.items()]
     return found.with_columns(constants).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
 
 def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
-    """One record a block of `| key | value |` rows; `| train/ | |` opens a section of indented ones."""
+    """One record per block of `| key | value |` rows; `| train/ | |` opens a section of indented rows."""
     rows = (
         lines.filter(pl.col("text").str.contains(BLOCK))
         .with_columns(ruler=pl.col("text").str.contains(_RULER))
@@ -104,8 +111,8 @@ def _blocks(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _columns(lines: pl.DataFrame) -> pl.DataFrame:
-    """Rows of numbers under a line of names that starts with epoch, step or class, between bars or without; of a
-    progress bar's refreshes the last.
+    """Rows of numbers under a line of names that starts with epoch, step or class, with or without bars. Of a progress
+    bar's refreshes the last counts.
     """
     lines = lines.with_columns(_unruled(pl.col("text").str.replace(_BAR, "")))
     headers = lines.select("row", "text").filter(pl.col("text").str.contains(_NAMES + "$"))
@@ -139,4 +146,4 @@ def _columns(lines: pl.DataFrame) -> pl.DataFrame:
     counts = pl.col("column") == 0
     role = pl.when(counts).then(pl.lit("epoch")).otherwise(pl.lit("metric"))
     body = body.with_columns(role=role, value=pl.when(counts).then("epoch").otherwise(number), at="row")
-    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_LOOSE)))
+    return _shaped(body.filter(pl.col("value").is_not_null(), counts | ~pl.col("name").str.contains(_NO_RESULT)))

@@ -1,7 +1,7 @@
-"""Where many texts stand in many bytes: a first look at every line of a log, by hyperscan, else by polars.
+"""Search many texts in many bytes: a first look at every line of a log, by hyperscan, else by polars.
 
-Of hyperscan's ways to look for hundreds of texts the one with steps of two bytes suits best; it takes it where a text
-has three bytes. Then 10,000 texts cost a fifth more than 800. Of what it finds the rest is compared here.
+Hyperscan searches hundreds of texts fastest in steps of two bytes; it chooses that way if each text has at least three
+bytes. Then 10,000 texts cost a fifth more than 800. The rest of each text that it finds is compared here.
 """
 
 from array import array
@@ -14,24 +14,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-# On every line of Megatron: in these texts these literals tell nothing, and are passed over.
-_ASIDE = {
+# Megatron prints these texts on every line; the literals in them say nothing, and are ignored there
+_IGNORED_IN = {
     "nan": "number of nan iterations",
     "number of skipped iterations:": "number of skipped iterations:   0 ",
 }
-_WORD = 3  # letters of a literal's last word that are looked for
+_LAST_WORD_CHARS = 3  # letters of a literal's last word that are searched for
 
 Rows = NDArray[np.int64]
 Clue = tuple[bytes, bytes, int]
 
 
-def found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
-    """Where each of `literals` stands in `data` (UTF-8): the line and the literal (positions, int64), each pair at
-    least once, in no order. `ends` are the places of the LF that ends each line.
+def find_literals(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
+    """The occurrences of `literals` in `data` (UTF-8): line and literal (positions, int64), each pair at least once, in
+    no order. `ends` are the places of the LF that ends each line.
     """
     scanner = _scanner(tuple(literals))
     if scanner is None:
-        return _searched(data, literals)
+        return _found_by_polars(data, literals)
     database, clues = scanner
     seen = array("q")
     append = seen.append
@@ -43,25 +43,25 @@ def found(data: bytes, ends: Rows, literals: list[str]) -> tuple[Rows, Rows]:
     database.scan(data, match_event_handler=note)
     numbers, places = np.frombuffer(seen, np.int64).reshape(-1, 2).T
     kept = np.ones(len(numbers), bool)
-    for number, at in groups(numbers):
-        rest, aside, before = clues[number]
+    for number, at in positions_by_number(numbers):
+        tail, aside, before = clues[number]
         if aside:
-            kept[at] = ~_stands(data, places[at] - before, aside)
-        if rest:
-            kept[at] &= _stands(data, places[at], rest)
+            kept[at] = ~_occurs_at(data, places[at] - before, aside)
+        if tail:
+            kept[at] &= _occurs_at(data, places[at], tail)
     return np.searchsorted(ends, places[kept]), numbers[kept]
 
 
-def groups(numbers: Rows) -> Iterator[tuple[int, Rows]]:
-    """Each number that is there, and its positions."""
+def positions_by_number(numbers: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each number that occurs, and its positions."""
     order = np.argsort(numbers, kind="stable")
     bounds = np.flatnonzero(np.diff(numbers[order], prepend=-1, append=-1))
     for first, last in pairwise(bounds.tolist()):
         yield int(numbers[order[first]]), order[first:last]
 
 
-def _stands(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
-    """Whether `text` stands at each of the places (they may be outside of `data`)."""
+def _occurs_at(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
+    """Whether `text` occurs at each of the places (they may be outside of `data`)."""
     last = len(data) - len(text)
     if last < 0:
         return np.zeros(len(at), bool)
@@ -70,23 +70,23 @@ def _stands(data: bytes, at: Rows, text: bytes) -> NDArray[np.bool_]:
     return same
 
 
-def _searched(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
-    """The same without hyperscan."""
+def _found_by_polars(data: bytes, literals: list[str]) -> tuple[Rows, Rows]:
+    """As `find_literals`, without hyperscan."""
     lines = pl.Series("text", [data.decode()]).str.split("\n").explode()
-    said = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
+    hits = pl.DataFrame({"text": lines}).with_row_index("row").filter(pl.col("text").str.contains_any(literals))
     words = pl.col("text").str.extract_many(literals, overlapping=True).list.unique()
-    said = said.with_columns(word=words).explode("word")
-    for word, aside in _ASIDE.items():
+    hits = hits.with_columns(word=words).explode("word")
+    for word, aside in _IGNORED_IN.items():
         often, passed = (pl.col("text").str.count_matches(text, literal=True) for text in (word, aside))
-        said = said.filter((pl.col("word") != word) | (often > passed))
+        hits = hits.filter((pl.col("word") != word) | (often > passed))
     number = {word: number for number, word in enumerate(literals)}
-    return said["row"].cast(pl.Int64).to_numpy(), said["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    return hits["row"].cast(pl.Int64).to_numpy(), hits["word"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
 
 
 @cache
 def _scanner(literals: tuple[str, ...]) -> tuple[Any, list[Clue]] | None:
-    """The hyperscan database of the heads of all literals, and for each its rest, the text in which it is passed over
-    and how far before the head's end that text begins. None where hyperscan is not there (polars serves, slower).
+    """The hyperscan database of the heads of all literals, and the clue for each literal. None where hyperscan is not
+    installed (polars does the work, slower).
     """
     try:
         import hyperscan
@@ -100,15 +100,18 @@ def _scanner(literals: tuple[str, ...]) -> tuple[Any, list[Clue]] | None:
 
 
 def _head(literal: str) -> str:
-    """What of a literal is looked for first: all but the end of its last word.
+    """The part of a literal that hyperscan searches: all but the end of its last word.
 
-    Hyperscan knows a literal by its last eight bytes: a whole word there ("... in checkpoint") stands on many healthy
-    lines, and each costs a second look; the end of one word and the begin of the next stand on few.
+    Hyperscan identifies a literal by its last eight bytes. A whole word there ("... in checkpoint") is on many healthy
+    lines, and each costs a second look; the end of one word and the begin of the next are on few.
     """
-    end = literal.rfind(" ", 0, -_WORD) + 1 + _WORD
+    end = literal.rfind(" ", 0, -_LAST_WORD_CHARS) + 1 + _LAST_WORD_CHARS
     return literal[:end] if end >= 8 else literal
 
 
 def _clue(literal: str, head: str) -> Clue:
-    aside = _ASIDE.get(literal, "")
+    """The rest of a literal behind its head, the text in which the literal is ignored, and how far before the head's
+    end that text begins.
+    """
+    aside = _IGNORED_IN.get(literal, "")
     return literal.removeprefix(head).encode(), aside.encode(), aside.find(head) + len(head)

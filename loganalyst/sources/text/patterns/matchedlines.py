@@ -17,13 +17,14 @@ from loganalyst.sources.text.patterns import catalogue as patterns
 from loganalyst.sources.text.patterns import unknownerrors
 from loganalyst.sources.text.patterns.catalogue import PARTS, Pattern
 
-CUT = 2000  # characters of a line that are kept
-KEPT = 100  # matches of one pattern kept at either end of a session in a batch; how many are left out is reported
-WAITING = 1000  # lines that wait to be described, about
-HEAVY = 1 << 20  # bytes of them
+MAX_LINE_CHARS = 2000  # characters of a line that are kept
+# matches of one pattern kept at either end of a session in a batch; how many are left out is reported
+MAX_MATCHES_PER_END = 100
+MIN_WAITING_LINES = 1000  # lines that wait to be described, about
+MAX_WAITING_BYTES = 1 << 20  # bytes of them
 
 _START, _ADVICE = PARTS.index("start"), PARTS.index("advice")
-_HARMLESS = [PARTS.index("peer"), PARTS.index("cascade")]
+_FOLLOW_FROM_OTHERS = [PARTS.index("peer"), PARTS.index("cascade")]
 
 
 @dataclass(frozen=True)
@@ -39,22 +40,26 @@ class Hits(Table):
     captures: NDArray[np.object_]
     chain: Integers
 
-    def of(self, *parts: str) -> Mask:
-        """Which have one of these parts."""
+    def with_parts(self, *parts: str) -> Mask:
+        """Which lines have one of these parts."""
         return np.isin(self.part, [place for place, part in enumerate(PARTS) if part in parts])
 
     def thinned(self, session: Integers) -> tuple["Hits", "Hits"]:
-        """At most KEPT of a pattern from either end of a session, and those left out; `session` is each one's."""
-        if len(self) <= 2 * KEPT:
+        """At most MAX_MATCHES_PER_END lines of a pattern from either end of a session, and the lines left out;
+        `session` has the session of each.
+        """
+        if len(self) <= 2 * MAX_MATCHES_PER_END:
             return self, self[:0]
-        groups = Grouping.of(session, self.pattern)
+        groups = Grouping.by(session, self.pattern)
         place = np.arange(len(self)) - groups.spread(groups.starts, np.int64)
-        kept = groups.rows((place < KEPT) | (place >= groups.spread(groups.sizes, np.int64) - KEPT))
+        kept = groups.rows(
+            (place < MAX_MATCHES_PER_END) | (place >= groups.spread(groups.sizes, np.int64) - MAX_MATCHES_PER_END)
+        )
         return self[kept], self[~kept]
 
 
 class Catalogue:
-    """The patterns and what they say of the lines they claim, by place."""
+    """The patterns and their properties, by place."""
 
     def __init__(self, known: Sequence[Pattern]) -> None:
         self.known = known
@@ -63,17 +68,19 @@ class Catalogue:
         self.generic = np.array([pattern.generic for pattern in known], bool)
         self.part = np.array([PARTS.index(pattern.part) for pattern in known], np.int64)
         vague = [p.generic and p.label in ("code_exception", "other") for p in known]
-        self.vague = np.flatnonzero(vague)  # its words may tell more
+        self.vague = np.flatnonzero(vague)  # the words of such a line may say more
         self.of_job = np.array(["(?P<job>" in pattern.regex for pattern in known], bool)
         self.place = {pattern.id: place for place, pattern in enumerate(known)}
         words: dict[str, Sequence[str | None]] = {"pattern": self.ids, "label": self.labels, "part": PARTS}
-        self.words = {column: pl.Series(said, dtype=pl.String) for column, said in words.items()}
+        self.words = {column: pl.Series(values, dtype=pl.String) for column, values in words.items()}
 
     def claimed(
         self, chunk: Chunk, rows: Integers, literals: Integers, ends: pl.DataFrame
     ) -> tuple[Hits, pl.DataFrame]:
-        """The claimed rows of a batch, and all in question as text: `literals` were found in `rows`, `ends` are
-        tracebacks (row of the exception, exception, message, frame, rank, node, harmless, chain), one a row, in order.
+        """The claimed rows of a batch, and all candidate rows as text.
+
+        `literals` were found in `rows`. `ends` are tracebacks (row of the exception, exception, message, frame, rank,
+        node, harmless, chain), one a row, in order.
         """
         asked = np.union1d(rows, ends["row"].to_numpy()) if ends.height else np.unique(rows)
         if not len(asked):
@@ -86,11 +93,11 @@ class Catalogue:
         return (self._with_exceptions(chunk, hits, ends) if ends.height else hits), text
 
     def _claims(self, body: pl.Series, at: Integers, literals: Integers) -> pl.DataFrame:
-        """As `patterns.claims`, of each line as it stands and without what stands before its words."""
+        """As `patterns.claims`, for each line both as printed and without what precedes its message."""
         found = patterns.claims(body, at, literals, self.known)
-        words = heads.bare(heads.behind(body))
-        other = ((words != body) & ~patterns.quoted(body)).to_numpy()[at]
-        more = patterns.claims(words, at[other], literals[other], self.known) if other.any() else found[:0]
+        message = heads.without_head(heads.without_bars(body))
+        other = ((message != body) & ~patterns.is_quoted_code(body)).to_numpy()[at]
+        more = patterns.claims(message, at[other], literals[other], self.known) if other.any() else found[:0]
         if not more.height:
             return found
         both = pl.concat([found, more])
@@ -101,7 +108,9 @@ class Catalogue:
         return Hits(row, chunk.line[row], pattern, self.part[pattern], captures, np.full(len(row), NONE))
 
     def _with_exceptions(self, chunk: Chunk, hits: Hits, ends: pl.DataFrame) -> Hits:
-        """With the exceptions of tracebacks: those that no pattern claims, and what is known of the others."""
+        """The hits with the exceptions of tracebacks: those that no pattern claims are added, the others get what the
+        traceback says.
+        """
         block = _encoded(ends)
         rows, plain = ends["row"].to_numpy(), self.place[having("any_exception")[0]]
         alone = np.setdiff1d(rows, hits.row)
@@ -110,31 +119,32 @@ class Catalogue:
         both = both[np.argsort(both.row, kind="stable")]
         at = np.searchsorted(both.row, rows)
         captures, chain, part = both.captures.copy(), both.chain.copy(), both.part.copy()
-        own = [
-            ("{}" if pattern == plain else said) for pattern, said in zip(both.pattern[at], captures[at], strict=True)
+        by_pattern = [
+            "{}" if n == plain else captured for n, captured in zip(both.pattern[at], captures[at], strict=True)
         ]
         captures[at] = [
-            told if said == "{}" else f"{said[:-1]},{told[1:]}" for said, told in zip(own, block, strict=True)
+            more if captured == "{}" else f"{captured[:-1]},{more[1:]}"
+            for captured, more in zip(by_pattern, block, strict=True)
         ]
         chain[at] = ends["chain"].to_numpy()
-        idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _HARMLESS))
+        idle = ends["harmless"].to_numpy() & (self.generic[both.pattern[at]] | np.isin(part[at], _FOLLOW_FROM_OTHERS))
         part[at[idle]] = _ADVICE
         return replace(both, captures=captures, chain=chain, part=part)
 
 
 def _encoded(ends: pl.DataFrame) -> list[str]:
-    """What each traceback says, as captures; with its rank and node where it is said to be another process's."""
-    told = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
+    """What each traceback says, as captures; with rank and node where the log says that another process raised it."""
+    captures = ends.select(pl.struct("exception", "message", "frame").struct.json_encode()).to_series().to_list()
     for i, place in enumerate(zip(ends["rank"], ends["node"], strict=True)):
         known = {name: value for name, value in zip(("rank", "node"), place, strict=True) if value is not None}
         if known:
-            told[i] = f"{told[i][:-1]},{json.dumps(known)[1:]}"
-    return told
+            captures[i] = f"{captures[i][:-1]},{json.dumps(known)[1:]}"
+    return captures
 
 
 class Lines:
-    """Claimed lines of the file `name` that wait until there are enough to describe. `rank` and `node` are whose log it
-    is, where the lines do not say.
+    """Claimed lines of the file `name` that wait until there are enough to describe. `rank` and `node` wrote the log;
+    they apply where a line names none.
     """
 
     def __init__(self, name: str, rank: int | None, node: str | None, catalogue: Catalogue) -> None:
@@ -143,7 +153,7 @@ class Lines:
         self.texts: list[pl.DataFrame] = []
 
     def add(self, hits: Hits, text: pl.DataFrame, session: Integers, time: NDArray[np.datetime64]) -> int:
-        """Keep the hits of a batch, with the session and time of each; gives their number. `text` has their rows."""
+        """Keep the hits of a batch, with the session and time of each; returns their number. `text` has their rows."""
         kept = np.flatnonzero(hits.part != _START)
         if len(kept):
             self.waiting.append((hits[kept], session[kept], time[kept]))
@@ -151,8 +161,11 @@ class Lines:
         return len(kept)
 
     def table(self, *, last: bool = False) -> pl.DataFrame:
-        """The `lines` of those that wait; none where more may come and there are few."""
-        enough = sum(t.height for t in self.texts) >= WAITING or sum(t.estimated_size() for t in self.texts) > HEAVY
+        """The `lines` of those that wait; none while few wait and more may come."""
+        enough = (
+            sum(t.height for t in self.texts) >= MIN_WAITING_LINES
+            or sum(t.estimated_size() for t in self.texts) > MAX_WAITING_BYTES
+        )
         if not self.texts or not (last or enough):
             return table("lines")
         hits = Hits.joined([hits for hits, *_ in self.waiting])
@@ -164,35 +177,36 @@ class Lines:
     def _described(
         self, hits: Hits, texts: pl.DataFrame, session: Integers, time: NDArray[np.datetime64]
     ) -> pl.DataFrame:
-        rank, node = owners.said(texts["body"])
+        rank, node = owners.named(texts["body"])
         places = {"pattern": hits.pattern, "label": hits.pattern, "part": hits.part}
-        told = {name: self.catalogue.words[name].gather(at) for name, at in places.items()}
+        described = {name: self.catalogue.words[name].gather(at) for name, at in places.items()}
         vague = np.flatnonzero(np.isin(hits.pattern, self.catalogue.vague))
         if len(vague):
-            told |= _worded(told, texts["body"], vague)
+            described |= _labelled_by_words(described, texts["body"], vague)
         return texts.with_columns_seq(captures=pl.Series(hits.captures.tolist(), dtype=pl.String)).select_seq(
             pl.Series("session", session), pl.lit(self.name).alias("file"), "line", "offset",
             pl.Series("time", time).cast(Time),
             rank=pl.coalesce(_captured("rank").cast(pl.Int64, strict=False), "rank", rank, pl.lit(self.rank)),
             node=pl.coalesce(_captured("node"), "node", node, pl.lit(self.node)),
-            **told,
+            **described,
             captures="captures",
-            text=_shown(pl.col("text")),
+            text=_shortened(pl.col("text")),
             block=pl.Series([None if chain == NONE else chain for chain in hits.chain.tolist()], dtype=pl.Int64),
         ).select_seq(SCHEMAS["lines"].names()).cast(SCHEMAS["lines"])  # fmt: skip
 
 
-def _worded(told: dict[str, pl.Series], body: pl.Series, rows: Integers) -> dict[str, pl.Series]:
-    """Pattern and label of all lines, those of the `rows` by their words where they are of a family."""
-    family = unknownerrors.told(body.gather(rows), np.zeros(len(rows), bool))
+def _labelled_by_words(described: dict[str, pl.Series], body: pl.Series, rows: Integers) -> dict[str, pl.Series]:
+    """Pattern and label of all lines; the `rows` get those of their family where their words belong to one."""
+    family = unknownerrors.classify(body.gather(rows), np.zeros(len(rows), bool))
     known = np.flatnonzero(family["label"].is_not_null().to_numpy())
-    return {name: told[name].scatter(rows[known], family[name].gather(known)) for name in ("pattern", "label")}
+    return {name: described[name].scatter(rows[known], family[name].gather(known)) for name in ("pattern", "label")}
 
 
 def _captured(name: str) -> pl.Expr:
+    """The captured value of this name."""
     return pl.col("captures").str.json_path_match(f"$.{name}")
 
 
-def _shown(text: pl.Expr) -> pl.Expr:
-    """The line cut to CUT characters."""
-    return pl.when(text.str.len_chars() <= CUT).then(text).otherwise(text.str.head(CUT))
+def _shortened(text: pl.Expr) -> pl.Expr:
+    """The line cut to MAX_LINE_CHARS characters."""
+    return pl.when(text.str.len_chars() <= MAX_LINE_CHARS).then(text).otherwise(text.str.head(MAX_LINE_CHARS))

@@ -1,7 +1,7 @@
-"""What an error that no pattern knows speaks of, told by its words (`rules/wording.yaml`).
+"""Families of errors that no pattern knows, recognised by their words (`rules/wording.yaml`).
 
-A message of a program we have never met still speaks of something: of memory, a connection, a checkpoint. In plain
-words `CUDAOutOfMemoryError`, `OUT_OF_MEMORY` and `out-of-memory` are the same, whoever prints them.
+The message of an unknown program still names its subject: memory, a connection, a checkpoint. In plain words
+`CUDAOutOfMemoryError`, `OUT_OF_MEMORY` and `out-of-memory` are the same.
 """
 
 import re
@@ -13,17 +13,17 @@ import polars as pl
 from msgspec import field
 from numpy.typing import NDArray
 
+from loganalyst.model.labels import LOG_LABELS
 from loganalyst.patterntraits import Examples
 from loganalyst.rulefiles import Shape, Text, Texts, load, ours, refuse_name, rules_dir, typed
-from loganalyst.sources.text.patterns.catalogue import LABELS
 
-SAID = 600  # characters of a line in which it says what it is about
+MAX_MESSAGE_CHARS = 600  # characters of a line that hold its subject
 _PLAIN = (
-    (r"\w+://\S+", " url "),
-    (r"(?:[A-Za-z]:)?(?:[\w.~-]*[\\/]){2,}([\w.+@-]*)", "$1"),  # of a path its last name
-    *2 * ((r"([a-z\d])([A-Z][A-Za-z])", "$1 $2"),),  # twice: the first time takes what begins the next
-    (r"([A-Z])([A-Z][a-z])", "$1 $2"),
-    (r"[_-]+", " "),
+    (r"\w+://\S+", " url "),  # `https://host/x`
+    (r"(?:[A-Za-z]:)?(?:[\w.~-]*[\\/]){2,}([\w.+@-]*)", "$1"),  # `/data/run/x.pt` becomes `x.pt`
+    *2 * ((r"([a-z\d])([A-Z][A-Za-z])", "$1 $2"),),  # `OutOfMemory`; twice, because matches would overlap
+    (r"([A-Z])([A-Z][a-z])", "$1 $2"),  # `CUDAOut` becomes `CUDA Out`
+    (r"[_-]+", " "),  # `out_of-memory`
 )
 _CLASSES = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]|\\.")  # of a regex, and what is escaped
 _ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
@@ -31,8 +31,8 @@ _ASCII = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t-\r "}
 
 @dataclass(frozen=True)
 class Family:
-    """Messages that speak of one thing: in plain words `regex` and `also` match, `exclude` does not. `ending`: so many
-    words are in it that only a log's last words are taken for it, no exception that is printed in its midst.
+    """Messages with one subject: in plain words `regex` and `also` match, `exclude` does not. `ending`: its words are
+    so common that it applies only to a log's last words, not to exceptions printed earlier.
     """
 
     id: str
@@ -73,59 +73,61 @@ def families() -> tuple[Family, ...]:
     file = load(rules_dir() / "wording.yaml")
     found = typed(file, _File).families
     for i, entry in enumerate(found):
-        if entry.label not in LABELS:
-            refuse_name(file, ("families", i, "label"), entry.label, LABELS)
+        if entry.label not in LOG_LABELS:
+            refuse_name(file, ("families", i, "label"), entry.label, LOG_LABELS)
     return tuple(_family(entry) for entry in found)
 
 
 @cache
 def speech(kind: str) -> str:
-    """The regex of lines that say of themselves that they tell of an error (`error`), or only sound so (`complaint`),
-    and of those that do not although they look so (`no_error`, `no_complaint`). Raises RuleError.
+    """The regex of lines that state an error (`error`) or only sound like one (`complaint`), or of lines that look so
+    and report none (`no_error`, `no_complaint`). Raises RuleError.
     """
     return "|".join(f"(?:{_ascii(regex)})" for regex in getattr(ours("wording.yaml", _File).speech, kind))
 
 
 def plain(text: pl.Series) -> pl.Series:
     """Each text in plain words, in lower case."""
-    said = text.str.head(SAID)
+    words = text.str.head(MAX_MESSAGE_CHARS)
     for regex, instead in _PLAIN:
-        said = said.str.replace_all(regex, instead)
-    return said.str.to_lowercase()
+        words = words.str.replace_all(regex, instead)
+    return words.str.to_lowercase()
 
 
-def told(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
-    """The family of each line of an error: `pattern` (its id) and `label`, NULL where its words are of none. `last`:
-    which are last words of a log.
+def classify(text: pl.Series, last: NDArray[np.bool_]) -> pl.DataFrame:
+    """The family of each error line: `pattern` (its id) and `label`, NULL where it belongs to none. `last`: which lines
+    are last words of a log.
     """
-    said, found = plain(text), np.full(len(text), -1)
-    for i, one in enumerate(families()):
-        open_ = np.flatnonzero((found < 0) & (last | (not one.ending)))
-        if not len(open_):  # regexes that are not asked are not compiled, which is what costs
+    messages, found = plain(text), np.full(len(text), -1)
+    for i, family in enumerate(families()):
+        unknown = np.flatnonzero((found < 0) & (last | (not family.ending)))
+        if not len(unknown):  # saves compiling the family's regex, which costs most
             continue
-        found[open_[_holds(one, said.gather(open_))]] = i
-    which = pl.Series(found).replace(-1, None)
+        found[unknown[_belongs(family, messages.gather(unknown))]] = i
+    found_family = pl.Series(found).replace(-1, None)
     ids, labels = (
         pl.Series(words, dtype=pl.String) for words in zip(*((f.id, f.label) for f in families()), strict=True)
     )
-    return pl.DataFrame([ids.gather(which).alias("pattern"), labels.gather(which).alias("label")])
+    return pl.DataFrame([ids.gather(found_family).alias("pattern"), labels.gather(found_family).alias("label")])
 
 
-def _holds(one: Family, said: pl.Series) -> NDArray[np.bool_]:
-    held = said.str.contains(one.regex)
-    if one.also and held.any():
-        held &= said.str.contains(one.also)
-    if one.exclude and held.any():
-        held &= ~said.str.contains(one.exclude)
+def _belongs(family: Family, messages: pl.Series) -> NDArray[np.bool_]:
+    """Which texts belong to the family."""
+    held = messages.str.contains(family.regex)
+    if family.also and held.any():
+        held &= messages.str.contains(family.also)
+    if family.exclude and held.any():
+        held &= ~messages.str.contains(family.exclude)
     return held.to_numpy()
 
 
 def _ascii(regex: str) -> str:
-    """The same for ASCII's letters and digits alone, which takes half the time to compile."""
+    """The regex for ASCII letters and digits only, which compiles in half the time."""
     return _CLASSES.sub(_in_ascii, regex)
 
 
 def _in_ascii(part: re.Match[str]) -> str:
+    """One class or escape of a regex for ASCII."""
     text = part[0]
     if text == r"\b":
         return r"(?-u:\b)"

@@ -1,4 +1,4 @@
-"""Python tracebacks in a job log: taken apart by rank, chains kept together."""
+"""Python tracebacks in a job log: separated by rank, chains kept together."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from loganalyst.sources.text.tracebacks.interleaved import untangle
 from loganalyst.sources.text.tracebacks.tracelines import Printer
 from loganalyst.sources.text.tracebacks.traces import Traceback, printed
 
-_NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of what follows
+_NOTE = "JaxStackTraceBeforeTransformation"  # an operation's origin, printed like the cause of the next exception
 _GROUP = "ExceptionGroup"
-_MARGIN = 2  # of a group; its members stand behind wider ones
-_BELOW = 8  # lines below an exception after which no other one follows from it
+_GROUP_MARGIN = 2  # width of a group's margin; its members have wider ones
+_LINES_BELOW = 8  # lines below an exception; another one further down does not follow from it
 
 
 def find(printers: Sequence[Printer]) -> list[Traceback]:
@@ -27,10 +27,10 @@ def find(printers: Sequence[Printer]) -> list[Traceback]:
 
 
 def unfinished(printers: Sequence[Printer]) -> int | None:
-    """Position from which the rows may belong to what goes on behind the last of them (None: there is none): before the
-    first header of an open chain, and within no other one.
+    """Position from which the rows may belong to a chain that goes on behind the last row (None: there is none). It is
+    before the first header of an open chain, and not within another chain.
     """
-    open_ = [head for printer in printers if (head := _open(printer)) is not None]
+    open_ = [head for printer in printers if (head := _open_head(printer)) is not None]
     begin = min(open_, default=None)
     if begin is None:
         return None
@@ -42,57 +42,59 @@ def unfinished(printers: Sequence[Printer]) -> int | None:
     return begin
 
 
-def _open(printer: Printer) -> int | None:
-    """The first header of this one's chains that may go on."""
+def _open_head(printer: Printer) -> int | None:
+    """The first header of this printer's chains that may go on."""
     some = find([printer])
     if not some:
         return None
     last = some[-1]
-    late = last.row is None or last.linked or printer.at[-_BELOW:][0] <= last.row
-    open_ = {one.chain for one in some if one.row is None or (one is last and late)}
-    group = tracelines.open_group(printer.said)
+    near_end = last.row is None or last.linked or printer.at[-_LINES_BELOW:][0] <= last.row
+    open_ = {one.chain for one in some if one.row is None or (one is last and near_end)}
+    group = tracelines.open_group(printer.texts)
     heads = [one.head for one in some if one.chain in open_]
     return min(heads if group is None else [*heads, printer.at[group]], default=None)
 
 
 def _chained(some: list[Traceback], chains: int) -> int:
-    """Give those of one printer the numbers of their chains, and their causes; the number of chains by then."""
+    """Set the chain numbers and causes of one printer's tracebacks; returns the number of chains so far."""
     least = min((one.depth for one in some), default=0)
     above: dict[tuple[int, bool], Traceback] = {}
     before: Traceback | None = None
     for k, one in enumerate(some):
         level = one.depth, one.remote
         follows = before is not None and before.linked
-        member = one.depth > max(_MARGIN, least)
-        chains += before is None or not (follows or member or _told(before, one))
+        member = one.depth > max(_GROUP_MARGIN, least)
+        chains += before is None or not (follows or member or _is_message_of(before, one))
         one.chain = chains
         if follows and not ((before and before.exception) or "").endswith(_NOTE):
             one.cause = above[level].head if level in above else None
         else:
-            one.cause = _held(some, k)
+            one.cause = _enclosed_head(some, k)
         if before is not None and one.process is not None and one.row is not None:
-            before.harmless = True  # all that it says is what the other process raised
+            before.harmless = True  # it only repeats what the other process raised
         above[level] = before = one
     return chains
 
 
-def _held(some: list[Traceback], k: int) -> int | None:
-    """The header of what the k-th prints as part of itself: a group's first member, or the last in a worker's chain."""
+def _enclosed_head(some: list[Traceback], k: int) -> int | None:
+    """The header of the traceback that the k-th prints as part of itself: a group's first member, or the last in a
+    worker's chain.
+    """
     one, after = some[k], some[k + 1] if k + 1 < len(some) else None
     if after is None:
         return None
-    if _told(one, after):
+    if _is_message_of(one, after):
         last = next(i for i in range(k + 1, len(some)) if not _goes_on(some, i))
         return some[last].head
     group = (one.exception or "").endswith(_GROUP) and after.depth > one.depth
     return after.head if group or after.inner else None
 
 
-def _told(one: Traceback, after: Traceback) -> bool:
-    """Whether a remote task's traceback is what the first one's exception says."""
+def _is_message_of(one: Traceback, after: Traceback) -> bool:
+    """Whether a remote task's traceback is in the message of `one`'s exception."""
     return after.remote and one.row == after.head
 
 
 def _goes_on(some: list[Traceback], i: int) -> bool:
-    """Whether the chain of a remote task does."""
+    """Whether the chain of a remote task goes on behind traceback `i`."""
     return some[i].linked and i + 1 < len(some) and some[i + 1].remote

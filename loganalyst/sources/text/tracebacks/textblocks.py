@@ -1,4 +1,4 @@
-"""Where the tracebacks, stacks and launchers' tables of a batch of a log are."""
+"""The tracebacks, stacks and launchers' tables of a batch of a log."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
@@ -11,30 +11,33 @@ from loganalyst.sources.text.lines.loglines import Chunk
 from loganalyst.sources.text.lines.numberrecords import Integers
 from loganalyst.sources.text.tracebacks import chains as tracebacks
 from loganalyst.sources.text.tracebacks import dasktasks, onelinefaults, stacks, syntaxerrors, torchrun, tracelines
-from loganalyst.sources.text.tracebacks.tracelines import LONGEST
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS
 from loganalyst.sources.text.tracebacks.traces import Traceback
 
 _OPENING = (tracelines.HEADER, tracelines.REMOTE)
 _PYTHON = (*_OPENING, *syntaxerrors.WORDS, dasktasks.WORD)
-# words that open a block, and the rows before and after one that may belong to it; several ranks may print at once
+# Words that open a block, and how many rows before and behind may belong to it; several ranks may print at once
 _OPENERS = (
-    (_OPENING, 2, 4 * LONGEST), (syntaxerrors.WORDS, 4 * LONGEST, 1), ((dasktasks.WORD,), 0, dasktasks.ROWS),
-    (stacks.WORDS, 60, LONGEST),
-    ((torchrun.ROOT,), torchrun.TABLE, 60), (onelinefaults.WORDS, 0, 1),
+    (_OPENING, 2, 4 * MAX_ROWS), (syntaxerrors.WORDS, 4 * MAX_ROWS, 1), ((dasktasks.WORD,), 0, dasktasks.MAX_ROWS),
+    (stacks.WORDS, 60, MAX_ROWS),
+    ((torchrun.ROOT,), torchrun.MAX_TABLE_ROWS, 60), (onelinefaults.WORDS, 0, 1),
 )  # fmt: skip
 WORDS = tuple(chain.from_iterable(words for words, _, _ in _OPENERS))
-_LATE = 80  # rows at the end of a batch: a block that opens in them may go on in the next
+# Rows at the end of a batch: a block that opens in them may go on in the next batch
+_LAST_ROWS = 80
 _XLA = ("XlaRuntimeError", "JaxRuntimeError")
 _NOTE = "JaxStackTraceBeforeTransformation"
 _LAUNCHER = "ChildFailedError"
 _FRAME = b'File "'
-_SYNTAX = 3  # rows from a frame without a header to its SyntaxError: itself, the code, the place in it
+# Rows from a frame without a header to its SyntaxError: the frame, the code, the mark below the code
+_SYNTAX_ROWS = 3
 
 
 class Found(NamedTuple):
-    """What a batch holds; places are rows of the batch. `ends` are the Python tracebacks (those of which the exception
-    is known, one a row): row and header, chain, exception, message, frame, rank and node of which it is said to be,
-    harmless. `blocks` are all (`stacks.FOUND`).
+    """The blocks of a batch; places are rows of the batch. `blocks` are all of them (`stacks.FOUND`).
+
+    `ends` are the Python tracebacks with a known exception, one a row: row and header, chain, exception, message,
+    frame, rank and node that it is said to come from, harmless. `chains` is the number of chains.
     """
 
     ends: pl.DataFrame
@@ -49,29 +52,29 @@ _ENDS = pl.Schema(
 _NONE = Found(pl.DataFrame(schema=_ENDS), pl.DataFrame(schema=stacks.FOUND), 0)
 
 
-def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
-    """The blocks of a batch; `said` has the rows in which each of WORDS stands."""
-    place = _near(len(chunk), said)
+def find(chunk: Chunk, word_rows: Mapping[str, Integers]) -> Found:
+    """The blocks of a batch; `word_rows` has the rows that contain each of WORDS."""
+    place = _candidate_rows(len(chunk), word_rows)
     if not len(place):
         return _NONE
 
-    def spoken(*words: str) -> bool:
-        return any(len(said[word]) for word in words)
+    def occurs(*words: str) -> bool:
+        return any(len(word_rows[word]) for word in words)
 
     rows = chunk.rows(place)
-    printers = tracelines.printers(rows) if spoken(*_PYTHON) else []
+    printers = tracelines.printers(rows) if occurs(*_PYTHON) else []
     traces = tracebacks.find(printers)
-    failed = dasktasks.find(printers) if spoken(dasktasks.WORD) else []
+    failed = dasktasks.find(printers) if occurs(dasktasks.WORD) else []
     known = {one.row for one in traces if one.row is not None}
-    python = [_python(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
+    python = [_block_of(one) for one in traces if one.deep is not None or one.row is not None if not _is_note(one)]
     python += [("dask", one.first, one.last, *one[2:], None, None, None, None, None) for one in failed]
-    if spoken(*syntaxerrors.WORDS):
+    if occurs(*syntaxerrors.WORDS):
         python += syntaxerrors.find(printers, known)
     found = [_frame(python, stacks.FOUND)]
     exceptions = pl.Series(sorted(known), dtype=pl.Int64)
-    if spoken(torchrun.ROOT):
-        found[0] = _launched(found[0], torchrun.find(rows))
-    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if spoken(*one.WORDS)]
+    if occurs(torchrun.ROOT):
+        found[0] = _with_launcher_table(found[0], torchrun.find(rows))
+    found += [one.find(rows, exceptions) for one in (stacks, onelinefaults) if occurs(*one.WORDS)]
     chains = len({one.chain for one in traces})
     ends = [
         (one.row, one.head, one.chain, one.exception, one.message, one.frame, one.process, one.node, one.harmless)
@@ -82,20 +85,22 @@ def find(chunk: Chunk, said: Mapping[str, Integers]) -> Found:
 
 
 def _ends(found: list[tuple[Any, ...]], place: Integers) -> pl.DataFrame:
-    """In the columns of `_ENDS`, with rows of the batch in place of positions."""
+    """The tracebacks in the columns of `_ENDS`, with rows of the batch instead of positions."""
     first = {one[0]: one for one in reversed(found) if one[0] is not None}
-    known = [(int(place[row]), int(place[head]), *told) for row, head, *told in (first[row] for row in sorted(first))]
+    known = [(int(place[row]), int(place[head]), *more) for row, head, *more in (first[row] for row in sorted(first))]
     return _frame(known, _ENDS)
 
 
 def _frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
-    """Rows as a frame; column by column, which polars takes many times faster."""
+    """Rows as a frame; built column by column, which polars does many times faster."""
     columns = zip(*rows, strict=True) if rows else repeat(())
     return pl.DataFrame([pl.Series(k, v, t) for (k, t), v in zip(schema.items(), columns, strict=False)])
 
 
 def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """With rows of the batch in place of positions in `rows`, and the rank and node of the first where none is told."""
+    """The blocks with rows of the batch instead of positions in `rows`, and with rank and node of the first row where
+    they name none.
+    """
     first = rows.select("rank", "node")[found["first"]]
     return found.with_columns_seq(
         *(rows["row"].gather(found[name]).alias(name) for name in ("first", "last", "cause")),
@@ -104,15 +109,15 @@ def _placed(found: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def unfinished(chunk: Chunk) -> int:
-    """The first row of a block that may go on in the next batch (their number if none)."""
+    """The first row of a block that may go on in the next batch (the number of rows if there is none)."""
     last, header = len(chunk), tracelines.HEADER.encode()
-    late = int(chunk.starts[max(last - _LATE, 0)])
-    places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), late)) >= 0]
-    if (at := chunk.data.find(_LAUNCHER.encode(), late)) >= 0:  # its table follows its traceback
-        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - LONGEST, 0)])))
+    tail_start = int(chunk.starts[max(last - _LAST_ROWS, 0)])
+    places = [at for word in (*stacks.OPEN, dasktasks.WORD) if (at := chunk.data.find(word.encode(), tail_start)) >= 0]
+    if (at := chunk.data.find(_LAUNCHER.encode(), tail_start)) >= 0:  # its table follows its traceback
+        places.append(max(chunk.data.rfind(header, 0, at), int(chunk.starts[max(last - MAX_ROWS, 0)])))
     if places:
         last = int(np.searchsorted(chunk.starts, min(places), side="right")) - 1
-    first = max(last - 4 * LONGEST, 0)
+    first = max(last - 4 * MAX_ROWS, 0)
     if any(chunk.data.find(word.encode(), int(chunk.starts[first]), int(chunk.starts[last])) >= 0 for word in _OPENING):
         printers = tracelines.printers(chunk.rows(np.arange(first, last)))
         open_ = tracebacks.unfinished(printers)
@@ -121,28 +126,31 @@ def unfinished(chunk: Chunk) -> int:
 
 
 def _bare_frame(chunk: Chunk) -> int:
-    """The row of a frame without a header, whose SyntaxError may come in the next batch (their number if none)."""
-    first = max(len(chunk) - _SYNTAX, 0)
+    """The row of a frame without a header, whose SyntaxError may be in the next batch (the number of rows if there is
+    none).
+    """
+    first = max(len(chunk) - _SYNTAX_ROWS, 0)
     if chunk.data.find(_FRAME, int(chunk.starts[first])) < 0:
         return len(chunk)
-    said = chunk.rows(np.arange(first, len(chunk)))["body"]
-    ends = [i for i, body in enumerate(said) if not body.startswith("  ")]
+    word_rows = chunk.rows(np.arange(first, len(chunk)))["body"]
+    ends = [i for i, body in enumerate(word_rows) if not body.startswith("  ")]
     return next(
-        (first + i for i in range(max(ends, default=-1) + 1, len(said)) if said[i].startswith('  File "')), len(chunk)
+        (first + i for i in range(max(ends, default=-1) + 1, len(word_rows)) if word_rows[i].startswith('  File "')),
+        len(chunk),
     )
 
 
-def _near(rows: int, said: Mapping[str, Integers]) -> Integers:
+def _candidate_rows(rows: int, word_rows: Mapping[str, Integers]) -> Integers:
     """The rows that may belong to a block."""
     edges = np.zeros(rows + 1, np.int64)
     for words, before, after in _OPENERS:
-        at = np.concatenate([said[word] for word in words])
+        at = np.concatenate([word_rows[word] for word in words])
         np.add.at(edges, np.maximum(at - before, 0), 1)
         np.add.at(edges, np.minimum(at + after, rows), -1)
     return np.flatnonzero(np.cumsum(edges[:-1]) > 0)
 
 
-def _python(one: Traceback) -> tuple[str | int | None, ...]:
+def _block_of(one: Traceback) -> tuple[str | int | None, ...]:
     """A traceback as a row of `stacks.FOUND`."""
     kind = "xla" if one.exception and one.exception.endswith(_XLA) else "python"
     last, message = one.deep if one.row is None else one.row, one.more if one.message == "" else one.message
@@ -153,19 +161,19 @@ def _is_note(one: Traceback) -> bool:
     return (one.exception or "").endswith(_NOTE)
 
 
-def _launched(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
-    """Tracebacks with torchrun's table: a rank's traceback in the table is that rank's, and the launcher failed because
-    of the rank that failed first.
+def _with_launcher_table(python: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """Tracebacks with torchrun's table: a traceback in the table belongs to the entry's rank, and the launcher failed
+    because of the rank that failed first.
     """
     if not entries.height:
         return python
-    own = entries.select(first="cause", said="rank", host="node").drop_nulls("first").unique("first")
-    python = python.join(own, on="first", how="left", maintain_order="left")
+    owners = entries.select(first="cause", entry_rank="rank", entry_node="node").drop_nulls("first").unique("first")
+    python = python.join(owners, on="first", how="left", maintain_order="left")
     roots = entries.filter("root").select(root="first", at="first").sort("at")
     python = python.sort("last").join_asof(roots, left_on="last", right_on="at", strategy="forward")
     launcher = pl.col("exception").str.ends_with(_LAUNCHER)
     python = python.with_columns(
-        rank=pl.coalesce("rank", "said"), node=pl.coalesce("node", "host"),
+        rank=pl.coalesce("rank", "entry_rank"), node=pl.coalesce("node", "entry_node"),
         cause=pl.coalesce("cause", pl.when(launcher).then("root")),
-    ).drop("said", "host", "root", "at").sort("first")  # fmt: skip
+    ).drop("entry_rank", "entry_node", "root", "at").sort("first")  # fmt: skip
     return pl.concat([python, entries.drop("root")], how="diagonal")

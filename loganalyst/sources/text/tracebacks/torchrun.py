@@ -1,20 +1,24 @@
-"""The table torchrun prints when a rank failed: a block for the rank that failed first, one for each of the others."""
+"""The table that torchrun prints when a rank failed: one block for the first failure, one for each other rank."""
 
 import polars as pl
 
 ROOT = "Root Cause (first observed failure)"
-TABLE = 600  # rows of the list of other failures that are looked at
+MAX_TABLE_ROWS = 600  # rows of the list of other failures that are read
 _KEYS = ("time", "host", "rank", "exitcode", "error_file", "traceback")
-_ENTRY = r"^\[\d+\]:$"
+_ENTRY = r"^\[\d+\]:$"  # `[0]:`
+# ` exitcode : -9 (pid: 77)`
 _FIELD = rf"^\s*({'|'.join(_KEYS)})\s*: (.*)$"
-_FAILED = r"^(.+) FAILED$"
+_FAILED = r"^(.+) FAILED$"  # `train.py FAILED`
+# The field `traceback` says nothing: `To enable traceback see: https://...`, or a traceback follows
 _NO_TRACEBACK = r"^To enable traceback|^Traceback \(most recent|^$"
 
 
 def find(rows: pl.DataFrame) -> pl.DataFrame:
     """The entries of the tables in `rows` (prefix, body), roots first: first and last row (positions), exception,
-    message (what failed, with which exit code, and what is said of it), rank, node, time (µs) and, as `cause`, the
-    position where the rank's own traceback is printed in the entry; root: whether it failed first.
+    message, rank, node and time (µs).
+
+    `message` is the script, its exit code and the entry's own words. `cause` is the position of the rank's own
+    traceback if the entry contains it. `root`: the rank failed first.
     """
     body = pl.col("body")
     field = body.str.extract_groups(_FIELD).struct
@@ -46,11 +50,11 @@ def _message() -> pl.Expr:
     """`train.py: exit code -9 (SIGKILL); Signal 9 (SIGKILL) received; error file /tmp/…/error.json`."""
     code = pl.col("exitcode").str.extract(r"^(-?\d+)", 1)
     signal = pl.col("exitcode").str.extract(r"(\(SIG\w+\))", 1)
-    said = pl.when(~pl.col("traceback").str.contains(_NO_TRACEBACK)).then(
+    words = pl.when(~pl.col("traceback").str.contains(_NO_TRACEBACK)).then(
         pl.col("traceback").str.replace(r" by PID \d+", "")
     )
     file = pl.when(pl.col("error_file") != "<N/A>").then(pl.format("error file {}", "error_file"))
     how = pl.concat_str([pl.format("exit code {}", code), signal], separator=" ", ignore_nulls=True)
     failed = pl.when(how == "").then(pl.lit("failed")).otherwise(how)
     ended = pl.concat_str([pl.col("script").fill_null("a rank"), failed], separator=": ")
-    return pl.concat_str([ended, said, file], separator="; ", ignore_nulls=True)
+    return pl.concat_str([ended, words, file], separator="; ", ignore_nulls=True)

@@ -1,4 +1,4 @@
-"""What each line of a Python traceback is: header, frame, the exception; behind margins, stamps and boxes."""
+"""The kind of each line of a Python traceback (header, frame, exception), behind margins, stamps and boxes."""
 
 import re
 from bisect import bisect_right
@@ -9,38 +9,50 @@ import numpy as np
 import polars as pl
 
 HEADER = "Traceback (most recent call last)"
-REMOTE = "() (pid="  # in Ray's header of what a task printed: `ray::f() (pid=7, ip=10.0.0.1)`
-LONGEST = 400  # rows of one printer between a header and its exception
+REMOTE = "() (pid="  # in Ray's header of a task's traceback: `ray::f() (pid=7, ip=10.0.0.1)`
+MAX_ROWS = 400  # rows of one printer between a header and its exception
+# Paths of libraries: `/x/site-packages/torch/a.py`, `/usr/lib/python3.11/a.py`, `<frozen runpy>`,
+# `C:\Python311\lib\a.py`
 LIBRARY = (
     r"site-packages|dist-packages|/lib/python\d|^<frozen|[\\/][Ll]ib[\\/]runpy\.py|[\\/]Lib[\\/]"
     r"|[\\/]Python\d+[\\/]lib[\\/]|^<string>|[\\/]bin[\\/][\w-]+$"
-    r"|(?i:[\\/](?:(?:ana|mini)conda\d?|envs[\\/][^\\/]+|\.?venv)[\\/]lib[\\/])"  # Python's own on Windows
+    r"|(?i:[\\/](?:(?:ana|mini)conda\d?|envs[\\/][^\\/]+|\.?venv)[\\/]lib[\\/])"  # Python's own library on Windows
     # checkouts of libraries that are used rather than written: repository and package
     r"|(?i:[\\/](?:transformers|accelerate|peft|diffusers)(?:-[\w.]+)?[\\/]src[\\/])"
     r"|(?i:[\\/](?:deepspeed[\\/]deepspeed|vllm[\\/]vllm|pytorch\w*[\\/](?:work[\\/])?torch)[\\/])"
 )
-FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'  # faulthandler leaves the second comma out
+# ` File "train.py", line 3, in main`; faulthandler leaves the second comma out
+FRAME = r'^[\s>]*File "([^"]+)", line (\d+)(?:,? in (.+))?$'
 
-# Python's engine goes back, and its memory grows with the turns of a repeated group. So a path is characters in a row
-# whose dots have a name behind them, and time is linear: all are matched from the beginning of a line.
-_PATH = r"(?![\w.]*\.[^A-Za-z_])(?:[A-Za-z_][\w.]*\.)?"  # `torch.cuda.`
-_SUFFIX = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
-_STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIX}))\w+(?:(?<=TaskError)\(\w+\))?)(?:\s*:\s*(.*))?$")
-_LOOSE = re.compile(rf"({_PATH}[A-Z]\w*)(?:: (.*))?$")  # only right below the frames: exceptions may have any name
+# `torch.cuda.`
+# Python's engine backtracks, and its memory grows with the repetitions of a group. So a path is a row of characters
+# whose dots are followed by a name, which takes linear time. All these regexes are matched at the beginning of a line.
+_PATH = r"(?![\w.]*\.[^A-Za-z_])(?:[A-Za-z_][\w.]*\.)?"
+_SUFFIXES = "Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|Fault|Warning|Group|Abort|StopIteration"
+# `torch.cuda.OutOfMemoryError: CUDA out of memory`, `KeyboardInterrupt`, `RayTaskError(ValueError): x`
+_STRICT = re.compile(rf"({_PATH}(?=[A-Z_])(?=\w*?(?:{_SUFFIXES}))\w+(?:(?<=TaskError)\(\w+\))?)(?:\s*:\s*(.*))?$")
+# `queue.Empty`; only right below the frames, because an exception may have any name
+_LOOSE = re.compile(rf"({_PATH}[A-Z]\w*)(?:: (.*))?$")
 _FRAME, _LIBRARY = re.compile(FRAME), re.compile(LIBRARY)
-_RICH_FRAME = re.compile(r"│\s+(?:(\S*\d) )?in(?: ([^\s│]+))?(?=[ │])")  # its place: above, all or in part
-_RICH_PART = re.compile(r"│ (\S+) +│$")  # of a place or a name that did not fit on one line
-_PARTS = 16  # lines of one place
-_PLACE = re.compile(r"(.+):(\d+)$")
-_INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # what the lines between header and exception begin with
-# Members of an exception group stand behind a margin, one below the other, some of them without a header.
+# `│ /a/train.py:3 in main`; the place may begin on the lines above
+_RICH_FRAME = re.compile(r"│\s+(?:(\S*\d) )?in(?: ([^\s│]+))?(?=[ │])")
+# `│ /a/very/long/path/ │`: a part of a place or a name that did not fit on one line
+_RICH_PART = re.compile(r"│ (\S+) +│$")
+_MAX_PLACE_LINES = 16  # lines of one place
+_PLACE = re.compile(r"(.+):(\d+)$")  # `/a/train.py:3`
+_INDENTED = " │╭╰\t\r\v\f\x85\xa0"  # first characters of the lines between header and exception
+# ` +---------------- 1 ----------------`, `╭─ Sub-exception #1 ─`: members of an exception group follow one another
+# behind a margin, some without a header
 _MEMBER = re.compile(r"\s*\+[-+]+ \d+ -+$|(?:│ )*╭─+ Sub-exception #\d+ ─")
 _MEMBERS = ("+----", "Sub-exception #")
-_MARGIN, _BESIDE = re.compile(r"(\s+)[|+] "), re.compile(r"\s*[|] ?")
-_BOXES = re.compile(r"(?:│ )+")  # rich draws boxes in place of margins
-_BOX = 4  # depth of one box
-_FOREIGN = "? "  # before a line that has no margin: nothing of this traceback
+# ` | Traceback`; a member's line without a blank behind the margin: ` |`
+_MARGIN, _MARGIN_OR_BAR = re.compile(r"(\s+)[|+] "), re.compile(r"\s*[|] ?")
+_BOXES = re.compile(r"(?:│ )+")  # `│ │ `: rich draws boxes instead of margins
+_BOX_DEPTH = 4  # depth of one box
+_FOREIGN = "? "  # put before a line without the margin: it does not belong to this traceback
 _DIGITS = str.maketrans("123456789", "0" * 9)
+# ` + Exception Group Traceback (most recent call last):`, and the last line of a group `
+# +------------------------------------`
 _GROUP, _GROUP_END = re.compile(r" {1,2}\+ Exception Group Traceback"), re.compile(r" {3,4}\+-{20,}$")
 _CHAIN = ("The above exception was the direct cause of", "During handling of the above exception")
 _ABOVE = "above exception"
@@ -48,25 +60,27 @@ _HARMLESS = (
     *("Exception ignored in", "Exception in thread", "Error in atexit", "Error in sys.excepthook"),
     ", in __del__",
 )
-_TOLD = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")  # another process's traceback follows
-_IN_USER_CODE, _INSET = "in user code:", 4  # its message is set in
-_TASK = re.compile(r"\d+(?:, (?:ip|host)=([\w.:-]+))?")
+# `-- Process 3 terminated with the following error:`; another process's traceback follows
+_NEXT_PROCESS = re.compile(r"-- Process (\d{1,9}) terminated with the following error:")
+# The message of such an exception is indented
+_IN_USER_CODE, _CODE_INDENT = "in user code:", 4
+_TASK = re.compile(r"\d+(?:, (?:ip|host)=([\w.:-]+))?")  # `7, ip=10.0.0.1` behind `(pid=`
 _RAY = ("ray::", "RayTaskError")  # before a task's name; old Ray wrote `ray_Train:train()`
 _ORIGINAL = "Original Traceback"
 _WORD = re.compile(r"\w")
-_MESSAGE = 3  # rows below an exception without message in which it may stand
+_MAX_ROWS_TO_MESSAGE = 3  # rows below an exception without message that may hold one
 
 
 class Printer(NamedTuple):
-    """The rows of one process, as far as a prefix tells whose they are: positions and texts, in file order."""
+    """The rows of one process, as far as prefixes distinguish processes: positions and texts, in file order."""
 
     prefix: str
     at: list[int]
-    said: list[str]
+    texts: list[str]
 
 
 class Ending(NamedTuple):
-    """The line (position in its traceback) that names the exception, and what it says of it."""
+    """The line (position in its traceback) that names the exception, and its message."""
 
     at: int
     name: str
@@ -74,15 +88,15 @@ class Ending(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """The lines of one traceback from its header on, without what stands before (and, in a box, behind) each of them:
-    a group member's margin, an indent, a logger's stamp. `depth` is the width of the margin.
+    """The lines of one traceback from its header on, without a group member's margin, an indent, a logger's stamp or a
+    box around them. `depth` is the width of the margin.
     """
 
     text: list[str]
     depth: int
 
     def ending(self, i: int) -> Ending | None:
-        """The exception that line `i` names; below it a frame: it is another process's line, if it has an odd name."""
+        """The exception that line `i` names. A line with an odd name above a frame is another process's."""
         text = self.text[i]
         if text[:1] in _INDENTED or "%|" in text:
             return None
@@ -91,20 +105,20 @@ class Lines(NamedTuple):
             hit = _LOOSE.match(text)
         return Ending(i, hit[1], hit[2]) if hit else None
 
-    def retold(self, ending: Ending) -> Ending | None:
-        """The exception in the message of another: TensorFlow prints so what was raised in code that it converted."""
+    def converted(self, ending: Ending) -> Ending | None:
+        """The exception in the message of another: TensorFlow prints errors in converted code that way."""
         if ending.says != _IN_USER_CODE:
             return None
         below = takewhile(lambda k: self.text[k][:1] in _INDENTED, range(ending.at + 1, len(self.text)))
-        found = ((k, _STRICT.match(self.text[k][_INSET:])) for k in below)
+        found = ((k, _STRICT.match(self.text[k][_CODE_INDENT:])) for k in below)
         return next((Ending(k, hit[1], hit[2]) for k, hit in found if hit), None)
 
     def indented(self, i: int) -> bool:
-        """Whether line `i` may stand between a header and its exception."""
+        """Whether line `i` may be between a header and its exception."""
         return self.text[i][:1] in _INDENTED
 
     def bare(self) -> int:
-        """The first line below the header that stands behind no indent (their number if none)."""
+        """The first line below the header without an indent (the number of lines if there is none)."""
         below = (i for i, text in enumerate(self.text) if text[:1] not in _INDENTED and i)
         return next(below, len(self.text))
 
@@ -125,18 +139,18 @@ class Lines(NamedTuple):
 
     def _above(self, i: int) -> str:
         """The parts of a place that fill the lines of a box above line `i`."""
-        said = reversed(self.text[max(i - _PARTS, 0) : i])
-        parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, said)))
+        texts = reversed(self.text[max(i - _MAX_PLACE_LINES, 0) : i])
+        parts = takewhile(bool, (hit and hit[1] for hit in map(_RICH_PART.match, texts)))
         return "".join(reversed([part for part in parts if part]))
 
     def frame(self, i: int) -> str | None:
-        """The frame on line `i`, as `own` has it."""
+        """The frame on line `i` as "file:line in function"; None if it is in a library."""
         place = self.place(i)
-        return place and own(place)
+        return place and own_frame(place)
 
     def more(self, i: int) -> str | None:
-        """What the lines below the exception on line `i` say first."""
-        for k in range(i + 1, min(i + 1 + _MESSAGE, len(self.text))):
+        """The first message in the lines below the exception on line `i`."""
+        for k in range(i + 1, min(i + 1 + _MAX_ROWS_TO_MESSAGE, len(self.text))):
             text = self.text[k]
             if _WORD.search(text) and HEADER not in text and not chained(text) and not self.ending(k):
                 return text.removeprefix(_FOREIGN).strip()
@@ -145,31 +159,31 @@ class Lines(NamedTuple):
 
 def printers(rows: pl.DataFrame) -> list[Printer]:
     """The `rows` (prefix, body) by printer, in the order of their prefixes."""
-    prefix, said = rows["prefix"].to_list(), rows["body"].to_list()
+    prefix, texts = rows["prefix"].to_list(), rows["body"].to_list()
     if len(set(prefix)) == 1:
-        return [Printer(prefix[0], list(range(len(said))), said)]
+        return [Printer(prefix[0], list(range(len(texts))), texts)]
     found: dict[str, Printer] = {}
-    for at, (name, text) in enumerate(zip(prefix, said, strict=True)):
+    for at, (name, text) in enumerate(zip(prefix, texts, strict=True)):
         one = found.get(name) or found.setdefault(name, Printer(name, [], []))
         one.at.append(at)
-        one.said.append(text)
+        one.texts.append(text)
     return [found[name] for name in sorted(found)]
 
 
-def heads(said: list[str]) -> list[int]:
-    """Where tracebacks begin."""
-    return [i for i in _with(said, HEADER, REMOTE, *_MEMBERS) if _begins(said, i)]
+def heads(texts: list[str]) -> list[int]:
+    """The lines where tracebacks begin."""
+    return [i for i in _lines_with(texts, HEADER, REMOTE, *_MEMBERS) if _begins(texts, i)]
 
 
-def links(said: list[str]) -> list[int]:
+def links(texts: list[str]) -> list[int]:
     """The lines that say that the next traceback follows from the one above."""
-    return _with(said, *_CHAIN)
+    return _lines_with(texts, *_CHAIN)
 
 
-def _with(said: list[str], *words: str) -> list[int]:
-    """The lines in which any of the words stands; looked for in all lines at once."""
-    text = "\n".join(said)
-    ends = np.cumsum(np.fromiter(map(len, said), np.int64, len(said)) + 1).tolist()
+def _lines_with(texts: list[str], *words: str) -> list[int]:
+    """The lines that contain any of the words; all lines are searched at once."""
+    text = "\n".join(texts)
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1).tolist()
     found: set[int] = set()
     for word in words:
         at = text.find(word)
@@ -180,23 +194,26 @@ def _with(said: list[str], *words: str) -> list[int]:
     return sorted(found)
 
 
-def _begins(said: list[str], i: int) -> bool:
-    text = said[i]
+def _begins(texts: list[str], i: int) -> bool:
+    """Whether a traceback begins on line `i`."""
+    text = texts[i]
     if HEADER in text or remote(text):
         return True
-    return _MEMBER.match(text) is not None and i + 1 < len(said) and HEADER not in said[i + 1]  # it has none of its own
+    return (
+        _MEMBER.match(text) is not None and i + 1 < len(texts) and HEADER not in texts[i + 1]
+    )  # without a header of its own
 
 
-def bared(said: list[str], first: int, end: int) -> Lines:
-    """The traceback that begins on line `first` and ends before `end`."""
-    text, opening = said[first:end], said[first]
+def without_margins(texts: list[str], first: int, end: int) -> Lines:
+    """The traceback that begins on line `first` and ends before `end`, without margins."""
+    text, opening = texts[first:end], texts[first]
     if HEADER not in opening and len(text) > 1 and _MEMBER.match(opening):
         opening = text[1]
     if margin := _MARGIN.match(opening):
-        return Lines([_beside(line) for line in text], len(margin[1]))
+        return Lines([_without_margin(line) for line in text], len(margin[1]))
     if boxes := _BOXES.match(opening):
         n = len(boxes[0]) // 2
-        return Lines([_unboxed(line, n) for line in text], n * _BOX)
+        return Lines([_unboxed(line, n) for line in text], n * _BOX_DEPTH)
     lead = opening[: max(opening.find("Traceback (most"), 0)]
     lead = lead.removesuffix("Exception Group ").removesuffix("Original ")
     if not lead:
@@ -205,26 +222,28 @@ def bared(said: list[str], first: int, end: int) -> Lines:
     return Lines([t[width:] if t[:width].translate(_DIGITS) == same else t.removeprefix(indent) for t in text], 0)
 
 
-def _beside(text: str) -> str:
-    if hit := _BESIDE.match(text):
+def _without_margin(text: str) -> str:
+    """A line without its margin."""
+    if hit := _MARGIN_OR_BAR.match(text):
         return text[hit.end() :]
     return text if text[:1] in _INDENTED else _FOREIGN + text
 
 
 def _unboxed(text: str, n: int) -> str:
+    """A line without the `n` boxes around it."""
     for _ in range(n):
         if text.startswith("│ "):
             text = text[2:].removesuffix("│").rstrip()
     return text
 
 
-def own(place: tuple[str, str, str]) -> str | None:
-    """A frame as "file:line in function" where it is outside libraries."""
+def own_frame(place: tuple[str, str, str]) -> str | None:
+    """A frame as "file:line in function" if it is outside libraries."""
     return None if _LIBRARY.search(place[0]) else f"{place[0]}:{place[1]} in {place[2]}"
 
 
 def remote(text: str) -> re.Match[str] | None:
-    """Ray's header of a task's traceback: its group is the node's address."""
+    """Ray's header of a task's traceback; the group is the node's address."""
     at = text.find(REMOTE)
     return _TASK.match(text, at + len(REMOTE)) if at > 0 and any(word in text[:at] for word in _RAY) else None
 
@@ -235,22 +254,22 @@ def chained(text: str) -> bool:
 
 
 def harmless(text: str) -> bool:
-    """Whether a line opens what the interpreter's clean-up or a side thread prints, or is the first frame of such."""
+    """Whether a line precedes a traceback of the interpreter's clean-up or of a side thread, or is its first frame."""
     return any(words in text for words in _HARMLESS)
 
 
-def told(before: str) -> int | None:
-    """The process whose traceback follows, if the line before it says so."""
-    hit = _TOLD.match(before)
+def next_process(before: str) -> int | None:
+    """The process whose traceback follows, if the line before it names one."""
+    hit = _NEXT_PROCESS.match(before)
     return int(hit[1]) if hit else None
 
 
-def open_group(said: list[str]) -> int | None:
+def open_group(texts: list[str]) -> int | None:
     """The header of an exception group whose members may go on behind the last line."""
-    for i in range(len(said) - 1, -1, -1):
-        if "+" in said[i]:
-            if _GROUP_END.match(said[i]):  # (a prefix may have taken a blank)
+    for i in range(len(texts) - 1, -1, -1):
+        if "+" in texts[i]:
+            if _GROUP_END.match(texts[i]):  # (a prefix may have taken a blank)
                 return None
-            if _GROUP.match(said[i]):
+            if _GROUP.match(texts[i]):
                 return i
     return None

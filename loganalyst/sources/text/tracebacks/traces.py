@@ -7,25 +7,26 @@ from functools import cached_property
 from itertools import pairwise
 
 from loganalyst.sources.text.tracebacks import tracelines
-from loganalyst.sources.text.tracebacks.tracelines import LONGEST, Ending, Lines, Printer
+from loganalyst.sources.text.tracebacks.tracelines import MAX_ROWS, Ending, Lines, Printer
 
-_INNER = "Original Traceback"  # of a worker, in the message of what its parent raises
-_CODE = 1  # lines of code below a frame
+_INNER = "Original Traceback"  # of a worker, in the message of its parent's exception
+_CODE_LINES = 1  # lines of code below a frame
 
 
 @dataclass(slots=True)
 class Traceback:
-    """One traceback; places are positions in the rows it was looked for in.
+    """One traceback; places are positions in the rows that were searched.
 
     head, row: of the header and of the exception's line (None where it is cut off); deep: of its last frame; chain:
-    number of the chain it belongs to; exception, message; more: what the lines below the exception say first; frame:
-    "file:line in function" of the innermost frame outside libraries (None where there is none, or it is not known whose
-    it is); harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what
-    another raised; process: the rank that another process's traceback is said to be of; node: the address of a remote
-    task's; cause: header of the exception that led to this one, or of a group's first member.
+    number of its chain; exception, message; more: the first message in the lines below the exception; frame: "file:line
+    in function" of the innermost frame outside libraries (None where there is none, or its process is not known).
 
-    depth: of its margin; linked: the next one is said to follow from it; inner: it was printed as part of what the one
-    before says; remote: in Ray's form.
+    harmless: printed by the interpreter's clean-up or a side thread, or by a process that only passes on what another
+    raised; process: the rank that it is said to come from; node: the address of a remote task's node; cause: header of
+    the exception that led to this one, or of a group's first member.
+
+    depth: of its margin; linked: the next one is said to follow from it; inner: printed as part of the previous one's
+    message; remote: in Ray's form.
     """
 
     head: int
@@ -48,8 +49,8 @@ class Traceback:
 
 @dataclass
 class Printed:
-    """A traceback with its lines, up to the next header: among all its printer's lines, which are `at` these positions,
-    it begins with the `first`.
+    """A traceback with its lines up to the next header. Its printer's lines are at the positions `at`; it begins with
+    line number `first`.
     """
 
     found: Traceback
@@ -62,35 +63,36 @@ class Printed:
         return self.at[self.first + i]
 
     def end(self, ending: Ending | None, row: int | None) -> None:
-        """With the exception that stands in `row` (None: with none)."""
+        """Set the exception, which is in `row` (None: there is none)."""
         found = self.found
         found.row, found.exception, found.message = row, ending and ending.name, ending and ending.says
 
     def endings(self) -> list[Ending]:
-        """All exceptions that follow the first with nothing but frames between."""
+        """All exceptions that follow the first with only frames between."""
         return self._behind[0]
 
     def strays(self) -> bool:
-        """Whether a line that is no part of a traceback stands behind them; where there is none, anywhere."""
+        """Whether a line outside a traceback is behind them (anywhere, if there is no exception)."""
         return self._behind[1]
 
     def extras(self) -> bool:
-        """Whether behind such a line one more exception is named."""
+        """Whether another exception is named behind such a line."""
         return self._behind[2]
 
     def orderly(self) -> bool:
-        """Whether each line down to the exception is a frame, or the code of the frame above, or marks in that."""
+        """Whether each line down to the exception is a frame, or the code of the frame above, or marks below code."""
         end = next((ending.at for ending in self.endings()), len(self.lines.text))
-        below = _CODE + 1
+        below = _CODE_LINES + 1
         for i in range(1, end):
             text = self.lines.text[i]
-            below = 0 if self.lines.place(i) else _CODE if text.strip(" ~^") == "" and below else below + 1
-            if below > _CODE or not self.lines.indented(i):
+            below = 0 if self.lines.place(i) else _CODE_LINES if text.strip(" ~^") == "" and below else below + 1
+            if below > _CODE_LINES or not self.lines.indented(i):
                 return False
         return True
 
     @cached_property
     def _behind(self) -> tuple[list[Ending], bool, bool]:
+        """`endings`, `strays` and `extras`."""
         found: list[Ending] = []
         stray = False
         for i in range(self.lines.bare(), len(self.lines.text)):
@@ -113,43 +115,48 @@ class Printed:
 
 def printed(printer: Printer) -> list[Printed]:
     """The tracebacks of a printer, each for itself."""
-    heads = tracelines.heads(printer.said)
+    heads = tracelines.heads(printer.texts)
     if not heads:
         return []
-    links = tracelines.links(printer.said)
-    return [_placed(_open(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.said)])]
+    links = tracelines.links(printer.texts)
+    return [
+        _completed(_opened(printer, first, after, links)) for first, after in pairwise([*heads, len(printer.texts)])
+    ]
 
 
-def _open(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
-    said = printer.said
-    text, before = said[first], said[first - 1] if first else ""
-    end = min(after, first + LONGEST + 1)
-    task, process = tracelines.remote(text), tracelines.told(before)
-    shared = end == after < len(said) and tracelines.remote(said[end]) is not None  # it may name this one's exception
-    lines = tracelines.bared(said, first, end + shared)
+def _opened(printer: Printer, first: int, after: int, links: list[int]) -> Printed:
+    """A traceback with its lines, without exception and frame."""
+    texts = printer.texts
+    text, before = texts[first], texts[first - 1] if first else ""
+    end = min(after, first + MAX_ROWS + 1)
+    task, process = tracelines.remote(text), tracelines.next_process(before)
+    shared = (
+        end == after < len(texts) and tracelines.remote(texts[end]) is not None
+    )  # its header may name this one's exception
+    lines = tracelines.without_margins(texts, first, end + shared)
     found = Traceback(
         head=printer.at[first], depth=lines.depth, linked=bisect_left(links, first) < bisect_left(links, end),
         inner=process is not None or _INNER in text, remote=task is not None,
-        harmless=any(map(tracelines.harmless, (before, *said[first : first + 2]))),
+        harmless=any(map(tracelines.harmless, (before, *texts[first : first + 2]))),
         process=process, node=task[1] if task else None,
     )  # fmt: skip
     return Printed(found, lines, printer.at, first)
 
 
-def _placed(one: Printed) -> Printed:
-    """With its first exception and its innermost frame."""
+def _completed(one: Printed) -> Printed:
+    """The traceback with its first exception and its innermost frame."""
     found, lines = one.found, one.lines
-    bare = lines.bare()  # what stands below it may be another process's
-    ending = next((said for i in range(bare, len(lines.text)) if (said := lines.ending(i))), None)
+    bare = lines.bare()  # lines below it may be another process's
+    ending = next((texts for i in range(bare, len(lines.text)) if (texts := lines.ending(i))), None)
     if ending:
-        ending = lines.retold(ending) or ending
+        ending = lines.converted(ending) or ending
         one.end(ending, one.place(ending.at))
         found.more = None if ending.says else lines.more(ending.at)
     for i in range((ending.at if ending else bare) - 1, 0, -1):
         place = lines.place(i)
         if place is not None:
             found.deep = one.place(i) if found.deep is None and i < bare else found.deep
-            found.frame = found.frame or tracelines.own(place)
+            found.frame = found.frame or tracelines.own_frame(place)
             if found.deep is not None and found.frame is not None:
                 break
     return one

@@ -1,4 +1,4 @@
-"""The words of a line behind progress bars and the heads of loggers and containers."""
+"""The message of a line behind progress bars and the heads of loggers and containers."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loganalyst import pipeline
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader as text
-from loganalyst.sources.text.lines.heads import bare, behind
+from loganalyst.sources.text.lines.heads import without_bars, without_head
 
 TQDM = "Epoch 1:  39%|███▉      | 39/100 [00:39<01:00,  1.20it/s, loss=0.0500]"
 KERAS = "39/100 [=====>....] - ETA: 20s - loss: 0.0500 - accuracy: 0.39"
@@ -57,17 +57,17 @@ TAGS = ["{}\r", "\x1b[31m{}\x1b[0m", "[1,0]<stderr>:{}", "[1,mpirank:0,algo-1]<s
 
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("end", ENDS)
-def test_words_are_told_from_the_head_before_them(head: str, end: str) -> None:
-    assert bare(pl.Series([head.format(end)])).to_list() == [end]
+def test_the_head_before_a_message_is_removed(head: str, end: str) -> None:
+    assert without_head(pl.Series([head.format(end)])).to_list() == [end]
 
 
 @pytest.mark.parametrize("line", ["2024-05-01 10:00:02 WARNING Killed", "INFO: Killed", "ERRORS 3", "loss | 0.5"])
-def test_what_is_no_error_keeps_its_level(line: str) -> None:
-    assert bare(pl.Series([line])).item().endswith(line.removeprefix("2024-05-01 10:00:02 "))
+def test_other_levels_than_errors_stay(line: str) -> None:
+    assert without_head(pl.Series([line])).item().endswith(line.removeprefix("2024-05-01 10:00:02 "))
 
 
 @pytest.mark.parametrize("head", [*HEADS, *TAGS, "#033[34m{}#033[0m", "Nov  2 10:00:00 gpu07 python3[4242]: {}"])
-def test_a_pattern_claims_what_stands_behind_a_head(head: str, tmp_path: Path) -> None:
+def test_a_pattern_claims_a_message_behind_a_head(head: str, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text("\n".join(["start", "loading", head.format("zsh: killed     python train.py"), ""]), newline="")
     rows = Tables.concat(text.read(log)).lines
@@ -94,7 +94,7 @@ def test_last_words_are_read_however_the_line_ends(end: str, tmp_path: Path) -> 
     ],
 )
 def test_the_head_of_a_gathered_log_is_no_metric(head: str, node: str | None, tmp_path: Path) -> None:
-    """Of syslog and journalctl, and with colours as CloudWatch writes them; the host is the node."""
+    """Heads of syslog and journalctl, and colours as CloudWatch writes them; the host is the node."""
     log = tmp_path / "train.log"
     said = [*(f"step {i} loss {2 / (i + 1):.4f} lr 0.001" for i in range(30)), "ValueError: bad shape"]
     log.write_text("\n".join([*map(head.format, said), ""]))
@@ -105,7 +105,7 @@ def test_the_head_of_a_gathered_log_is_no_metric(head: str, node: str | None, tm
     assert run.lines.filter(pattern="python-exception")["node"].to_list() == [node]
 
 
-def test_each_rank_of_mpirun_is_read_for_itself(tmp_path: Path) -> None:
+def test_ranks_of_mpirun_are_separated(tmp_path: Path) -> None:
     """Two ranks whose lines are mixed: one fails, the other waits for it."""
     log, frame = tmp_path / "train.log", '  File "/home/me/train.py", line 3, in main'
     tags = [f"[1,{rank}]<stderr>:" for rank in (0, 1)]
@@ -121,25 +121,25 @@ def test_each_rank_of_mpirun_is_read_for_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bar", BARS)
 @pytest.mark.parametrize("end", ENDS)
-def test_words_are_told_from_the_bar_before_them(bar: str, end: str) -> None:
-    assert behind(pl.Series([BARS[bar] + end, end, "step 3/4 done"])).to_list() == [end, end, "step 3/4 done"]
+def test_the_bar_before_a_message_is_removed(bar: str, end: str) -> None:
+    assert without_bars(pl.Series([BARS[bar] + end, end, "step 3/4 done"])).to_list() == [end, end, "step 3/4 done"]
 
 
 @pytest.mark.parametrize("bar", BARS)
 def test_a_bar_alone_stays(bar: str) -> None:
-    assert behind(pl.Series([BARS[bar]])).to_list() == [BARS[bar]]
+    assert without_bars(pl.Series([BARS[bar]])).to_list() == [BARS[bar]]
 
 
 @given(st.lists(st.text(alphabet="0/9[]<>=━ -.:%|its lossKilled\n", max_size=60)))
 def test_no_line_is_lost_or_made_longer(lines: list[str]) -> None:
     text = pl.Series(lines, dtype=pl.String)
-    assert all(line.endswith(rest) for line, rest in zip(lines, behind(text), strict=True))
+    assert all(line.endswith(rest) for line, rest in zip(lines, without_bars(text), strict=True))
 
 
 @pytest.mark.parametrize("bar", ["tqdm", "keras"])
 @pytest.mark.parametrize("end", ENDS)
 def test_the_cause_is_found_behind_a_bar(bar: str, end: str, tmp_path: Path) -> None:
-    """The shell, the scheduler and the interpreter write where the bar left the cursor."""
+    """The shell, the scheduler and the interpreter write at the cursor that the bar left."""
     steps = (BARS[bar].replace("39/100", f"{i}/100").replace("0.0500", f"{2 / (i + 1):.4f}") for i in range(1, 40))
     refreshes = "".join(f"\r{step}" for step in steps)
     log = tmp_path / "train.log"

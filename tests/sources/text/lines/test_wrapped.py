@@ -42,8 +42,8 @@ def read(file: Path, objects: list[Any]) -> Run:
 
 @pytest.mark.parametrize("name", ["train.log", "0a1b-json.log", "export.jsonl"])
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_what_was_printed_is_read_with_its_time_and_line(tmp_path: Path, wrapping: str, name: str) -> None:
-    """Metrics, the traceback and what ended the run are those of the log itself."""
+def test_printed_text_is_read_with_its_time_and_line(tmp_path: Path, wrapping: str, name: str) -> None:
+    """Metrics, traceback and root cause equal those of the plain log."""
     run = read(tmp_path / name, [WRAPPINGS[wrapping](i, text) for i, text in enumerate(PRINTED)])
     losses = run.points.filter(metric="loss")
     (cause, *_) = diagnose(tmp_path / name).causes
@@ -62,7 +62,7 @@ def test_what_was_printed_is_read_with_its_time_and_line(tmp_path: Path, wrappin
 
 
 def test_a_traceback_in_one_object_is_at_its_line(tmp_path: Path) -> None:
-    """In the text, or under a key of its own beside it."""
+    """In the text, or under a key of its own."""
     steps = [{"message": text, "time": stamp(i)} for i, text in enumerate(STEPS)]
     within = [*steps, {"message": f"failed\n{TRACE}{ERROR}", "time": stamp(50)}]
     beside = [*steps, {"message": "failed", "time": stamp(50), "exc_info": TRACE + ERROR}]
@@ -80,8 +80,8 @@ def test_pieces_of_a_long_line_are_one_line(tmp_path: Path) -> None:
     assert run.points.select("step", "value", "line").rows() == [(1, 0.5, 1), (2, 0.25, 2), (3, 0.125, 6)]
 
 
-def test_other_lines_between_are_what_they_are(tmp_path: Path) -> None:
-    """Of a collector that was cut off, or of a file that others write to."""
+def test_other_lines_between_stay_as_they_are(tmp_path: Path) -> None:
+    """From a collector that was cut off, or from a file that others write to."""
     objects = [{"log": text, "time": stamp(i)} for i, text in enumerate(STEPS)]
     run = read(tmp_path / "train.log", [*objects, "", '{"log": "step 40 lo', "step 41 loss 0.5", {"log": None}])
 
@@ -89,7 +89,7 @@ def test_other_lines_between_are_what_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["exception", "exc_info"])
-def test_a_logger_that_has_numbers_under_keys_also_says_something(tmp_path: Path, key: str) -> None:
+def test_a_logger_with_numbers_under_keys_has_text_too(tmp_path: Path, key: str) -> None:
     """As structlog writes: metrics from the keys, the crash from its words."""
     level = {"level": "info", "timestamp": stamp(0)}
     steps: list[Any] = [{"event": "train", "step": i, "loss": 3 / (i + 1), **level} for i in range(60)]
@@ -115,7 +115,7 @@ def test_a_logger_that_has_numbers_under_keys_also_says_something(tmp_path: Path
     ],
 )
 def test_metrics_under_keys_are_no_text(line: str) -> None:
-    """Then the keys tell more than what is printed beside them."""
+    """Then the keys are read instead of the text."""
     assert wrapped.keys(f"{line}\n{line}\n".encode()) is None
     assert wrapped.keys(b'{"log": "x"}\n') is None
 
@@ -128,7 +128,7 @@ objects = st.dictionaries(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(objects.map(json.dumps) | st.text(), max_size=12), st.booleans())
-def test_no_content_raises_and_lines_are_those_of_the_file(
+def test_no_content_raises_and_lines_are_numbered_as_in_the_file(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], ends: bool
 ) -> None:
     """After a head that is wrapped."""

@@ -38,7 +38,7 @@ def steps_of(tmp_path: Path, text: str) -> dict[str, list[int]]:
 
 
 def test_steps_are_those_of_the_bar(tmp_path: Path) -> None:
-    """Each line stands at its own step, and each evaluation at the end of its epoch."""
+    """Each line has its own step, and each evaluation the last step of its epoch."""
     found = steps_of(tmp_path, trainer(375, 375, 125))
 
     assert found == {"loss": list(range(10, 371, 10)), "eval_loss": [125, 250, 375]}
@@ -50,19 +50,19 @@ def test_a_run_that_ended_early(tmp_path: Path) -> None:
 
 
 def test_without_a_bar_lines_are_counted(tmp_path: Path) -> None:
-    """Where the bar went to another file nothing tells the steps."""
+    """Where the bar went to another file, the steps are unknown."""
     assert steps_of(tmp_path, trainer(60, 375, 125, bars=False))["loss"] == [0, 1, 2, 3, 4, 5]
 
 
 def test_lines_with_a_step_keep_it(tmp_path: Path) -> None:
-    """A bar over them, of another loop, tells nothing."""
+    """A bar over them, of another loop, does not matter."""
     text = "".join(f"{BAR.format(9, i, 70)}\rstep {5 * i} epoch {i / 8} loss {9 / i:.3f}\n" for i in range(1, 9))
 
     assert steps_of(tmp_path, text)["loss"] == [5 * i for i in range(1, 9)]
 
 
 def test_whole_epochs_stay_epochs(tmp_path: Path) -> None:
-    """A bar an epoch, and a line at the end of each."""
+    """One bar per epoch, and a line at the end of each."""
     text = "".join(f"{BAR.format(100, 391, 391)}\rEpoch {i}: loss {9 / i:.3f}\n" for i in range(1, 9))
 
     assert steps_of(tmp_path, text)["loss"] == list(range(1, 9))
@@ -80,5 +80,5 @@ def test_whole_epochs_stay_epochs(tmp_path: Path) -> None:
     ],
 )
 def test_steps_an_epoch(pace: Pace, steps: float) -> None:
-    """A whole number that fits the total where one is near, else what the bar says."""
+    """A divisor of the total where one is close, else the bar's pace."""
     assert pace.steps() == pytest.approx(steps)

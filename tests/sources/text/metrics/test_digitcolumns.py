@@ -1,11 +1,10 @@
-"""Numbers read column by column are those a regex finds line by line."""
+"""Numbers read column by column equal those that a regex finds line by line."""
 
 import math
 from decimal import Decimal
 
 import numpy as np
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,9 +31,7 @@ def test_columns_and_regex_take_the_same_numbers(first: str, rest: list[str], ti
     if form.template is None:
         return
     chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digitcolumns, "LEAST", 2)
-        matched, slots = lineforms.take(form, chunk, np.arange(len(written)))
+    matched, slots = lineforms.take(form, chunk, np.arange(len(written)), least=2)
     expected, values = lineforms._extracted(form.template, pl.Series(written))
     assert matched.tolist() == expected.tolist()
     assert len(slots) == len(values) == 3
@@ -65,14 +62,12 @@ def test_a_digit_of_a_word_is_no_number() -> None:
 
 
 @given(st.lists(st.floats(0, 1e22).map(repr), min_size=1, max_size=40), st.integers(0, 3))
-def test_a_number_of_many_digits_is_the_double_that_it_says(numbers: list[str], more: int) -> None:
+def test_a_number_of_many_digits_is_rounded_like_its_text(numbers: list[str], more: int) -> None:
     written = [f"step 1 | loss {number}" for text in numbers for number in (text, _halfway(text, more))]
     (form,) = lineforms.learn(pl.Series(written[:1]))
     chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digitcolumns, "LEAST", 1)
-        patch.setattr(digitcolumns, "_MISSES", 1000)
-        taken, (_, loss) = digitcolumns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
+    lengths = np.diff(chunk.starts) - 1
+    taken, (_, loss) = digitcolumns.read(chunk.data, chunk.starts[:-1], lengths, form.columns, least=1, misses=1000)
     assert loss.tolist() == [float(line[14:]) for line, is_taken in zip(written, taken, strict=True) if is_taken]
     assert taken[0]
 
@@ -91,8 +86,6 @@ def test_drawn_bars_differ_in_their_blocks_only() -> None:
     (form,) = lineforms.learn(pl.Series(written[:1]))
     written += [written[0].replace("█▏", "█###"), written[1].replace("|█", "||##")]
     chunk = chunk_of("\n".join(written).encode(), np.arange(len(written)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digitcolumns, "LEAST", 3)
-        taken, slots = digitcolumns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns)
+    taken, slots = digitcolumns.read(chunk.data, chunk.starts[:-1], np.diff(chunk.starts) - 1, form.columns, least=3)
     assert taken.tolist() == [True] * 36 + [False] * 2
     assert slots[-1].tolist() == [float(f"{k / 7:.3f}") for k in range(36)]

@@ -11,7 +11,7 @@ from loganalyst.sources.text import reader
 from loganalyst.sources.text.metrics import lastprogress
 
 
-def came(folder: Path, log: str | bytes) -> list[dict[str, Any]]:
+def progress(folder: Path, log: str | bytes) -> list[dict[str, Any]]:
     """Line, rank and numbers of each rank's last words."""
     path = folder / "train.log"
     path.write_bytes(log if isinstance(log, bytes) else log.encode())
@@ -34,7 +34,7 @@ def came(folder: Path, log: str | bytes) -> list[dict[str, Any]]:
 )
 def test_totals_of_a_line(tmp_path: Path, last: str, said: dict[str, int]) -> None:
     """Steps, epochs and bars, as programs print them."""
-    assert came(tmp_path, f"hello\n{last}\n") == [{"line": 2, "rank": None, **said}]
+    assert progress(tmp_path, f"hello\n{last}\n") == [{"line": 2, "rank": None, **said}]
 
 
 @pytest.mark.parametrize(
@@ -47,40 +47,40 @@ def test_totals_of_a_line(tmp_path: Path, last: str, said: dict[str, int]) -> No
         "no numbers here",
     ],
 )
-def test_what_is_no_progress_of_the_training(tmp_path: Path, line: str) -> None:
+def test_other_progress_than_the_trainings_is_ignored(tmp_path: Path, line: str) -> None:
     """Other bars, other steps."""
-    assert came(tmp_path, f"step 5/400 loss 2.0\n{line}\n") == [{"line": 1, "rank": None, "step": 5, "steps": 400}]
+    assert progress(tmp_path, f"step 5/400 loss 2.0\n{line}\n") == [{"line": 1, "rank": None, "step": 5, "steps": 400}]
 
 
-def test_the_bar_with_the_longest_way_is_the_trainings(tmp_path: Path) -> None:
+def test_the_bar_with_the_largest_total_is_the_trainings(tmp_path: Path) -> None:
     """An evaluation at the end has a bar of its own."""
     log = " 50%|█████     | 500/1000 [00:02<03:17,  2.00it/s]\n" + "100%|██████████| 10/10 [00:00<00:00]\n"
 
-    assert came(tmp_path, log) == [{"line": 1, "rank": None, "step": 500, "steps": 1000}]
+    assert progress(tmp_path, log) == [{"line": 1, "rank": None, "step": 500, "steps": 1000}]
 
 
 def test_each_rank_has_its_own(tmp_path: Path) -> None:
     """By the prefix of the line."""
     log = "".join(f"[rank{r}]: step {s} loss 2.0\n" for s in range(1, 9) for r in range(3) if not (r == 1 and s > 4))
 
-    assert sorted((row["rank"], row["step"], row["line"]) for row in came(tmp_path, log)) == [
+    assert sorted((row["rank"], row["step"], row["line"]) for row in progress(tmp_path, log)) == [
         (0, 8, 19), (1, 4, 11), (2, 8, 20),
     ]  # fmt: skip
 
 
 def test_only_the_last_start_counts(tmp_path: Path) -> None:
-    """What the program said before it was started again is not its progress."""
+    """Steps before the last start are no progress of it."""
     start = "Namespace(lr=0.1, steps=9)\n"
     log = start + "step 5/400 loss 2.0\nstep 6/400 loss 2.0\nstep 7/400 loss 2.0\nCUDA error: out of memory\n" + start
 
-    assert came(tmp_path, log) == []
+    assert progress(tmp_path, log) == []
 
 
-def test_only_the_end_is_looked_at(tmp_path: Path) -> None:
+def test_only_the_end_is_read(tmp_path: Path) -> None:
     """With the right line numbers."""
-    log = "step 1/400 loss 2.0\n" + "chatter\n" * (lastprogress.TAIL // 8) + "step 2 loss 2.0\n"
+    log = "step 1/400 loss 2.0\n" + "chatter\n" * (lastprogress.TAIL_BYTES // 8) + "step 2 loss 2.0\n"
 
-    assert came(tmp_path, log) == [{"line": lastprogress.TAIL // 8 + 2, "rank": None, "step": 2}]
+    assert progress(tmp_path, log) == [{"line": lastprogress.TAIL_BYTES // 8 + 2, "rank": None, "step": 2}]
 
 
 @pytest.mark.parametrize(

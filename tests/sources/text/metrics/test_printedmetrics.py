@@ -9,21 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loganalyst import pipeline
 from loganalyst.model import SCHEMAS, Time
 from loganalyst.sources.text.metrics.printedmetrics import parse
+from tests.sources.text.metrics.metric_cases import frame
 
 CORPUS = Path(__file__).parents[4] / "../shared/corpus"
+
 NAN = math.nan
 Row = tuple[str, int, float | None, float]
-
-
-def frame(text: str, session: int = 0) -> pl.DataFrame:
-    """Lines as the text reader hands them over: CR refreshes are rows that share a line number."""
-    rows = [(i, part) for i, line in enumerate(text.split("\n"), 1) for part in line.split("\r")]
-    return pl.DataFrame(rows, schema={"line": pl.Int64, "text": pl.String}, orient="row").with_columns(
-        session=pl.lit(session, pl.Int32), time=pl.lit(None, Time)
-    )
 
 
 def rows(text: str) -> list[Row]:
@@ -785,7 +778,7 @@ def test_no_junk(name: str) -> None:
 
 
 def test_a_foreign_line_inside_a_traceback() -> None:
-    """What another rank, or one without a prefix, logs between the lines of a traceback is read; the trace is not."""
+    """A line of another rank, or without a prefix, inside a traceback is read; the traceback is not."""
     trace = [
         "Traceback (most recent call last):",
         '  File "/a.py", line 3, in f',
@@ -812,7 +805,7 @@ def test_schema_lines_and_time() -> None:
     assert parse(lines.clear()).schema == SCHEMAS["points"]
 
 
-def test_sessions_start_anew() -> None:
+def test_sessions_are_independent() -> None:
     """A session's steps do not depend on those before it."""
     text = "Epoch 3: 50/100 loss=0.5\nEpoch 4: 50/100 loss=0.4\nvalid loss 0.3"
     both = parse(pl.concat([frame(text, 0), frame(text, 1)]))
@@ -821,7 +814,7 @@ def test_sessions_start_anew() -> None:
 
 
 def test_frozen_and_missing_values_stay() -> None:
-    """A loss of exactly 0 and one that is NaN at each step are points, not gaps."""
+    """A loss of exactly 0 and a loss that is NaN at each step are points, not gaps."""
     text = "\n".join(f"step {i} loss 0.0 grad_norm nan" for i in range(5))
 
     assert rows(text) == [r for i in range(5) for r in (("loss", i, None, 0.0), ("grad_norm", i, None, "nan"))]
@@ -839,7 +832,7 @@ NAMES = st.text("bcdghjkqwxyz", min_size=3, max_size=8)  # no vowels: no word fo
     between=st.sampled_from([", ", " ", " | ", "  ", "; "]),
 )
 def test_round_trip(names: list[str], values: list[list[float]], separator: str, between: str) -> None:
-    """What was printed as pairs beside a step and a loss comes back exactly."""
+    """Pairs printed next to a step and a loss come back exactly."""
     names = ["loss", *(n for n in names if n != "loss")]
     text = "\n".join(
         between.join([f"step{separator}{i}", *(f"{n}{separator}{v!r}" for n, v in zip(names, record, strict=False))])
@@ -882,7 +875,7 @@ PIECES = st.sampled_from([*WORDS, *PARTS, *VALUES, "100%|███| 3/4 [00:01<0
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 def test_any_text_is_read(text: str) -> None:
-    """Whatever stands in a log, the answer is a table of points on lines of that log."""
+    """For any text, the result is a table of points on its lines."""
     found = parse(frame(text))
 
     assert found.schema == SCHEMAS["points"]
@@ -891,7 +884,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_one_damaged_line_does_not_renumber_the_others() -> None:
-    """A step that seems to go back in the midst of a bar is one of thirty that go on with each epoch."""
+    """One step that seems to go back within a bar of thirty, which go on with each epoch."""
     lines = [f"train: epoch={i} step={10 * i} loss={1 / (1 + i):.4f}" for i in range(30)]
     lines[18] = "INFOpoch 2:  5%|##   | 1/20 [00:0 " + lines[18]
     steps = parse(frame("\n".join(lines) + "\n"))["step"].to_list()
@@ -899,16 +892,9 @@ def test_one_damaged_line_does_not_renumber_the_others() -> None:
     assert [steps[i] for i in range(30) if i != 18] == [10 * i for i in range(30) if i != 18]
 
 
-def test_digits_of_other_scripts_number_no_epoch() -> None:
-    """A row of a table whose first cell only looks like a number belongs to the epoch before it."""
-    found = parse(frame("epoch train_loss valid_loss time\n1 2.0 3.0 00:10\n߃ 1.0 2.0 00:11\n3 0.5 1.0 00:11\n"))
-
-    assert found.filter(metric="train_loss").select("epoch", "value").rows() == [(1.0, 2.0), (1.0, 1.0), (3.0, 0.5)]
-
-
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real logs is not here")
 def test_real_runs() -> None:
-    """Of each recorded run that is a printed log, every metric its label names is read."""
+    """In each recorded run that is a printed log, every metric that its label names is read."""
     with (CORPUS / "runs/labels.csv").open() as file:
         labels = [r for r in csv.DictReader(file) if r["format"] == "stdout-log"]
     positions = {"epoch", "s"}
@@ -917,50 +903,3 @@ def test_real_runs() -> None:
 
         assert set(label["metrics"].split(";")) - positions == set(found["metric"].unique())
         assert (label["label"] == "nan_loss") == bool(found["value"].is_nan().any())
-
-
-@pytest.mark.parametrize(
-    "row",
-    ["{}  {}  {}", "| {} | {} | {} |", "|   {}   |   {}   |   {}   |", "│ {}     │ {}     │ {}     │", "{}\t{}\t{}"],
-)
-@pytest.mark.parametrize(
-    "ruler", ["", "+-------+----------+---------+", "|---|---|---|", "├───────┼──────────┼─────────┤"]
-)
-def test_columns_under_names_are_read_between_bars_too(row: str, ruler: str, tmp_path: Path) -> None:
-    """tabulate, PrettyTable, rich and Markdown draw the same table."""
-    head = row.format("Epoch", "Train Loss" if row[0] in "|│" else "Train_Loss", "Val_Acc").replace("│", "┃")
-    rows = [row.format(i, f"{1 / i:.4f}", f"{0.1 * i:.2f}") for i in range(1, 6)]
-    path = tmp_path / "log.txt"
-    path.write_text("\n".join([*filter(None, [ruler, head, ruler, *rows, ruler]), ""]))
-    found = pipeline.read_run(path).points.sort("metric", "step")
-    found = found.with_columns(pl.col("metric").str.replace(" ", "_"))  # a table by itself is read as one
-
-    assert found["metric"].unique().sort().to_list() == ["Train_Loss", "Val_Acc"]
-    assert found.filter(metric="Train_Loss").select("step", "value").rows() == [
-        (i, round(1 / i, 4)) for i in range(1, 6)
-    ]
-
-
-LOSSES = [round(1 / i, 4) for i in range(1, 6)]
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("Epoch {e} loss tensor({x}, device='cuda:0', grad_fn=<NllLossBackward0>) val_loss {y}", ("loss", "val_loss")),
-        ("2024-05-01 10:0{e}:00.123 | INFO     | __main__:train:88 - Epoch {e} | Loss {x} | Val Loss {y}",
-         ("Loss", "Val Loss")),
-        ("[gpu1] 2024-05-01 10:0{e}:00,123 (a:732) INFO: epoch {e}, loss={x}, val_loss={y}", ("loss", "val_loss")),
-        ("📈 Epoch {e} ➜ loss={x} ✅ val_loss={y}", ("loss", "val_loss")),
-        ("Epoch: 0{e}\n\tTrain Loss: {x}\n\t Val. Loss: {y}", ("Train Loss", "Val. Loss")),
-        ("Train: {e} [ 100/200 ( 50%)]  Loss: {x} (9.9)\nTest: [ 10/10]  Loss: {y} ({y})", ("Loss", "Test Loss")),
-    ],
-)  # fmt: skip
-def test_what_programs_print_around_a_name_is_no_part_of_it(line: str, names: tuple[str, str]) -> None:
-    """Arguments of a tensor, the place of a logger, arrows and pictures, abbreviations, timm's epoch."""
-    text = "\n".join(line.format(e=i, x=x, y=x + 1) for i, x in enumerate(LOSSES, 1))
-    found = parse(frame(text)).sort("line", maintain_order=True)
-
-    assert set(found["metric"]) == set(names)
-    assert found.filter(metric=names[0])["value"].to_list() == LOSSES
-    assert found.filter(metric=names[1])["value"].to_list() == [x + 1 for x in LOSSES]

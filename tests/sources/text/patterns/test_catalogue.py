@@ -1,10 +1,8 @@
-import re
-from pathlib import Path
-
 import polars as pl
 import pytest
 
-from loganalyst.sources.text.patterns import catalogue, literals, userpatterns
+from loganalyst.model.labels import LOG_LABELS
+from loganalyst.sources.text.patterns import catalogue, literals
 
 CATALOGUE = catalogue.catalogue()
 BY_ID = {p.id: p for p in CATALOGUE}
@@ -42,24 +40,6 @@ HEALTHY = (
     "Batch size 64 failed, trying batch size 32",
 )
 
-ONE = """family: own
-patterns:
-  - id: own-fault
-    label: code_exception
-    part: root
-    literals: ["fault"]
-    regex: 'own (?P<kind>\\w+) fault'
-    tests:
-      match: ["own big fault"]
-      no_match: ["no fault"]
-"""
-
-
-def written(folder: Path, text: str) -> Path:
-    (folder / "text").mkdir()
-    (folder / "text" / "own.yaml").write_text(text)
-    return folder
-
 
 @pytest.mark.parametrize("pattern", CATALOGUE, ids=lambda p: p.id)
 def test_own_examples(pattern: catalogue.Pattern) -> None:
@@ -79,7 +59,7 @@ def test_examples_in_the_whole_catalogue(pattern: catalogue.Pattern) -> None:
 
 
 def test_every_pattern_has_both_kinds_of_examples() -> None:
-    """No pattern goes without a case that must match and one that must not."""
+    """Every pattern has an example that must match and one that must not."""
     assert [p.id for p in CATALOGUE if not p.match or not p.no_match] == []
 
 
@@ -88,15 +68,15 @@ def test_the_catalogue_is_large() -> None:
 
 
 def test_every_label_but_those_of_metrics_has_a_pattern() -> None:
-    """A common label without a log line is one that only metrics show."""
+    """A label without a log line is one that only metrics show."""
     from_metrics = {"loss_spikes", "exploding_gradients", "straggler", "dead_run"}
 
-    assert set(catalogue.LABELS) - {p.label for p in CATALOGUE} == from_metrics
+    assert set(LOG_LABELS) - {p.label for p in CATALOGUE} == from_metrics
 
 
 @pytest.mark.parametrize("line", HEALTHY)
 def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
-    """What healthy runs print is never claimed by a pattern that ends a run."""
+    """No line of a healthy run is claimed by a pattern that ends a run."""
     claimed = catalogue.match(pl.Series([line]), CATALOGUE)["pattern"].to_list()
 
     assert [c for c in claimed if BY_ID[c].part in FATAL] == []
@@ -113,7 +93,7 @@ def test_lines_of_healthy_runs_are_no_fault(line: str) -> None:
     ],
 )
 def test_source_code_is_no_message(box: str) -> None:
-    """What a quoted line of a program would raise was not raised there; the message itself is found."""
+    """An exception in quoted source code was not raised there; the message itself is found."""
     said = "AssertionError: Check batch related parameters. train_batch_size is not equal"
     claimed = catalogue.match(pl.Series([box.format(said), said]), CATALOGUE)
 
@@ -121,7 +101,7 @@ def test_source_code_is_no_message(box: str) -> None:
 
 
 def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where hyperscan is missing every line is claimed by the same pattern."""
+    """Without hyperscan every line is claimed by the same pattern."""
     text = pl.Series(EXAMPLES)
     fast = catalogue.match(text, CATALOGUE)
     monkeypatch.setattr(literals, "_scanner", lambda _literals: None)
@@ -130,7 +110,7 @@ def test_works_without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_captures_are_a_json_object() -> None:
-    """Named groups come as text; one that took no part is null."""
+    """Named groups are texts; a group that took no part is null."""
     hits = catalogue.match(pl.Series(["CUDA out of memory. Tried to allocate 2.50 GiB"]), CATALOGUE)
     captures = hits["captures"].str.json_decode(pl.Struct({"tried": pl.String, "unit": pl.String, "gpu": pl.String}))
 
@@ -138,50 +118,10 @@ def test_captures_are_a_json_object() -> None:
 
 
 def test_a_specific_pattern_goes_before_a_generic_one() -> None:
-    """A line that hardware, CUDA and the general exception could claim belongs to the hardware."""
+    """Hardware, CUDA and the general exception match this line; hardware claims it."""
     hits = catalogue.match(pl.Series(["RuntimeError: CUDA error: uncorrectable ECC error encountered"]), CATALOGUE)
 
     assert hits["pattern"].to_list() == ["gpu-ecc"]
-
-
-def test_own_folder(tmp_path: Path) -> None:
-    """A user's pattern goes before ours of the same part."""
-    written(tmp_path, ONE)
-    (mine,) = set(userpatterns.known(userpatterns.of([tmp_path]))) - set(CATALOGUE)
-
-    assert (mine.id, mine.label, mine.part, mine.literals) == ("own-fault", "code_exception", "root", ("fault",))
-    assert next(p for p in userpatterns.known(userpatterns.of([tmp_path])) if p.part == "root") is mine
-    assert userpatterns.faults(userpatterns.of([tmp_path])) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("own (?P<kind>\\w+) fault", "own (?=big) fault"), r"own\.yaml:7: not a regex: .*look-around"),
-        (("own (?P<kind>\\w+) fault", "own (big fault"), r"own\.yaml:7: not a regex: .*unclosed group"),
-        (("    regex:", "    regexp:"), r"own\.yaml:7: unknown key 'regexp'; did you mean 'regex'"),
-        (("code_exception", "code_exeption"), r"own\.yaml:4: label is 'code_exeption'; did you mean 'code_exc"),
-        (("part: root", "part: rout"), r"own\.yaml:5: part is 'rout'; did you mean 'root'"),
-        (('["fault"]', "[]"), r"own\.yaml:6: no literals"),
-        (("      no_match:", "      nomatch:"), r"unknown key 'nomatch'; did you mean 'no_match'"),
-    ],
-)
-def test_a_bad_pattern_is_refused(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
-    """A mistake in a pattern file is named with its place and the nearest allowed word."""
-    (fault,) = userpatterns.faults(userpatterns.of([written(tmp_path, ONE.replace(*change))]))
-
-    assert re.search(f"(?s){expected}", str(fault))
-    assert userpatterns.known(userpatterns.of([tmp_path])) == CATALOGUE
-
-
-def test_an_id_stands_once(tmp_path: Path) -> None:
-    """Two patterns of one id are refused, naming both places."""
-    doubled = ONE + ONE.split("patterns:\n")[1]
-
-    (fault,) = userpatterns.faults(userpatterns.of([written(tmp_path, doubled)]))
-
-    assert re.search(r"own\.yaml:11: pattern 'own-fault' stands twice; first at .*own\.yaml:3", str(fault))
-    assert len(userpatterns.known(userpatterns.of([tmp_path]))) == len(CATALOGUE) + 1
 
 
 @pytest.mark.parametrize(

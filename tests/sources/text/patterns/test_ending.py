@@ -1,4 +1,4 @@
-"""What a log says last, where no pattern knows it: one line is told, with its place."""
+"""What a log says last, where no pattern knows it: one line is last_words, with its place."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ import pytest
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.patterns import literals
+from loganalyst.sources.text.patterns import ending, literals
 
 
-def told(folder: Path, log: str) -> list[tuple[int, str]]:
+def last_words(folder: Path, log: str) -> list[tuple[int, str]]:
     """Line and text of the last words."""
     path = folder / "train.log"
     path.write_text(log)
@@ -19,11 +19,11 @@ def told(folder: Path, log: str) -> list[tuple[int, str]]:
     return list(rows.select("line", "text").iter_rows())
 
 
-def test_the_last_words_are_looked_through_with_what_looked_through_the_log(tmp_path: Path) -> None:
-    """To make it costs more than to read a short log."""
+def test_the_search_for_last_words_is_compiled_once(tmp_path: Path) -> None:
+    """The compiled search is used again: making it costs more than reading a short log."""
     literals._scanner.cache_clear()
 
-    assert told(tmp_path, "start\nUnable to start the quux daemon\n") == [(2, "Unable to start the quux daemon")]
+    assert last_words(tmp_path, "start\nUnable to start the quux daemon\n") == [(2, "Unable to start the quux daemon")]
     assert literals._scanner.cache_info().misses == 1
 
 
@@ -41,9 +41,9 @@ def test_the_last_words_are_looked_through_with_what_looked_through_the_log(tmp_
     ],
 )
 def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
-    """The first of the last five lines that tells of an error; blank lines are none of them."""
-    assert told(tmp_path, f"start\n{words}\n\nbye\n") == [(2, words)]
-    assert told(tmp_path, f"start\n{words}\n" + 5 * "bye\n") == []
+    """The first of the last five lines that reports an error; blank lines do not count."""
+    assert last_words(tmp_path, f"start\n{words}\n\nbye\n") == [(2, words)]
+    assert last_words(tmp_path, f"start\n{words}\n" + 5 * "bye\n") == []
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_errors_that_no_pattern_knows(tmp_path: Path, words: str) -> None:
         "done",
     ],
 )
-def test_words_that_tell_of_no_error(tmp_path: Path, words: str) -> None:
-    """Numbers called errors, and what is retried, are none."""
-    assert told(tmp_path, f"start\n{words}\n") == []
+def test_words_that_report_no_error(tmp_path: Path, words: str) -> None:
+    """Numbers called errors, and retries, are none."""
+    assert last_words(tmp_path, f"start\n{words}\n") == []
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_words_that_tell_of_no_error(tmp_path: Path, words: str) -> None:
         ("FATAL: the quux failed:\n  cannot connect to host n3: connection refused", "wording-network", "network"),
     ],
 )  # fmt: skip
-def test_what_the_words_are_about(tmp_path: Path, words: str, pattern: str, label: str) -> None:
-    """Where no pattern knows the message its family does; a colon at the end goes on in the next line."""
+def test_last_words_have_the_label_of_their_family(tmp_path: Path, words: str, pattern: str, label: str) -> None:
+    """Where no pattern knows the message, its family does; after a colon the message is on the next line."""
     path = tmp_path / "train.log"
     path.write_text(f"start\n{words}\n")
     rows = Tables.concat(reader.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
@@ -91,12 +91,12 @@ def test_an_exception_behind_a_bar_is_one(tmp_path: Path) -> None:
     path.write_text("start\n100%|###| 5/5 [00:10<00:00, 1.1s/it]quux.core.QuuxError: no checkpoint found at a.ckpt\n")
     rows = Tables.concat(reader.read(path)).lines.filter(pl.col("part") == "root")
 
-    told = rows.select("line", "pattern", "label").rows()
-    assert told == [(2, "wording-checkpoint-missing", "checkpoint_missing")]
+    last_words = rows.select("line", "pattern", "label").rows()
+    assert last_words == [(2, "wording-checkpoint-missing", "checkpoint_missing")]
 
 
-def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: Path) -> None:
-    """Three lines later it was passed over; a warning is none."""
+def test_a_complaint_counts_at_the_very_end_only(tmp_path: Path) -> None:
+    """Three lines earlier it was survived; a warning is none."""
     path, said = tmp_path / "train.log", "Received incompatible devices for jitted computation"
 
     def told_patterns(log: str) -> list[str]:
@@ -108,7 +108,7 @@ def test_what_only_sounds_like_an_error_is_one_at_the_very_end_alone(tmp_path: P
     assert "wording-placement" not in told_patterns(f"start\nWARNING: {said}\n")
 
 
-def test_what_a_pattern_knows_as_advice_is_no_last_word(tmp_path: Path) -> None:
+def test_advice_is_no_last_word(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(
         "start\n2024-02-10 17:34:19,100 - mmdet - ERROR - The testing results of the whole dataset is empty.\n"
@@ -118,7 +118,7 @@ def test_what_a_pattern_knows_as_advice_is_no_last_word(tmp_path: Path) -> None:
 
 
 def test_a_traceback_that_is_cut_off_may_be_explained_before_it(tmp_path: Path) -> None:
-    """The words before it, where a family knows them."""
+    """By the words before it, where a family knows them."""
     path = tmp_path / "train.log"
     path.write_text('start\n=> fail to read a.jpg\nTraceback (most recent call last):\n  File "/a/b.py", li\n')
     rows = Tables.concat(reader.read(path)).lines.filter(pl.col("pattern").str.starts_with("wording"))
@@ -127,7 +127,7 @@ def test_a_traceback_that_is_cut_off_may_be_explained_before_it(tmp_path: Path) 
 
 
 def test_an_exception_that_no_pattern_knows_has_the_label_of_its_words(tmp_path: Path) -> None:
-    """In the midst of a log too; where the words are of no family it is an exception like any other."""
+    """Before the end of a log too; without a family it is an exception like any other."""
     path, head = tmp_path / "train.log", 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
     labels = []
     for says in ("quux.LinkError: cannot connect to host n3: connection refused", "quux.LinkError: of no family"):
@@ -138,17 +138,34 @@ def test_an_exception_that_no_pattern_knows_has_the_label_of_its_words(tmp_path:
     assert labels == [(5, "network"), (5, "code_exception")]
 
 
-def test_what_a_pattern_knows_is_not_told_twice(tmp_path: Path) -> None:
-    """Where one of the last lines is claimed, that one is the fault."""
-    assert told(tmp_path, "start\nfatal error: x has gone\nRuntimeError: CUDA out of memory.\n") == []
+def test_a_claimed_line_is_not_reported_twice(tmp_path: Path) -> None:
+    """Where one of the last lines is claimed, that line is the fault."""
+    assert last_words(tmp_path, "start\nfatal error: x has gone\nRuntimeError: CUDA out of memory.\n") == []
 
 
-def test_when_the_work_is_done_nothing_is_told(tmp_path: Path) -> None:
-    """After the end of the training its last words are no cause."""
-    assert told(tmp_path, "Training completed.\nfatal error: quux has gone\n") == []
+def test_nothing_is_reported_behind_the_end_mark(tmp_path: Path) -> None:
+    """Behind the end of the training, last words are no cause."""
+    assert last_words(tmp_path, "Training completed.\nfatal error: quux has gone\n") == []
 
 
 def test_short_files(tmp_path: Path) -> None:
-    """Without an end of the line, and with nothing at all."""
-    assert told(tmp_path, "fatal error: quux has gone") == [(1, "fatal error: quux has gone")]
-    assert told(tmp_path, "\n\n") == []
+    """Without an end of the line, and empty."""
+    assert last_words(tmp_path, "fatal error: quux has gone") == [(1, "fatal error: quux has gone")]
+    assert last_words(tmp_path, "\n\n") == []
+
+
+@pytest.mark.parametrize(
+    ("log", "cut"),
+    [
+        ("step 1\nstep 2 lo", [(2, 7, '{"bytes":"16"}', "step 2 lo")]),
+        ("step 1\nstep 2\n", []),
+        ("step 1\n 5%|# | 1/20 [00:01<00:19]", []),
+        ("step 1\n\x1b[1mdone\x1b[0m", []),
+    ],
+)
+def test_a_last_line_without_an_end(tmp_path: Path, log: str, cut: list[tuple[int, int, str, str]]) -> None:
+    """A progress bar needs none."""
+    path = tmp_path / "a.log"
+    path.write_text(log)
+
+    assert ending.cut(path, 2, 0).select("line", "offset", "captures", "text").rows() == cut

@@ -26,7 +26,7 @@ def looked(lines: list[str], words: list[str]) -> set[tuple[int, str]]:
     """The lines (positions) and the words found there."""
     data = "\n".join(lines).encode()
     ends = np.cumsum([len(line.encode()) + 1 for line in lines]) - 1
-    rows, numbers = literals.found(data, ends, words)
+    rows, numbers = literals.find_literals(data, ends, words)
     return {(row, words[number]) for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)}
 
 
@@ -43,15 +43,15 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(st.characters(exclude_charact
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(EXAMPLES) | texts.map("".join), max_size=8))
 def test_the_words_of_each_line_are_found_and_no_others(lines: list[str]) -> None:
-    """Heads without their rests, words at the very begin and end, words within words: as a plain search says."""
+    """Heads without their rests, words at both ends, words within words: as a plain search finds them."""
     expected = {(row, word) for row, line in enumerate(lines) for word in WORDS if said(line, word)}
 
     assert looked(lines or [""], WORDS) == expected
 
 
 @pytest.mark.usefixtures("_engine")
-def test_the_counts_that_megatron_prints_on_every_line_are_passed_over_and_others_beside_them_are_not() -> None:
-    """A first look that stops at each of them costs as much as all else."""
+def test_only_the_counts_that_megatron_prints_on_every_line_are_ignored() -> None:
+    """A look at each of them costs as much as all others together."""
     lines = [
         "number of skipped iterations:   0 | number of nan iterations:   0 |",
         "loss: nan | number of skipped iterations:   0 | number of nan iterations:   1 |",
@@ -68,8 +68,8 @@ def test_the_counts_that_megatron_prints_on_every_line_are_passed_over_and_other
 
 
 @pytest.mark.usefixtures("_engine")
-def test_the_rest_of_a_word_is_looked_for_on_the_same_line_before_the_end() -> None:
-    """What is looked for first is only the head of a word."""
+def test_the_rest_of_a_word_must_follow_on_the_same_line() -> None:
+    """Only the head of a word is searched for first."""
     assert literals._head("not found in checkpoint") == "not found in che"
     lines = ["not found in checkpoint", "not found in cheese", "not found in che", "ckpoint", "not found in che"]
 
@@ -89,7 +89,7 @@ def test_the_rest_of_a_word_is_looked_for_on_the_same_line_before_the_end() -> N
     ],
 )
 def test_the_head_of_a_literal_ends_within_its_last_word(literal: str, head: str) -> None:
-    """A single word, and what would be shorter than the eight bytes that hyperscan looks at, stay whole."""
+    """A single word, and a head shorter than the eight bytes that hyperscan compares, stay whole."""
     assert literals._head(literal) == head
 
 

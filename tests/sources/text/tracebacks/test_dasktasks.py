@@ -11,6 +11,8 @@ from loganalyst.blame.rootline import session_roots
 from loganalyst.blame.survival import outlived
 from loganalyst.model import Run, Tables
 from loganalyst.sources.text import reader
+from loganalyst.sources.text.tracebacks import dasktasks
+from loganalyst.sources.text.tracebacks.tracelines import Printer
 
 RAY = """\
 Traceback (most recent call last):
@@ -96,16 +98,16 @@ def root_line(tables: Tables) -> int | None:
     return row and row["line"]
 
 
-def told(tables: Tables) -> list[tuple[Any, ...]]:
+def failures(tables: Tables) -> list[tuple[Any, ...]]:
     """Exception, message, frame, node and parent of each block."""
     return tables.blocks.select("exception", "message", "frame", "node", "parent").rows()
 
 
 def test_a_ray_task(tmp_path: Path) -> None:
-    """The driver failed because of the task, the task because of what it caught; all are one chain."""
+    """The driver failed because of the task, the task because of an exception it caught; all are one chain."""
     tables = read(tmp_path, RAY)
 
-    assert told(tables) == [
+    assert failures(tables) == [
         ("ray.exceptions.RayTaskError(ValueError)", "ray::f() (pid=12136, ip=192.0.2.2)",
          "/home/me/r.py:15 in <module>", None, 2),
         ("KeyError", "'a'", None, "192.0.2.2", None),
@@ -117,7 +119,7 @@ def test_a_ray_task(tmp_path: Path) -> None:
 
 def test_a_ray_task_that_waited_for_another(tmp_path: Path) -> None:
     """Each task failed because of the one it waited for."""
-    assert told(read(tmp_path, DEPENDENT)) == [
+    assert failures(read(tmp_path, DEPENDENT)) == [
         ("ray.exceptions.RayTaskError(IndexError)", "ray::g() (pid=7, ip=192.0.2.2)", "/home/me/r.py:9 in <module>",
          None, 1),
         ("ray.exceptions.RayTaskError", "ray::Actor.run() (pid=8, ip=192.0.2.3, actor_id=fa, "
@@ -126,18 +128,18 @@ def test_a_ray_task_that_waited_for_another(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_ray_task_nobody_waited_for(tmp_path: Path) -> None:
+def test_a_ray_task_without_a_waiting_driver(tmp_path: Path) -> None:
     """Ray logs it without a traceback of the driver."""
-    assert told(read(tmp_path, UNHANDLED)) == [
+    assert failures(read(tmp_path, UNHANDLED)) == [
         ("ValueError", "bad part", "/home/me/r.py:5 in f", "192.0.2.2", None)
     ]  # fmt: skip
 
 
 def test_a_dask_task(tmp_path: Path) -> None:
-    """What the worker writes in one line is taken apart: exception, message, innermost own frame."""
+    """The one line of the worker gives exception, message and innermost own frame."""
     tables = read(tmp_path, DASK)
 
-    assert told(tables) == [("ValueError", "bad: part", "/home/me/d.py:4 in inner", None, None)]
+    assert failures(tables) == [("ValueError", "bad: part", "/home/me/d.py:4 in inner", None, None)]
     assert tables.blocks.select("kind", "first_line", "last_line").rows() == [("dask", 1, 6)]
     assert tables.lines.select("line", "pattern").rows() == [(1, "dask-task-failed")]
 
@@ -146,22 +148,22 @@ def test_an_older_dask(tmp_path: Path) -> None:
     """Arguments over several lines, no traceback, an exception without quotes."""
     tables = read(tmp_path, OLDER)
 
-    assert told(tables) == [("FileNotFoundError", "2, 'No such file'", None, None, None)]
+    assert failures(tables) == [("FileNotFoundError", "2, 'No such file'", None, None, None)]
     assert tables.blocks["last_line"].to_list() == [6]
     assert tables.points["step"].to_list() == [7]
 
 
 @pytest.mark.parametrize("said", ['Exception: "Value', "Exception: 3", "Exception:", "Traceback: '", "Compute Failed"])
 def test_a_damaged_dask_failure(tmp_path: Path, said: str) -> None:
-    """Where no exception can be read there is no block; the line that says so is still there."""
+    """Without a readable exception there is no block; the line itself is still listed."""
     tables = read(tmp_path, f"distributed.worker - ERROR - Compute Failed\n{said}\n")
 
-    assert told(tables) == []
+    assert failures(tables) == []
     assert tables.lines["line"].to_list() == [1, 2] if said == "Compute Failed" else [1]
 
 
 def test_a_worker_that_lives_on(tmp_path: Path) -> None:
-    """A failed task is the cause only where nothing worse is said, such as the driver's own exception."""
+    """A failed task is the cause only where nothing worse is reported, such as the driver's own exception."""
     worse = 'Traceback (most recent call last):\n  File "/a.py", line 3, in f\nKeyError: 7\n'
     alone, both = (read(tmp_path, log) for log in (DASK, DASK + worse))
 
@@ -169,7 +171,7 @@ def test_a_worker_that_lives_on(tmp_path: Path) -> None:
     assert root_line(both) == 10
 
 
-def test_what_dask_prints_here(tmp_path: Path) -> None:
+def test_the_output_of_the_installed_dask(tmp_path: Path) -> None:
     """The installed dask, if there is one."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     file = tmp_path / "train.py"
@@ -180,4 +182,12 @@ def test_what_dask_prints_here(tmp_path: Path) -> None:
         f"{file}:4" if f'File "{file}", line 4' in done.stderr else "<dynamic-code>:4"
     )  # cloudpickle 3.1.3 and newer
 
-    assert told(read(tmp_path, done.stderr)) == [("ValueError", "bad part 3", f"{shown} in inner", None, None)]
+    assert failures(read(tmp_path, done.stderr)) == [("ValueError", "bad part 3", f"{shown} in inner", None, None)]
+
+
+def test_the_fields_of_a_failure() -> None:
+    """The second `Key` belongs to nothing; a failure without an exception is none."""
+    lines = ["worker - WARNING - Compute Failed", "Key: f-1", "Exception: ValueError('bad batch')", "Key: f-2", "x"]
+
+    assert dasktasks.find([Printer("", [3, 4, 5, 6, 7], lines)]) == [(3, 5, "ValueError", "bad batch", None)]
+    assert dasktasks.find([Printer("", [3, 4], lines[:2])]) == []

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loganalyst.model import Tables
 from loganalyst.sources.text import reader
-from loganalyst.sources.text.lines import loglines as textlines
+from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.sizes import SIZES, Sizes
+from loganalyst.sources.text.tracebacks import textblocks
 
 
 class Told(NamedTuple):
@@ -172,9 +175,9 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return out
 
 
-def read(path: Path, lines: list[str]) -> Tables:
+def read(path: Path, lines: list[str], sizes: Sizes = SIZES) -> Tables:
     path.write_text("\n".join(lines) + "\n")
-    return Tables.concat(reader.read(path))
+    return Tables.concat(reader.read(path, sizes))
 
 
 def found(tables: Tables) -> dict[str, tuple[Told, list[int] | None]]:
@@ -201,8 +204,8 @@ def expected(name: str, ranks: list[int] | None) -> dict[str, tuple[Told, list[i
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_a_program_prints(tmp_path: Path, deaths: dict[str, list[str]], name: str) -> None:
-    """Exception, message, innermost own frame and what led to it are those of the program that died."""
+def test_the_death_of_each_program(tmp_path: Path, deaths: dict[str, list[str]], name: str) -> None:
+    """Exception, message, innermost own frame and cause of each program that died."""
     tables = read(tmp_path / "a.log", ["step 1 loss 0.5", *deaths[name], "step 2 loss 0.25"])
 
     assert found(tables) == expected(name, None)
@@ -215,7 +218,7 @@ PREFIXES = ("[rank{}]: ", "{}: ", "[default{}]:")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_ranks_that_print_at_once(tmp_path: Path, deaths: dict[str, list[str]], data: st.DataObject) -> None:
-    """However the lines of ranks interleave, each one's death is read; what several died of is one block of all."""
+    """Lines of ranks may interleave in any way; a common death of several ranks is one block."""
     prefix = data.draw(st.sampled_from(PREFIXES))
     names = data.draw(st.lists(st.sampled_from(list(PROGRAMS)), min_size=1, max_size=4))
     ranks = data.draw(st.lists(st.integers(0, 99), min_size=len(names), max_size=len(names), unique=True))
@@ -232,7 +235,7 @@ def test_ranks_that_print_at_once(tmp_path: Path, deaths: dict[str, list[str]], 
 
 
 def test_a_syntax_error_torn_apart_by_other_ranks(tmp_path: Path, deaths: dict[str, list[str]]) -> None:
-    """It has no header: its first line may stand far above its last."""
+    """It has no header, and its first line may be far above its last."""
     first, *rest = (f"[rank3]: {line}" for line in deaths["syntax"])
     others = [f"[rank0]: step {i} loss {i + 1}.5" for i in range(300)]
 
@@ -244,9 +247,22 @@ def test_a_syntax_error_torn_apart_by_other_ranks(tmp_path: Path, deaths: dict[s
     chunk=st.integers(400, 4000), names=st.lists(st.sampled_from(list(PROGRAMS)), min_size=2, max_size=5, unique=True)
 )
 def test_batches_cut_no_block(tmp_path: Path, deaths: dict[str, list[str]], chunk: int, names: list[str]) -> None:
-    """Wherever a batch ends, the blocks are those of the whole, and so is what led to what."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textlines, "CHUNK", chunk)
-        tables = read(tmp_path / "a.log", [line for name in names for line in deaths[name]])
+    """For any size of batches, blocks and causes equal those of the whole log."""
+    tables = read(tmp_path / "a.log", [line for name in names for line in deaths[name]], Sizes(batch=chunk))
 
     assert found(tables) == {k: v for name in names for k, v in expected(name, None).items()}
+
+
+@pytest.mark.parametrize(
+    ("last", "row"),
+    [
+        (["step 3"], 4),
+        (["Traceback (most recent call last):", '  File "a.py", line 1, in f'], 3),
+        (['  File "a.py", line 1', "    x = = 1"], 3),
+        (["terminate called without an active exception"], 3),
+    ],
+)
+def test_a_block_that_may_go_on_waits_for_the_next_batch(last: list[str], row: int) -> None:
+    lines = ["step 0", "step 1", "step 2", *last]
+
+    assert textblocks.unfinished(chunk_of("\n".join(lines).encode(), np.arange(len(lines)))) == row

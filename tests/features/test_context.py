@@ -1,0 +1,122 @@
+"""What every feature family looks at: curves by role, settings, levels and witnesses."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features.context import (
+    Context,
+    event,
+    first_level,
+    first_witness,
+    last_level,
+    median,
+    ratio,
+    tau,
+    witness_at,
+)
+from loganalyst.model import Witness, table
+
+ContextOf = Callable[..., Context]
+NAN = float("nan")
+
+
+def test_curves_of_a_role_come_longest_first_then_losses_then_short_names(context_of: ContextOf) -> None:
+    context = context_of(
+        {"train/nll": [1.0] * 5, "train/xent_loss": [1.0] * 5, "train/loss": [1.0] * 5, "loss": [1.0] * 9}
+    )
+
+    names = [curve.metric for curve in context.with_role("train_loss")]
+
+    assert names == ["loss", "train/loss", "train/xent_loss", "train/nll"]
+    assert context.with_role("val_loss") == []
+
+
+@pytest.mark.parametrize(
+    ("logged", "entropies"),
+    [
+        ({"entropy": [1.0]}, 1),
+        ({"entropy": [1.0], "train_accuracy": [0.5]}, 0),
+        ({"entropy": [1.0], "train_accuracy": [0.5], "reward": [1.0]}, 1),
+    ],
+)
+def test_an_entropy_with_an_accuracy_is_one_of_predictions(
+    context_of: ContextOf, logged: dict[str, list[float]], entropies: int
+) -> None:
+    assert len(context_of(logged).policy_entropy()) == entropies
+
+
+def test_settings_are_found_by_the_end_of_their_keys(context_of: ContextOf) -> None:
+    """The order of the asked keys decides before the order of the settings."""
+    context = context_of({}, config={"model.Optim.lr": 0.1, "lr": "auto", "data.name": "books"})
+
+    assert context.number("learning_rate", "lr") == 0.1
+    assert context.number("optim.lr") == 0.1
+    assert context.text("name", "lr") == "books"
+    assert context.text("lr") == "0.1"
+    assert context.number("name") is None
+
+
+def test_a_sum_of_losses_has_another_scale_than_a_mean(context_of: ContextOf) -> None:
+    context = context_of({"train_loss": [300.0, 200.0, 100.0], "val_loss": [3.0, 2.0, 1.0], "val_error": [1.0]})
+    train, val = context.with_role("train_loss")[0], context.with_role("val_loss")[0]
+
+    assert not context.comparable(train, val)
+    assert context.comparable(val, train)
+    assert context.gap(train, val).final_ratio is None
+    assert context.gap(val, train).final_ratio is not None
+
+
+def test_findings_are_those_of_kind_and_role(context_of: ContextOf) -> None:
+    context = context_of({"loss": [1.0] * 20 + [NAN], "val_loss": [1.0] * 20})
+
+    assert context.findings_on("nonfinite", "train_loss")["step"].to_list() == [20]
+    assert context.findings_on(("spike", "nonfinite"), "val_loss").height == 0
+
+
+def test_witnesses_name_the_point(context_of: ContextOf) -> None:
+    curve = context_of({"loss": [3.0, 2.0, 1.0]}).with_role("train_loss")[0]
+
+    assert witness_at(curve, 1) == Witness("loss", 1, "m.csv", None)
+    assert witness_at(curve) == Witness("loss", file="m.csv")
+
+
+def test_an_event_has_a_count_and_the_step_of_the_first() -> None:
+    found = table("findings", {"metric": ["loss", "loss"], "step": [7, 9], "file": ["a", "a"], "line": [3, 4]})
+    witness = Witness("loss", 7, "a", 3)
+
+    assert first_witness(found) == witness
+    assert event("spike", True, found) == {"spike_count": (2, witness), "spike_step": (7, witness)}
+    assert event("spike", True, found.clear()) == {"spike_count": 0}
+    assert event("spike", False, found) == {}
+
+
+def test_levels_are_medians_of_finite_values() -> None:
+    values = np.array([NAN, 9.0, 1.0, 2.0, *np.arange(20.0)])
+
+    assert first_level(values) == 2.0
+    assert last_level(values) == 18.5
+    assert first_level(np.array([NAN])) is None
+    assert last_level(np.array([NAN])) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([3.0, 1.0, 2.0], 2.0), ([4.0, 1.0, 2.0, 3.0], 2.5), ([1.0, NAN], NAN)]
+)
+def test_the_median_is_that_of_numpy(values: list[float], expected: float) -> None:
+    assert median(np.array(values)) == pytest.approx(expected, nan_ok=True)
+
+
+def test_tau_is_the_balance_of_ordered_pairs() -> None:
+    """1, 3, 2: two pairs rise and one falls. Long series are thinned, and short ones have none."""
+    assert tau(np.array([1.0, NAN, 3.0, 2.0]), 3) == pytest.approx(1 / 3)
+    assert tau(np.arange(1000.0), 3) == 1.0
+    assert tau(np.array([1.0, 2.0]), 3) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "quotient"), [(1.0, 2.0, 0.5), (None, 2.0, None), (1.0, None, None), (1.0, 0.0, None)]
+)
+def test_a_ratio_needs_both_numbers(a: float | None, b: float | None, quotient: float | None) -> None:
+    assert ratio(a, b) == quotient

@@ -1,0 +1,44 @@
+"""Features of single classes and input lengths of the held-out data."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loganalyst.features import heldoutparts
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+
+
+def test_the_worst_class_is_named(features_of: FeaturesOf) -> None:
+    """Lowest and highest score of single classes; they are no held-out accuracy of the whole."""
+    logged = {f"val/recall_class_{k}": [v] * 5 for k, v in ((0, 0.98), (1, 0.05), (2, 0.9))}
+    row = features_of(logged).values
+
+    assert (row["class_score_count"], row["class_score_low"], row["class_score_high"]) == (3, 0.05, 0.98)
+    assert row["class_score_low_metric"] == "val/recall_class_1"
+    assert row["val_score_metric"] is None
+
+
+def test_accuracy_above_a_macro_score(features_of: FeaturesOf) -> None:
+    """Accuracy 0.95 and macro F1 0.25 differ by 0.7."""
+    row = features_of({"val_acc": [0.95] * 5, "val_macro_f1": [0.25] * 5}).values
+
+    assert (row["macro_score_last"], row["accuracy_over_macro"]) == (0.25, pytest.approx(0.7))
+    assert features_of({"val_acc": [0.95] * 5}).values["accuracy_over_macro"] is None
+
+
+def test_lengths_are_compared_with_the_longest(features_of: FeaturesOf) -> None:
+    """A loss of 6 at 4k against 2 at 512, and an accuracy of 0.1 against 0.9."""
+    losses = features_of({"eval/loss_len_512": [2.0] * 4, "eval/loss_len_4k": [6.0] * 4}).values
+    scores = features_of({"eval/acc_len_10": [0.9] * 4, "eval/acc_len_40": [0.1] * 4}).values
+
+    assert (losses["length_count"], losses["length_longest"], losses["length_loss_ratio"]) == (2, 4096, 3.0)
+    assert losses["length_longest_metric"] == "eval/loss_len_4k"
+    assert (scores["length_longest"], scores["length_accuracy_fall"]) == (40, pytest.approx(0.8))
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert heldoutparts.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,0 +1,113 @@
+"""Features of the training loss."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import loss
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+
+
+def test_nan_in_the_training_loss(features_of: FeaturesOf) -> None:
+    """Its start, its extent, and the rise before it."""
+    row = features_of({"loss": [*DECAY[:100], 0.5, 1.0, 2.0, NAN, NAN, NAN]})
+
+    assert row.values["train_loss_nonfinite_count"] == 1
+    assert row.values["train_loss_nonfinite_step"] == 103
+    assert row.witnesses["train_loss_nonfinite_step"].step == 103
+    assert row.values["train_loss_finite_before"] == 103
+    assert row.values["train_loss_ends_nonfinite"] is True
+    assert row.values["train_loss_run_up_ratio"] == pytest.approx(1.0 / np.quantile(DECAY[40:100], 0.9))
+
+
+def test_a_clean_loss_has_zero_events(features_of: FeaturesOf) -> None:
+    """0 means searched and none found."""
+    row = features_of({"loss": DECAY})
+
+    assert row.values["train_loss_nonfinite_count"] == 0
+    assert row.values["train_loss_nonfinite_step"] is None
+    assert row.values["val_loss_nonfinite_count"] is None
+
+
+@pytest.mark.parametrize(("end", "ratio"), [(math.nan, 4000.0), (6.0, 1.0)])
+def test_the_first_fifth_is_one_of_the_run_not_of_the_finite_values(
+    features_of: FeaturesOf, end: float, ratio: float
+) -> None:
+    """The 9th point is high: among the first 12 of 60 although all later ones are NaN, but late among 30."""
+    loss = [40.0, 8.0, 7.0, 6.0, 5.0, 7.0, 9.0, 9.0, 160000.0]
+
+    row = features_of({"loss": [*loss, *[end] * (51 if math.isnan(end) else 21)]})
+
+    assert row.values["train_loss_early_max_ratio"] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    ("loss", "end", "burst"),
+    [
+        ([184.0, 1746.0, 1748.0, 1747.0], 1747 / 184, 1748 / 1746.5),
+        ([0.5, 0.4, 0.3, 40.0], 0.6, 40 / 0.45),  # one value may be a batch
+        ([6e15, 0.08, 0.09, 3e15, 0.06, 0.05, 0.07], 0.05 / 6e15, 3e15 / 0.08),
+        ([1e8, 1e6, 1e3, 2.0, 1.0, 0.9, 1.8], 0.9 / 1e8, 1.0),  # high before it came down, as regressions are
+        ([4.0, 3e-7, 2e-7, 0.5, 1e-7], 1e-7 / 4, 500.0),  # relative to almost nothing every value is large
+        ([1.0, math.nan, 2.0, 9.0, 9.0], 9.0, 9 / 5.5),
+        ([-1.0, 2.0, 9.0, 9.0], None, None),
+        ([1.0, 2.0, 9.0], None, None),
+    ],
+)
+def test_ends_and_bursts_of_short_losses(
+    features_of: FeaturesOf, loss: list[float], end: float | None, burst: float | None
+) -> None:
+    """The lower of the last two relative to the first, and the largest relative to the median once reached."""
+    row = features_of({"loss": loss}).values
+
+    assert row["train_loss_end_ratio"] == (None if end is None else pytest.approx(end))
+    assert row["train_loss_burst_ratio"] == (None if burst is None else pytest.approx(burst))
+
+
+def test_a_lasting_zero(features_of: FeaturesOf) -> None:
+    """Exactly 0 to the end is an event with its step; a single 0 is not."""
+    row = features_of({"loss": [*DECAY[:50], *[0.0] * 20]})
+
+    assert (row.values["train_loss_zero_count"], row.values["train_loss_zero_step"]) == (1, 50)
+    assert features_of({"loss": [*DECAY[:50], 0.0, *DECAY[51:]]}).values["train_loss_zero_count"] == 0
+
+
+@pytest.mark.parametrize("points", [12, 1200])
+def test_the_standard_error_of_a_fall(features_of: FeaturesOf, points: int) -> None:
+    """That of a fitted line: equal to the noise for twelve values, a tenth of it for a hundred times as many."""
+    values = 2 + 0.1 * np.random.default_rng(3).standard_normal(points)
+    row = features_of({"loss": values.tolist()}).values
+
+    noise = row["train_loss_noise_relative"] * row["train_loss_last"] / float(np.median(values[:3]))
+    assert row["train_loss_drop_error"] == pytest.approx(noise * (12 / points) ** 0.5)
+
+
+def test_a_loss_that_reaches_zero_gradually(features_of: FeaturesOf) -> None:
+    """A hinge loss, or one rounded to three digits, reaches 0; a loss that is cut off does not."""
+    name = "train_loss_before_zero_share"
+    rounded = np.round(0.01 * np.exp(-np.arange(60) / 5), 3).tolist()
+
+    assert features_of({"loss": [*DECAY[:50], *[0.0] * 20]}).values[name] == pytest.approx(
+        np.median(DECAY[45:50]) / np.median(DECAY[:3])
+    )
+    assert features_of({"loss": rounded}).values[name] == 0.0
+    assert features_of({"loss": DECAY}).values[name] is None
+    assert features_of({"loss": [6.2645, *[0.0] * 9]}).values[name] == 1.0
+    assert features_of({"loss": [0.01, *[0.0] * 9]}).values[name] == 0.0
+
+
+def test_the_first_value_relative_to_the_first_level(features_of: FeaturesOf) -> None:
+    """The first level is a median of three, so a steep first epoch is not in it."""
+    assert features_of({"loss": [NAN, 1.5, 1.0, 0.9, 0.9]}).values["train_loss_start_ratio"] == 1.5
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert loss.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

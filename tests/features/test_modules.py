@@ -1,0 +1,26 @@
+"""Features of the modules of a model."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loganalyst.features import modules
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+
+
+def test_modules_are_compared_by_their_median_layers(features_of: FeaturesOf) -> None:
+    """The decoder has 1,000 times the gradient of the encoder; layers of one module are not two modules."""
+    logged = {f"grad_norm/{m}.{i}": [s] * 10 for m, s in (("encoder", 0.001), ("decoder", 1.0)) for i in (0, 1)}
+    row = features_of(logged).values
+
+    assert (row["module_count"], row["module_grad_low"], row["module_grad_high"]) == (2, "encoder", "decoder")
+    assert row["module_grad_ratio"] == pytest.approx(1000)
+    assert features_of({"grad_norm/fc1": [1.0] * 9, "grad_norm/fc2": [9.0] * 9}).values["module_count"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert modules.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

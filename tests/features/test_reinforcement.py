@@ -1,0 +1,132 @@
+"""Features of reinforcement learning."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import reinforcement
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rewards", "trend"),
+    [([5.0, 4.0, 3.0, 2.0, 1.0], -1.0), ([4.0, 5.0, 3.0, 2.0, NAN, 1.0], -0.8), ([3.0, 2.0, 1.0, 0.0], None)],
+)
+def test_the_trend_of_a_reward(features_of: FeaturesOf, rewards: list[float], trend: float | None) -> None:
+    """From five finite values on."""
+    assert features_of({"reward": rewards}).values["reward_trend"] == trend
+
+
+def test_reward_trend_in_units_of_spread(features_of: FeaturesOf) -> None:
+    """A rising reward gains many spreads, a wandering one none."""
+    rng = np.random.default_rng(1)
+    rising = np.concatenate([np.linspace(0, 100, 150), 100 + rng.normal(0, 2, 150)])
+    flat = rng.normal(0, 1, 300)
+
+    assert features_of({"ep_rew_mean": rising.tolist()}).values["reward_gain_spread"] > 5
+    assert abs(features_of({"ep_rew_mean": flat.tolist()}).values["reward_gain_spread"]) < 1
+
+
+@pytest.mark.parametrize(("epsilon", "known"), [([0.98, 0.9, 0.84, 0.8], False), ([0.98, 0.7, 0.3, 0.1], True)])
+def test_rewards_of_random_actions_are_no_gain(features_of: FeaturesOf, epsilon: list[float], known: bool) -> None:
+    """While most actions are random, the policy hardly acts."""
+    rewards = [12.0, 9.0, 14.0, 10.0, 13.0, 8.0, 11.0, 12.0, 9.0, 14.0, 10.0, 13.0]
+    found = features_of({"reward": rewards, "epsilon": [e for e in epsilon for _ in range(3)]}).values
+
+    assert (found["reward_gain_spread"] is not None) is known
+    assert found["reward_last"] == 13.0
+
+
+def test_entropy_lost_early(features_of: FeaturesOf) -> None:
+    """The share of the run after it fell below 2 %; the sign of an entropy loss does not matter."""
+    row = features_of({"entropy_loss": [*[-0.7] * 10, *[-0.001] * 90]})
+
+    assert row.values["entropy_low_share"] == pytest.approx(0.9)
+    assert row.values["entropy_low_step"] == 10
+
+
+def test_a_reward_that_reached_its_maximum_has_gained(features_of: FeaturesOf) -> None:
+    """If the second half hardly changes, its spread does not measure the gain."""
+    climb, top = [0.12, 0.3, 0.43, 0.58, 0.77, 0.78, 0.87, 0.88], [0.88] * 92
+    wavering = [*top[:70], 0.78, *top[71:]]
+
+    assert features_of({"reward": [*climb, *top]}).values["reward_gain_spread"] == pytest.approx(4.447, abs=0.001)
+    assert features_of({"reward": [*climb, *wavering]}).values["reward_gain_spread"] == pytest.approx(7.5)
+    assert features_of({"reward": [0.0, 0.0, 1.0] * 7 + [0.0] * 79}).values["reward_gain_spread"] == 0.0
+
+
+def test_a_reward_that_began_at_its_highest_did_not_rise(features_of: FeaturesOf) -> None:
+    """With heavy tails, one of the first values exceeds all others."""
+    reward = [4000.0, 100.0] + [300.0 + 50.0 * (k % 7) for k in range(58)]
+
+    assert features_of({"episode_reward": reward}).values["reward_best_gain_spread"] == 0.0
+    assert features_of({"episode_reward": reward[::-1]}).values["reward_best_gain_spread"] > 3
+
+
+def test_a_reward_that_never_changes_has_no_gain(features_of: FeaturesOf) -> None:
+    """Without any spread the gain is 0, not unknown."""
+    assert features_of({"reward": [-200.0] * 100}).values["reward_gain_spread"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("end", "lost"),
+    [([30.0] * 4, 0.0), ([30.0] * 10 + [20.0] * 30, 0.5), ([30.0] * 6 + [10.0] * 8, 1.0), ([10.0] * 30, 1.0)],
+)
+def test_a_reward_that_rises_late_is_not_lost(features_of: FeaturesOf, end: list[float], lost: float) -> None:
+    """Values after the best count, not the level of a last tenth that contains the rise."""
+    climb = np.linspace(10, 30, 8).tolist()
+    row = features_of({"reward": [10.0] * 88 + climb + end})
+
+    assert row.values["reward_lost_share"] == pytest.approx(lost, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("other", "kind", "known"),
+    [("reward", "reinforcement", True), ("mean_token_accuracy", "training", False), ("x", "reinforcement", True)],
+)
+def test_the_entropy_of_predictions_is_no_policy_entropy(
+    features_of: FeaturesOf, other: str, kind: str, known: bool
+) -> None:
+    """A language model's trainer logs the entropy of its tokens with their accuracy."""
+    row = features_of({"loss": DECAY, "entropy": DECAY, other: DECAY})
+
+    assert row.values["run_kind"] == kind
+    assert (row.values["entropy_first"] is not None) is known
+
+
+def test_a_policy_that_leaves_its_reference(features_of: FeaturesOf) -> None:
+    """Typical and last divergence, and its growth."""
+    row = features_of({"objective/kl": np.linspace(1, 41, 101), "env/reward_mean": np.arange(101.0)}).values
+
+    assert row["approx_kl_typical"] == 21
+    assert row["approx_kl_last"] == pytest.approx(39.2, abs=0.3)
+    assert row["approx_kl_growth"] == pytest.approx(39.2 / 1.4, rel=0.02)
+
+
+def test_groups_with_equal_rewards(features_of: FeaturesOf) -> None:
+    """Half of the last advantages are 0; nine in ten groups tie."""
+    row = features_of({"reward": [0.1] * 40, "advantages/std": [*[1.0] * 20, *[0.0, 1.0] * 10],
+                       "frac_reward_zero_std": [0.9] * 40}).values  # fmt: skip
+
+    assert (row["advantage_zero_share"], row["reward_tie_last"]) == (0.5, 0.9)
+
+
+def test_lost_success_rate(features_of: FeaturesOf) -> None:
+    """A quarter of the best success rate is lost; the value function's loss rises tenfold."""
+    row = features_of({"success_rate": [*np.linspace(0, 0.8, 20), *[0.8] * 10, *[0.6] * 30], "reward": [0.1] * 60,
+                       "value_loss": [*np.linspace(2, 1, 30), *[10.0] * 30]}).values  # fmt: skip
+
+    assert row["success_loss_from_best"] == pytest.approx(0.25, abs=0.03)
+    assert row["success_rate_last"] == pytest.approx(0.6)
+    assert row["value_loss_rise_ratio"] == pytest.approx(10, rel=0.1)
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert reinforcement.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

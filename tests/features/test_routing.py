@@ -1,0 +1,37 @@
+"""Features of a mixture of experts."""
+
+from collections.abc import Callable
+
+import pytest
+
+from loganalyst.features import routing
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+
+
+def test_idle_experts_are_counted_within_their_layer(features_of: FeaturesOf) -> None:
+    """Of four experts one has 97 % and three are idle; with a quarter each none is idle."""
+    even = {f"layer0/expert_load_{i}": [0.25] * 10 for i in range(4)}
+    skewed = {f"layer1/expert_load_{i}": [0.97 if i == 2 else 0.01] * 10 for i in range(4)}
+    row = features_of(even | skewed).values
+
+    assert (row["expert_count"], row["expert_idle_count"]) == (4, 3)
+    assert row["expert_top_share"] == pytest.approx(0.97)
+    assert row["expert_top_metric"] == "layer1/expert_load_2"
+    assert features_of(even).values["expert_idle_count"] == 0
+    assert features_of({"loss": [1.0]}).values["expert_count"] is None
+
+
+def test_the_entropy_of_a_router_is_no_policy_entropy(features_of: FeaturesOf) -> None:
+    """It fell to a twentieth."""
+    row = features_of({"router_entropy": [2.0] * 10 + [0.1] * 10}).values
+
+    assert (row["router_entropy_last"], row["router_entropy_share"]) == (0.1, 0.05)
+    assert row["entropy_first"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert routing.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

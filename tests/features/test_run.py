@@ -1,0 +1,122 @@
+"""Features of the whole run: its end, contradictions, and its kind."""
+
+from collections.abc import Callable
+
+# ruff: noqa: E501 -- lines of logs stay whole
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loganalyst.features import run as run_features
+from loganalyst.features.context import Context
+from loganalyst.model import Features, Run, RunStatus, Source, table
+from loganalyst.sources.ingest import ingest
+from tests.blame.blame_cases import DONE, OOM, steps, trace
+
+FeaturesOf = Callable[..., Features]
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+STOP = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2024-05-01T12:00:00{} ***\n"
+
+
+@pytest.mark.parametrize(
+    ("logged", "kind"),
+    [
+        ({"loss": DECAY}, "training"),
+        ({"loss": DECAY[:3]}, None),
+        ({"val_acc": DECAY}, "evaluation"),
+        ({"loss": DECAY, "episode_reward": DECAY}, "reinforcement"),
+        ({"d_loss": DECAY, "g_loss": DECAY}, "adversarial"),
+        ({"system/gpu.0.temp": DECAY}, None),
+    ],
+)
+def test_the_kind_of_a_run(features_of: FeaturesOf, logged: dict[str, list[float]], kind: str | None) -> None:
+    """By metrics that were logged at least four times."""
+    assert features_of(logged).values["run_kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("tail", "status"),
+    [
+        (DONE, "finished"),
+        (trace(OOM), "failed"),
+        # survived, and what one dump of metrics follows is not
+        (trace(OOM) + steps(9, 20) + DONE, "finished"),
+        (trace(OOM) + steps(9, 9), "failed"),
+        # the scheduler ends what a crash had left hanging
+        (trace(OOM) + STOP.format(" DUE TO TIME LIMIT"), "timeout"),
+        (STOP.format(" DUE TO PREEMPTION"), "preempted"),
+        (STOP.format(""), "cancelled"),
+        # `srun -K` cancels what is left of a failed step
+        (trace(OOM) + STOP.format(""), "failed"),
+        ("srun: error: Node failure on gpu04\n", "node_fail"),
+        ("srun: error: gpu04: task 2: Killed\n", "killed"),
+        ("srun: error: gpu04: task 2: Aborted\n", "failed"),
+        ("srun: error: gpu04: task 2: Killed\n" + STOP.format(""), "killed"),
+        ("srun: error: gpu04: task 2: Exited with exit code 3\n" + STOP.format(""), "failed"),
+        (STOP.format("") + "srun: error: gpu04: task 2: Killed\n", "cancelled"),
+        ("srun: Force Terminated job 9\nsrun: error: gpu04: tasks 0-3: Terminated\n", "killed"),
+        (DONE + "srun: error: gpu04: tasks 0-3: Terminated\n", "finished"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks have been OOM Killed.\n", "killed"),
+        ("/var/spool/job: line 3: 77 Killed   python train.py\n", "killed"),
+        # the tracker's crash when the work is done
+        (DONE + trace("wandb.errors.CommError: failed to upload file"), "finished"),
+        (trace("wandb.errors.CommError: failed to upload file"), "failed"),
+        (trace("RuntimeError: [/gloo/transport/tcp/pair.cc:534] Timed out waiting 1800000ms for recv operation to complete"), "failed"),
+    ],
+)  # fmt: skip
+def test_the_status_from_a_log(tmp_path: Path, tail: str, status: str) -> None:
+    """The scheduler's line decides first, then the first fault that was not survived."""
+    path = tmp_path / "job.out"
+    path.write_text(steps(1, 8) + tail)
+
+    assert ingest(path).status == status
+
+
+@pytest.mark.parametrize(
+    ("tail", "early"),
+    [
+        ("Epoch 00014: early stopping\n", True),
+        ("Early stopping triggered at epoch 14\n", True),
+        ("EarlyStopping counter: 3 out of 10\n", False),
+        (DONE, False),
+        (
+            "Early stopping triggered at epoch 14\n" + trace(OOM) + "0%|   | 0/9 [00:00<?, ?it/s]\n" + steps(1, 30),
+            False,
+        ),
+    ],
+)
+def test_training_that_stopped_early(tmp_path: Path, tail: str, early: bool) -> None:
+    """By the lines of the last session."""
+    path = tmp_path / "job.out"
+    path.write_text(steps(1, 8) + tail)
+
+    assert run_features.compute(Context(ingest(path), (), table("findings")))["run_stopped_early"] is early
+
+
+@pytest.mark.parametrize(
+    ("status", "tracker", "state", "said"),
+    [
+        ("failed", "finished", None, "W&B says finished"),
+        ("failed", "finished", "COMPLETED", "W&B says finished, SLURM says COMPLETED"),
+        ("finished", "failed", None, "W&B says failed"),
+        ("timeout", "failed", "TIMEOUT", None),
+        ("cancelled", "finished", "CANCELLED by 1000", "W&B says finished"),
+        ("failed", "unknown", "RUNNING", None),
+        ("failed", "failed", "FAILED", None),
+    ],
+)
+def test_sources_that_contradict_the_status(
+    status: RunStatus, tracker: str, state: str | None, said: str | None
+) -> None:
+    """A contradicting tracker or scheduler is named; a plain failure does not contradict a kill or stop."""
+    run = Run(
+        status=status,
+        sources=(Source("a.wandb", "wandb", 1), Source("job.out", "text", 1)),
+        sessions=table("sessions", {"session": [0, 0], "source": ["a.wandb", "job.out"], "status": [tracker, status]}),
+        jobs=table("jobs", {"job": ["9"], "state": [state]}) if state else table("jobs"),
+        job="9",
+    )
+    told = run_features.compute(Context(run=run, curves=(), findings=table("findings")))
+
+    assert told["run_status_otherwise"] == said

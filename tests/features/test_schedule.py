@@ -1,0 +1,44 @@
+"""Features of the learning rate."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import schedule
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+
+
+def test_rates_from_log_and_config(features_of: FeaturesOf) -> None:
+    """The logged peak counts before the config."""
+    logged = features_of({"lr": [0.1, 0.3, 0.1]}, {"lr": 5.0}).values
+    assert (logged["lr_peak"], logged["lr_suggested"]) == (0.3, pytest.approx(0.1))
+    assert features_of({"loss": DECAY}, {"optim.lr": 0.003}).values["lr_peak"] == 0.003
+    assert features_of({"loss": DECAY}, {"max_grad_norm": 1.0}).values["config_clip"] == 1.0
+    assert features_of({"loss": DECAY}, {"precision": "BF16-mixed"}).values["config_precision"] == "bf16-mixed"
+
+
+def test_the_gain_after_a_cut_of_the_rate(features_of: FeaturesOf) -> None:
+    """A loss that falls only after the cut was held back by the rate."""
+    held = [10.0] * 60 + np.linspace(10, 5, 40).tolist()
+    row = features_of({"loss": held, "lr": [20.0] * 60 + [5.0] * 40})
+
+    assert row.values["lr_cut_at_share"] == pytest.approx(60 / 99)
+    assert row.values["lr_cut_gain_share"] == pytest.approx(1.0)
+    assert features_of({"loss": DECAY, "lr": [0.1] * 200}).values["lr_cut_gain_share"] is None
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """A rate or setting that is missing is None."""
+    values = schedule.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == {
+        "lr_peak": None,
+        "optimizer": None,
+        "config_clip": None,
+        "config_precision": None,
+    }

@@ -1,0 +1,128 @@
+"""Features of speed."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import loganalyst
+from loganalyst.features import throughput
+from loganalyst.features.context import Context
+from loganalyst.model import Diagnosis, Run, RunStatus, Source, table
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+STEPS = 400
+
+
+def logged(
+    seconds: np.ndarray,
+    metric: str = "train/loss",
+    values: np.ndarray | None = None,
+    *,
+    every: int = 1,
+    session: int = 0,
+) -> pl.DataFrame:
+    """Points at the given times (seconds since BEGIN)."""
+    n = len(seconds)
+    return table("points", {
+        "session": session, "metric": metric, "step": [every * (i + 1) for i in range(n)],
+        "time": [BEGIN + timedelta(seconds=float(s)) for s in seconds],
+        "value": 2 / np.sqrt(np.arange(n) + 1) if values is None else values, "source": "log.csv",
+    })  # fmt: skip
+
+
+def diagnosed(*points: pl.DataFrame, status: RunStatus = "unknown", **tables: Any) -> Diagnosis:
+    return loganalyst.diagnose(
+        Run(points=pl.concat(points), sources=(Source("log.csv", "csv", 1),), status=status, **tables)
+    )
+
+
+def values_with(found: Diagnosis, prefix: str) -> dict[str, Any]:
+    return {k: v for k, v in found.features.values.items() if k.startswith(prefix) and v is not None}
+
+
+def causes(found: Diagnosis) -> list[str]:
+    return [c.id for c in found.causes]
+
+
+def clock(pauses: dict[int, float], each: float = 10.0, n: int = STEPS) -> np.ndarray:
+    """Times of n rows `each` seconds apart; `pauses` come before the rows of these steps on top."""
+    seconds = np.full(n, each)
+    for step, pause in pauses.items():
+        seconds[step - 1] += pause
+    return np.cumsum(seconds)
+
+
+class TestThroughput:
+    @pytest.mark.parametrize("metric", ["tokens_per_sec", "step_time"])
+    def test_a_sudden_drop(self, metric):
+        """Half the speed from step 600 of 1,000 on, by the run's own readings."""
+        steps = np.arange(1000)
+        speed = np.where(steps < 600, 1000.0, 500.0) * (1 + 0.02 * np.sin(steps))
+        values = speed if metric == "tokens_per_sec" else 1 / speed
+        found = diagnosed(logged(10.0 * steps), logged(10.0 * steps, metric, values))
+        seen = values_with(found, "throughput_")
+
+        assert seen["throughput_metric"] == metric
+        assert seen["throughput_last_share"] == pytest.approx(0.5, abs=0.01)
+        assert seen["throughput_drop_share"] == pytest.approx(0.5, abs=0.01)
+        assert abs(seen["throughput_drop_step"] - 600) <= 10
+        assert causes(found) == ["throughput-drop"]
+
+    def test_a_slow_drift_by_the_clock_alone(self):
+        """Steps take three times as long at the end; no single drop."""
+        found = diagnosed(logged(np.cumsum(np.linspace(10, 30, 1000))))
+        seen = values_with(found, "throughput_")
+
+        assert seen["throughput_metric"] == "steps per second"
+        assert seen["throughput_last_share"] == pytest.approx(13 / 29, abs=0.02)
+        assert seen["throughput_drop_share"] > 0.8
+        assert causes(found) == ["throughput-drop"]
+
+    @pytest.mark.parametrize(("seconds", "known"), [(50.0, False), (70.0, True)])
+    def test_a_run_of_less_than_a_minute(self, seconds, known):
+        """It consists of its start only, so its speed is not known."""
+        rows = logged(np.cumsum(np.linspace(1, 3, 1000)) * seconds / 2000)
+        found = diagnosed(rows, started=BEGIN, ended=BEGIN + timedelta(seconds=seconds))
+
+        assert ("throughput_last_share" in values_with(found, "throughput_")) is known
+
+    @pytest.mark.parametrize("noise", [0.02, 0.1])
+    def test_a_steady_run(self, noise):
+        """Noise of a few percent, and a slow start."""
+        seconds = 10 * np.random.default_rng(0).lognormal(0, noise, 1000)
+        seconds[:50] *= 4
+        found = diagnosed(logged(np.cumsum(seconds)))
+
+        assert values_with(found, "throughput_last_share")["throughput_last_share"] > 0.9
+        assert causes(found) == []
+
+    def test_pauses_for_evaluation_are_no_drop(self):
+        """Every fiftieth step waits for one."""
+        found = diagnosed(logged(clock(dict.fromkeys(range(50, 1001, 50), 300.0), n=1000)))
+
+        assert values_with(found, "throughput_last_share") == {"throughput_last_share": pytest.approx(1.0)}
+
+    @pytest.mark.parametrize(("share", "cause"), [(0.7, ["data-loading"]), (0.1, [])])
+    def test_waiting_for_data(self, share, cause):
+        """The data time relative to the step time."""
+        times = 10.0 * np.arange(200)
+        found = diagnosed(
+            logged(times),
+            logged(times, "step_time", np.full(200, 2.0)),
+            logged(times, "data_time", np.full(200, 2.0 * share)),
+        )
+
+        assert values_with(found, "data_time") == {
+            "data_time_share": pytest.approx(share),
+            "data_time_first_share": pytest.approx(share),
+        }
+        assert causes(found) == cause
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    assert throughput.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}

@@ -1,0 +1,123 @@
+"""Features of held-out losses, accuracies and scores."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loganalyst.features import validation
+from loganalyst.features.context import Context
+from loganalyst.model import Features
+
+FeaturesOf = Callable[..., Features]
+NAN = float("nan")
+DECAY = (np.exp(-np.arange(200) / 40) + 0.1).tolist()
+TRAIN = [1.0, 0.8, 0.6, 0.4, 0.3, 0.2]
+
+
+def test_overfitting_numbers(features_of: FeaturesOf) -> None:
+    """Best held-out step, rise since then, and the fall of training meanwhile."""
+    steps = np.arange(100)
+    val = np.where(steps < 40, 1.0 - steps / 80, 0.5 + (steps - 40) / 200)
+    row = features_of({"train_loss": (1.0 - steps / 110).tolist(), "val_loss": val.tolist()})
+
+    assert row.values["val_loss_best_step"] == pytest.approx(40, abs=2)
+    assert row.values["val_loss_rise_ratio"] == pytest.approx(1.55, abs=0.05)
+    assert row.values["train_fall_since_val_best"] > 0.5
+
+
+def test_accuracy_in_per_cent_is_a_share(features_of: FeaturesOf) -> None:
+    """Per cent and shares give the same gap."""
+    row = features_of({"train_acc": [50.0, 80.0, 95.0, 96.0], "val_acc": [48.0, 75.0, 89.0, 90.0]})
+
+    assert row.values["accuracy_gap"] == pytest.approx(0.06)
+    assert row.values["val_accuracy_last"] == pytest.approx(0.9)
+
+
+def test_a_held_out_loss_that_ends_nan(features_of: FeaturesOf) -> None:
+    """Intermittent NaN is harmless; a held-out loss that is NaN to the end is broken."""
+    broken = features_of({"loss": DECAY, "val_loss": [*DECAY[:100], *[NAN] * 100]}).values
+    passing = features_of({"loss": DECAY, "val_loss": [NAN, *DECAY[1:]]}).values
+
+    assert (broken["val_loss_ends_nonfinite"], broken["val_loss_nonfinite_metric"]) == (True, "val_loss")
+    assert passing["val_loss_ends_nonfinite"] is False
+
+
+def test_precision_and_recall_count_only_without_f1(features_of: FeaturesOf) -> None:
+    """Recall given up for precision is no loss if F1 shows both."""
+    falls = {"Recall": [0.99, 0.9, 0.8, 0.7], "Precision": [0.2, 0.3, 0.4, 0.5]}
+
+    assert features_of({**falls, "F1 Score": [0.3, 0.4, 0.5, 0.6]}).values["val_score_metric"] == "F1 Score"
+    assert features_of(falls).values["val_score_metric"] == "Recall"
+    average = {"average_precision": [0.2, 0.3, 0.4, 0.5], "val_recall": [0.9] * 4}
+    assert features_of(average).values["val_score_metric"] == "average_precision"
+
+
+def test_an_error_rate_is_a_score_subtracted_from_one(features_of: FeaturesOf) -> None:
+    """Named `1 - wer`."""
+    row = features_of({"eval_wer": [50.0, 40.0, 30.0, 20.0]}).values
+
+    assert (row["val_score_metric"], row["val_score_last"], row["val_score_best"]) == ("eval_wer", 0.8, 0.8)
+    assert (row["accuracy_gap"], row["val_accuracy_last"]) == (None, None)
+
+
+def test_a_held_out_loss_that_was_never_finite(features_of: FeaturesOf) -> None:
+    """Named from three values on, or at once if infinite."""
+    never = "val_loss_never_finite_metric"
+
+    assert features_of({"loss": TRAIN, "val_loss": [NAN] * 3}).values[never] == "val_loss"
+    assert features_of({"loss": TRAIN, "val_loss": [NAN] * 2}).values[never] == ""
+    assert features_of({"loss": TRAIN, "val_loss": [float("inf")]}).values[never] == "val_loss"
+    assert features_of({"loss": TRAIN, "val_loss": [NAN, 1.0, NAN]}).values[never] == ""
+
+
+@pytest.mark.parametrize(("batches", "gap"), [(1, pytest.approx(-0.25)), (400, None)])
+def test_a_summed_loss_is_not_compared_with_a_mean(features_of: FeaturesOf, batches: int, gap: float | None) -> None:
+    """A training loss summed over an epoch has no gap to the held-out mean, but its fall is known."""
+    train = [2.0, 1.8, 1.6, 1.4, 1.2, 1.0]
+    row = features_of({"train_loss": [batches * x for x in train], "val_loss": [0.75 * x for x in train]}).values
+
+    assert row["train_val_gap_first"] == gap
+    assert (row["train_val_gap"] is None) == (gap is None)
+    assert row["val_below_train_share"] == (None if gap is None else 1.0)
+    assert row["train_loss_drop_relative"] == pytest.approx(4 / 9)
+
+
+@pytest.mark.parametrize(
+    ("logged", "left"),
+    [
+        ({"acc": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9]}, 0.25),  # from 0.4, the median of the first three
+        ({"acc": [50.0, 60.0, 70.0, 80.0, 85.0, 90.0], "val_acc": [0.5] * 6}, 0.25),
+        ({"val_acc": [0.5] * 6}, 1.0),
+        ({"acc": [1.0] * 6}, None),
+        ({"loss": TRAIN}, None),
+    ],
+)
+def test_remaining_errors(features_of: FeaturesOf, logged: dict[str, list[float]], left: float | None) -> None:
+    """Of training if logged; not known if there were none at the start."""
+    found = features_of(logged).values["accuracy_errors_left"]
+
+    assert found == (None if left is None else pytest.approx(left))
+
+
+def test_overfitting_across_axes(features_of: FeaturesOf) -> None:
+    """A held-out loss by epoch turns in the middle; training by step continues to fall from there."""
+    t = np.arange(2000) / 2000
+    row = features_of({
+        "train_loss": (2 * np.exp(-2 * t)).tolist(),
+        "val_loss": [*np.linspace(2, 1, 10), *np.linspace(1.1, 2, 10)],
+    })  # fmt: skip
+
+    assert row.values["val_loss_best_step"] == 9
+    assert row.values["train_fall_since_val_best"] == pytest.approx(1 - np.exp(-1), abs=0.02)
+    assert 9 <= row.values["train_val_gap_onset_step"] <= 12  # type: ignore[operator]
+
+
+def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
+    """Another metric gives no value, not even 0."""
+    values = validation.compute(context_of({"other": [1.0, 2.0, 3.0]}))
+
+    assert values == {
+        "train_accuracy_last": None,
+        "accuracy_errors_left": None,
+    }

@@ -1,0 +1,67 @@
+"""Forms of lines, and the regexes made of them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.sources.text.lines.loglines import chunk_of
+from loganalyst.sources.text.lines.numberwords import BAR, CLOCK, JOIN, SLOT
+from loganalyst.sources.text.metrics import lineforms
+
+
+@pytest.mark.parametrize(
+    ("line", "form"),
+    [
+        ("2024-05-01 10:00:02 step 3 | loss: 0.5", f"{CLOCK} step {SLOT} | loss: {SLOT}"),
+        ("number of nan iterations: 3", f"number of{JOIN}nan iterations: {SLOT}"),
+        ("loss: nan lr: -1e-5", f"loss: {SLOT} lr: {SLOT}"),
+        ("37%|███  | 3/8 [00:01<00:02, loss=0.5]", f"{SLOT}%{BAR} {SLOT}/{SLOT} [{CLOCK}<{CLOCK}, loss={SLOT}]"),
+        ("conv3 v1.3 ok", "conv3 v1.3 ok"),
+    ],
+)
+def test_numbers_times_and_bars_leave_slots(line: str, form: str) -> None:
+    (found,) = lineforms.learn(pl.Series([line]))
+
+    assert found.text == form
+
+
+@pytest.mark.parametrize(
+    ("line", "clean"),
+    [
+        (
+            "Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.25",
+            "AP@0.50-0.95_all_100 = 0.25",
+        ),
+        ("1: 2.5, 2.4 avg loss, 0.001 rate,", "iteration 1: loss = 2.5, avg loss = 2.4, lr = 0.001,"),
+        ("loss tensor(0.5, device='cuda:0')", "loss 0.5"),
+        ("Up. 1000 : Cost 2.5", "update 1000 : Cost 2.5"),
+    ],
+)
+def test_odd_ways_to_print_are_cleaned(line: str, clean: str) -> None:
+    assert lineforms.cleaned(pl.Series([line]))["text"].to_list() == [clean]
+
+
+def test_a_template_takes_lines_of_its_form_only() -> None:
+    lines = ["step 3 | loss: 0.5", "step 4 | loss: nan", "step 5 | acc: 0.5", "step 6 | loss: 0.5 x"]
+    (form,) = lineforms.learn(pl.Series(lines[:1]))
+    matched, (step, loss) = lineforms.take(form, chunk_of("\n".join(lines).encode(), np.arange(4)), np.arange(4))
+
+    assert matched.tolist() == [True, True, False, False]
+    assert step.tolist() == [3, 4]
+    np.testing.assert_array_equal(loss, [0.5, np.nan])
+
+
+@pytest.mark.parametrize("line", ["1/2/3 loss 0.5", 'File "a.py", line 3'])
+def test_lines_without_a_certain_template_or_with_noise(line: str) -> None:
+    (form,) = lineforms.learn(pl.Series([line]))
+
+    assert form.template is None or form.usual is None
+
+
+def test_a_form_met_often_stays_known() -> None:
+    """A line of three is printed often; later it counts alone."""
+    (form,) = lineforms.learn(pl.Series(["epoch 1 lr 0.1 size 3"]))
+
+    assert form.meaning(1) != form.usual
+    assert form.meaning(3) == form.usual
+    assert form.meaning(1) == form.usual

@@ -1,0 +1,115 @@
+"""Sessions of a log: where they begin, and how they end."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from loganalyst.model import Tables
+from loganalyst.sources.text import reader
+from loganalyst.sources.text.programstarts import Fault, Session
+from loganalyst.sources.text.sizes import SIZES, Sizes
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+
+
+def read(path: Path, data: str | bytes, sizes: Sizes = SIZES) -> Tables:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return Tables.concat(reader.read(path, sizes))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "slurm-4711.out"
+
+
+@pytest.mark.parametrize(
+    ("tail", "status"),
+    [
+        ("`Trainer.fit` stopped: `max_epochs=3` reached.", "finished"),
+        (OOM, "failed"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***", "timeout"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO PREEMPTION ***", "preempted"),
+        ("slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2024-01-01T00:00:00 ***", "cancelled"),
+        ("srun: error: Node failure on n2", "node_fail"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some", "killed"),
+        ("step 4 loss 0.2", "unknown"),
+    ],
+)
+def test_status(log: Path, tail: str, status: str) -> None:
+    """The status of a session follows from its last fault or end mark."""
+    assert [status] == read(log, f"step 1 loss 0.5\nstep 2 loss 0.4\n{tail}\n").sessions["status"].to_list()
+
+
+def test_peers_missed_when_the_work_is_done_have_left(log: Path) -> None:
+    """After the end mark, the watchdog only misses ranks that finished first."""
+    missed = "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress\n"
+    trained, done = "step 1 loss 0.5\nstep 2 loss 0.4\n", "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
+
+    assert read(log, trained + done + missed).sessions["status"].to_list() == ["finished"]
+    assert read(log.with_name("cut.log"), trained + missed).sessions["status"].to_list() == ["failed"]
+
+
+def started(tables: Tables) -> list[int]:
+    return tables.sessions["first_line"].to_list()
+
+
+def test_two_jobs_in_one_file(log: Path) -> None:
+    """Another job's number begins a session behind the last mention of the job before."""
+    stop = "slurmstepd: error: *** JOB {} ON n1 CANCELLED AT 2024-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
+    tables = read(log.with_name("job.err"), stop.format(100) + "hello\n" + stop.format(200))
+
+    assert started(tables) == [1, 2]
+    assert tables.sessions["job"].to_list() == ["100", "200"]
+
+
+def test_a_restart_after_training(log: Path) -> None:
+    """The second printing of the arguments begins a session only after some training."""
+    banner = "Namespace(lr=0.1)\n"
+    tables = read(log, banner + banner + "step 1 loss 0.5\nstep 2 loss 0.4\n" + banner + "step 1 loss 0.5\n")
+
+    assert started(tables) == [1, 5]
+    assert tables.points.filter(pl.col("metric") == "loss")["session"].to_list() == [0, 0, 1]
+
+
+def test_a_bar_drawn_once_more_when_it_is_closed(log: Path) -> None:
+    """A bar at the beginning of a log is no banner."""
+    tables = read(log, "\r0it [00:00, ?it/s]\nValueError: boom\n" + "\n" * 60 + "\r0it [00:00, ?it/s]\nbye\n")
+
+    assert started(tables) == [1]
+    assert tables.sessions["status"].to_list() == ["failed"]
+
+
+def test_a_fresh_bar_after_a_failure(log: Path) -> None:
+    """A progress bar at zero begins a session only after a fault."""
+    bar = "  0%|          | 0/10 [00:00<?, ?it/s]\n"
+    tables = read(log, bar + "x\n" + bar + "ValueError: boom\n" + bar)
+
+    assert started(tables) == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("faults", "ended_well", "status"),
+    [
+        ({}, True, "finished"),
+        ({}, False, "unknown"),
+        ({"root": (5, "cuda_oom", "cuda-oom")}, True, "failed"),
+        ({"stop": (5, "slurm_timeout", "x"), "root": (3, "cuda_oom", "y")}, False, "timeout"),
+        ({"peer": (5, "nccl_timeout", "x")}, True, "finished"),
+        ({"peer": (5, "nccl_timeout", "x")}, False, "failed"),
+        ({"cascade": (5, None, "x")}, False, "killed"),
+        ({"confirm": (5, "other", "x"), "stop": (7, "slurm_cancelled", "y")}, False, "failed"),
+    ],
+)
+def test_status_of_a_session(faults: dict[str, Fault], ended_well: bool, status: str) -> None:
+    """A cancel behind a failed exit only ends the remaining tasks."""
+    assert Session(1, faults=faults, ended_well=ended_well).status() == status
+
+
+def test_a_fault_with_two_later_metrics_was_survived() -> None:
+    session = Session(1, faults={"root": (5, "cuda_oom", "x"), "stop": (5, "slurm_timeout", "y")})
+    session.add_progress(np.array([6]))
+    assert set(session.faults) == {"root", "stop"}
+    session.add_progress(np.array([8]))
+    assert set(session.faults) == {"stop"}

@@ -1,0 +1,83 @@
+"""One traceback: its lines, exception and frame."""
+
+from loganalyst.sources.text.tracebacks import chains, traces
+from tests.sources.text.tracebacks.traceback_cases import messages, printed, raised, rows
+
+
+def test_one_traceback() -> None:
+    """Header, exception, message and the innermost own frame are found."""
+    lines = ["starting", *printed(raised(ValueError, "bad shard")), "after"]
+    (found,) = chains.find(rows(*lines))
+
+    assert (found.head, found.row) == (1, len(lines) - 2)
+    assert (found.exception, found.message) == ("ValueError", "bad shard")
+    assert found.frame is not None
+    assert found.frame.startswith(raised.__code__.co_filename)
+    assert found.frame.endswith(" in raised")
+    assert found.harmless is False
+
+
+def test_library_frames_are_not_the_users() -> None:
+    """Frames in site-packages are skipped for the innermost frame of the user's code."""
+    found = chains.find(
+        rows(
+            "Traceback (most recent call last):",
+            '  File "/home/me/train.py", line 12, in step',
+            "    loss.backward()",
+            '  File "/opt/env/lib/python3.11/site-packages/torch/_tensor.py", line 5, in backward',
+            "    engine()",
+            "RuntimeError: no",
+        )
+    )
+
+    assert [one.frame for one in found] == ["/home/me/train.py:12 in step"]
+
+
+def test_an_exception_of_any_name_right_below_the_frames() -> None:
+    """A class without the usual suffix counts right below the frames."""
+    found = chains.find(rows("Traceback (most recent call last):", '  File "a.py", line 1, in f', "my.Boom: x"))
+
+    assert messages(found) == [("my.Boom", "x")]
+
+
+def test_cut_off() -> None:
+    """A traceback without its last line has no exception, and its header is still open."""
+    cut = rows("a", "Traceback (most recent call last):", '  File "a.py", line 1, in f')
+
+    assert [one.row for one in chains.find(cut)] == [None]
+    assert chains.unfinished(cut) == 1
+    assert chains.unfinished(rows("a", "b", "c")) is None
+
+
+def test_rich_traceback() -> None:
+    """The boxed form is read too: frames inside, exception below."""
+    found = chains.find(
+        rows(
+            "╭───── Traceback (most recent call last) ─────╮",
+            "│ /home/me/train.py:7 in main                 │",
+            "│                                             │",
+            "╰─────────────────────────────────────────────╯",
+            "ValueError: boxed",
+        )
+    )
+
+    assert [(one.exception, one.frame) for one in found] == [("ValueError", "/home/me/train.py:7 in main")]
+
+
+def test_the_parts_of_a_traceback() -> None:
+    """Exceptions in a row are its endings; a line of another kind behind them is a stray."""
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/a.py", line 3, in f',
+        "    f()",
+        "AError: x",
+        "BError",
+        "bye",
+    ]
+    (printer,) = rows(*lines)
+    (one,) = traces.printed(printer)
+
+    assert [ending.name for ending in one.endings()] == ["AError", "BError"]
+    assert (one.strays(), one.extras(), one.orderly()) == (True, False, True)
+    assert one.frames() == ["/a.py:3 in f"]
+    assert (one.found.row, one.found.deep, one.found.exception, one.found.message) == (3, 1, "AError", "x")
