@@ -31,7 +31,7 @@ def compute(context: Context) -> Computed:
 
 def _against_usual(context: Context, trainer: Trainer | None) -> str | None:
     """Where the peak of the logged rate, or the configured rate, lies beside the usual range."""
-    peaks = [float(c.values[np.isfinite(c.values)].max(initial=0.0)) for c in context.of("learning_rate")]
+    peaks = [float(c.values[np.isfinite(c.values)].max(initial=0.0)) for c in context.with_role("learning_rate")]
     peak = max(peaks, default=context.number("learning_rate", "lr"))
     if trainer is None or peak is None or "lr_peak" not in trainer.usual:
         return None
