@@ -18,6 +18,7 @@ from loganalyst.curves import roles as role_names
 from loganalyst.curves.effective import curves as effective_curves
 from loganalyst.curves.effective import last_training, stand_ins
 from loganalyst.curves.effective import metrics as named_metrics
+from loganalyst.curves.trainers import known_roles, recognised
 from loganalyst.curves.valuemeanings import with_meanings
 from loganalyst.diagnosis import promises
 from loganalyst.diagnosis.catalogue import Catalogue
@@ -410,7 +411,8 @@ def _pattern_faults(corrected: Settings, rules: Sequence[Path]) -> tuple[str, ..
 def _curves(run: Run, corrected: Settings) -> tuple[list[Curve], tuple[Metric, ...]]:
     names = run.points["metric"].unique(maintain_order=True)
     try:
-        roles = role_names.assign(names, {**run.roles, **corrected.corrections()})
+        known = known_roles(recognised(run, corrected.rules), names)
+        roles = role_names.assign(names, {**run.roles, **corrected.corrections()}, known)
     except RuleError as error:
         raise (error.unquoted() if run.settings_inside else error) from None
     roles = {metric: (_turned(metric, role, corrected), why) for metric, (role, why) in roles.items()}

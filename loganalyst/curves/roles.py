@@ -171,9 +171,14 @@ def _first_role(name: str, patterns: Iterable[_Pattern]) -> tuple[Role, str]:
     return all_roles()["other"], "no role fits the name"
 
 
-def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None) -> dict[str, tuple[Role, str]]:
-    """The role of each metric and the reason. `corrections` maps globs to role names and wins; the globs may omit the
-    file that a metric is named after.
+def assign(
+    metrics: Iterable[str],
+    corrections: Mapping[str, str] | None = None,
+    known: Mapping[str, tuple[Role, str]] | None = None,
+) -> dict[str, tuple[Role, str]]:
+    """The role of each metric and why. What is `known` of metrics by their trainer goes before what their names say.
+    `corrections` maps globs to role names: the user's word wins. A glob may leave out the file that a metric is named
+    after.
 
     Raises RuleError for a correction that names no role.
     """
@@ -190,6 +195,7 @@ def assign(metrics: Iterable[str], corrections: Mapping[str, str] | None = None)
             for metric, (role, _) in roles.items():
                 if role.name == turn.source:
                     roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
+    roles |= known or {}
     for glob, corrected in corrections.items():
         for metric in metrics:
             if fnmatchcase(metric, glob) or fnmatchcase(metric.rpartition(OF_FILE)[2], glob):

@@ -20,9 +20,10 @@ from loganalyst.model.labels import LABELS
 T = TypeVar("T")
 NOT_RULES = (
     "accounts.yaml", "anonymous.yaml", "blame.yaml", "changes.yaml", "comparing.yaml", "features.yaml",
-    "inspection.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml", "tiers.yaml",
-    "verdicts.yaml", "weights.yaml", "wording.yaml",
+    "inspection.yaml", "kinds.yaml", "notes.yaml", "replay.yaml", "roles.yaml", "settings.yaml", "symptoms.yaml",
+    "tiers.yaml", "verdicts.yaml", "weights.yaml", "wording.yaml",
 )  # fmt: skip
+FOLDERS_WITHOUT_RULES = ("text", "trainers")  # patterns of log lines, trainers
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
@@ -206,11 +207,12 @@ class _Load:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold one rule each: all except `text/` and NOT_RULES."""
+    """The files of a folder that hold one rule each: all except patterns, trainers and NOT_RULES."""
     return [
         path
         for path in rulefiles.yaml_files(folder)
-        if path.relative_to(folder).parts[0] != "text" and path.relative_to(folder).as_posix() not in NOT_RULES
+        if path.relative_to(folder).parts[0] not in FOLDERS_WITHOUT_RULES
+        and path.relative_to(folder).as_posix() not in NOT_RULES
     ]
 
 

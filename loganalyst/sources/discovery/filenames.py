@@ -161,6 +161,8 @@ _BY_SUFFIX: dict[str, Callable[[str], Kind]] = {
     ".wandb": lambda _: Kind.CURVES,
     ".psv": lambda _: Kind.SETTINGS,
     ".parquet": _parquet,
+    ".dat": _parquet,  # DeepXDE's `loss.dat`; other `.dat` files are data
+    ".npz": lambda stem: Kind.CURVES if stem == "evaluations" else Kind.NOTHING,  # Stable-Baselines3's `EvalCallback`
     ".json": _json,
     ".txt": _text,
     ".md": _notes,

@@ -1,0 +1,155 @@
+"""Trainers: which library or script trained a run, and what each metric is that it logs.
+
+A trainer is one file of `rules/trainers/`, also of that folder in a user's own rules. Witnesses recognise it: names of
+metrics, keys of the settings, names of files, readers. Each has a weight. A trainer is recognised from a sum of 1 on;
+the one with the largest sum is taken. It gives the role of every metric that it names, and the kind of training.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import field
+
+from loganalyst.curves.roles import all_roles
+from loganalyst.errors import RuleError
+from loganalyst.model import OF_FILE, Role, Run
+from loganalyst.rulefiles import RuleFile, Shape, Text, load, needed, refuse_name, rules_dir, typed, yaml_files
+
+FOLDER = "trainers"
+RECOGNISED = 1.0  # the sum of weights from which a trainer is recognised
+
+Kind: TypeAlias = Literal[
+    "pretraining", "fine-tuning", "preference", "verifiable-rewards", "reinforcement", "supervised", "detection",
+    "self-supervised", "adversarial", "autoencoder", "diffusion", "speech", "graph", "forecasting", "physics",
+    "boosting", "evaluation", "none", "any",
+]  # fmt: skip
+Weight = Annotated[float, needed("a weight above 0, at most 2", gt=0, le=2)]
+
+
+class _Witnesses(Shape, frozen=True):
+    metrics: dict[str, Weight] = field(default_factory=dict)
+    settings: dict[str, Weight] = field(default_factory=dict)
+    files: dict[str, Weight] = field(default_factory=dict)
+    readers: dict[str, Weight] = field(default_factory=dict)
+
+
+class _File(Shape, frozen=True):
+    title: Text
+    source: Text
+    kind: Kind
+    witnesses: _Witnesses
+    step: Text | None = None
+    extends: Text | None = None
+    prefixes: tuple[str, ...] = ()
+    metrics: dict[str, str] = field(default_factory=dict)
+    usual: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Trainer:
+    """A trainer: `kind` of training ("any" where its users train all kinds), what its `step` counts, the range that is
+    `usual` for a feature, and the witnesses by their four sorts.
+    """
+
+    id: str
+    title: str
+    source: str
+    kind: str
+    step: str
+    usual: Mapping[str, tuple[float, float]]
+    witnesses: Mapping[str, Mapping[str, float]]
+    prefixes: tuple[str, ...]
+    exact: Mapping[str, Role]
+    patterns: tuple[tuple[re.Pattern[str], Role], ...]
+
+    def role(self, metric: str) -> Role | None:
+        """The role of a metric by its whole name, or by what follows one of the prefixes; None if no entry names it."""
+        name = metric.rpartition(OF_FILE)[2]
+        names = [name, *(name.removeprefix(p) for p in self.prefixes if name.startswith(p))]
+        exact = next((self.exact[n] for n in names if n in self.exact), None)
+        return exact or next((role for n in names for regex, role in self.patterns if regex.fullmatch(n)), None)
+
+
+def known_roles(trainer: Trainer | None, metrics: Iterable[str]) -> dict[str, tuple[Role, str]]:
+    """The role of each metric that the trainer names, and why."""
+    if trainer is None:
+        return {}
+    found = {metric: trainer.role(metric) for metric in metrics}
+    return {metric: (role, f"{trainer.title} logs it") for metric, role in found.items() if role}
+
+
+def recognised(run: Run, folders: Sequence[Path] = ()) -> Trainer | None:
+    """The trainer of a run; `folders` are the user's own rules. None if no trainer has enough witnesses."""
+    seen = _seen(run)
+    score, found = max(
+        ((_score(t, seen), t) for t in trainers(tuple(folders))),
+        key=lambda pair: (pair[0], pair[1].id),
+        default=(0, None),
+    )
+    return found if score >= RECOGNISED else None
+
+
+def _seen(run: Run) -> dict[str, set[str]]:
+    """What may be a witness, by sort. A setting is known by its whole key and by its last part."""
+    metrics = {name.rpartition(OF_FILE)[2] for name in run.points["metric"].unique()}
+    keys = run.config["key"].unique().to_list()
+    files = {Path(source.path).name for source in run.sources}
+    return {
+        "metrics": metrics | {name.partition("/")[2] for name in metrics if name.startswith(("train/", "eval/"))},
+        "settings": {*keys, *(key.rpartition(".")[2] for key in keys)},
+        "files": files,
+        "readers": {source.format for source in run.sources if source.format},
+    }
+
+
+def _score(trainer: Trainer, seen: Mapping[str, set[str]]) -> float:
+    return sum(
+        weight for sort, known in trainer.witnesses.items() for name, weight in known.items() if name in seen[sort]
+    )
+
+
+@cache
+def trainers(folders: tuple[Path, ...] = ()) -> tuple[Trainer, ...]:
+    """Every trainer of our catalogue and of `folders`. Raises RuleError for the first fault."""
+    files = {path.stem: path for folder in (rules_dir(), *folders) for path in yaml_files(folder, FOLDER)}
+    read = {name: load(path) for name, path in files.items()}
+    shapes = {name: typed(file, _File) for name, file in read.items()}
+    return tuple(_trainer(name, shapes, read) for name in sorted(shapes))
+
+
+def _trainer(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> Trainer:
+    shape, file = shapes[name], files[name]
+    chain = _chain(name, shapes, files)
+    for metric, role in shape.metrics.items():
+        if role not in all_roles():
+            refuse_name(file, ("metrics", metric), role, all_roles())
+    roles = {metric: all_roles()[role] for ancestor in reversed(chain) for metric, role in ancestor.metrics.items()}
+    globs = [m for ancestor in chain for m in ancestor.metrics if "*" in m]
+    return Trainer(
+        name, shape.title, shape.source, shape.kind, next((s.step for s in chain if s.step), ""),
+        usual={feature: bounds for ancestor in reversed(chain) for feature, bounds in ancestor.usual.items()},
+        witnesses={sort: getattr(shape.witnesses, sort) for sort in _Witnesses.__struct_fields__},
+        prefixes=tuple(prefix for ancestor in chain for prefix in ancestor.prefixes),
+        exact={m: role for m, role in roles.items() if "*" not in m},
+        patterns=tuple((re.compile(translate(m)), roles[m]) for m in dict.fromkeys(globs)),
+    )  # fmt: skip
+
+
+def _chain(name: str, shapes: Mapping[str, _File], files: Mapping[str, RuleFile]) -> list[_File]:
+    """A trainer's file, then those that it extends. Raises RuleError for a name that is missing or its own ancestor."""
+    chain, seen = [shapes[name]], [name]
+    while parent := chain[-1].extends:
+        if parent not in shapes:
+            refuse_name(files[seen[-1]], ("extends",), parent, shapes)
+        if parent in seen:
+            raise RuleError(
+                files[seen[-1]].where("extends"), f"extends is {parent!r}", "a trainer cannot extend itself"
+            )
+        chain.append(shapes[parent])
+        seen.append(parent)
+    return chain
