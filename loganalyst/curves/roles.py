@@ -189,13 +189,13 @@ def assign(
             hint = nearest(corrected, all_roles()) or f"roles are {', '.join(all_roles())}"
             raise RuleError("loganalyst.yaml", problem, hint)
     roles = {metric: role for names in _by_file(metrics) for metric, role in _of_one_file(names).items()}
+    roles |= known or {}
     present = {role.name for role, _ in roles.values()}
     for turn in _catalogue()[1]:
         if turn.given in present:
             for metric, (role, _) in roles.items():
                 if role.name == turn.source:
                     roles[metric] = turn.target, f"{turn.source} in a run with {turn.given}"
-    roles |= known or {}
     for glob, corrected in corrections.items():
         for metric in metrics:
             if fnmatchcase(metric, glob) or fnmatchcase(metric.rpartition(OF_FILE)[2], glob):
