@@ -3,7 +3,9 @@
 import numpy as np
 
 from loganalyst.features.context import Computed, Context, event_features, ratio, witness_at
-from loganalyst.model import Feature
+from loganalyst.model import Curve, Feature
+
+MIN_NEVER_FINITE = 3  # values of a loss
 
 LOSSES = (
     "rl_loss", "loss_component", "recon_loss", "kl", "quantisation_loss", "generator_loss", "discriminator_loss",
@@ -20,6 +22,9 @@ FEATURES = (
     Feature("loss_scale_halvings", "int", "events", "number of falls of the loss scale from one value to the next", "loss_scale"),
     Feature("loss_scale_min_step", "int", "step", "first step with the lowest loss scale", "loss_scale"),
     Feature("skipped_steps", "float", "steps", "logged number of skipped optimiser steps, or of iterations with NaN", "skipped_steps"),
+    Feature("skipped_share", "float", "share", "share of the steps that the optimiser skipped, by a counter that never falls and never exceeds the step", "skipped_steps"),
+    Feature("never_finite_count", "int", "metrics", "losses that were logged at least three times and never had a finite value", "loss_component"),
+    Feature("never_finite_metric", "text", "", "the first of these losses", "loss_component"),
 )  # fmt: skip
 
 
@@ -43,7 +48,26 @@ def compute(context: Context) -> Computed:
     if curves := context.with_role("skipped_steps"):
         worst = max(curves, key=lambda c: float(np.nanmax(c.values, initial=0.0)))
         out["skipped_steps"] = (float(np.nanmax(worst.values, initial=0.0)), witness_at(worst, len(worst.values) - 1))
-    return out
+        out["skipped_share"] = _skipped_share(worst)
+    return out | _never_finite(context)
+
+
+def _skipped_share(counter: Curve) -> float | None:
+    """The last count divided by the last step; None if the curve does not count up with the steps."""
+    known = np.isfinite(counter.values)
+    count, steps = counter.values[known], counter.steps[known]
+    if not count.size or steps[-1] <= 0 or (np.diff(count) < 0).any() or (count > steps + 1).any():
+        return None
+    return float(min(count[-1] / steps[-1], 1.0))
+
+
+def _never_finite(context: Context) -> Computed:
+    """Losses without any finite value. An objective that is never finite trains nothing."""
+    logged = context.with_role("train_loss", "val_loss", "val_loss_component", *LOSSES)
+    if not logged:
+        return {}
+    never = [c.metric for c in logged if c.values.size >= MIN_NEVER_FINITE and not np.isfinite(c.values).any()]
+    return {"never_finite_count": len(never), "never_finite_metric": never[0] if never else ""}
 
 
 def _losses(context: Context) -> Computed:

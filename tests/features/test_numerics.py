@@ -29,3 +29,26 @@ def test_the_loss_scale(features_of: FeaturesOf) -> None:
 def test_a_run_without_its_metrics_has_no_values(context_of: Callable[..., Context]) -> None:
     """Another metric gives no value, not even 0."""
     assert numerics.compute(context_of({"other": [1.0, 2.0, 3.0]})) == {}
+
+
+@pytest.mark.parametrize(
+    ("counts", "share"),
+    [
+        ([0, 1, 2, 3], 1.0),  # every step
+        ([0, 1, 1, 1], 1 / 3),
+        ([0, 1, 0, 1], None),  # a count of each interval, not a counter
+        ([0, 10, 20, 30], None),  # counts something else than steps
+    ],
+)
+def test_the_share_of_skipped_steps(features_of, counts, share):
+    """A counter that goes up with the steps gives their share; another one gives none."""
+    assert features_of({"loss": [1.0] * 4, "skipped": counts}).values["skipped_share"] == share
+
+
+def test_a_loss_that_was_never_finite(features_of):
+    """It is named; a loss that becomes NaN, and one that was logged twice, do not count."""
+    nan = float("nan")
+    logged = {"loss": [1.0, 0.9, nan], "val/box_loss": [nan, nan, nan], "d_loss": [nan, nan]}
+    values = features_of(logged).values
+
+    assert (values["never_finite_count"], values["never_finite_metric"]) == (1, "val/box_loss")
