@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from loganalyst.features import numerics
 from loganalyst.features.context import Context
 from loganalyst.model import Features
