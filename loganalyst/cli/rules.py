@@ -12,7 +12,7 @@ from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit, lay
 from loganalyst.cli.help import Group
 
 rules_app = typer.Typer(
-    cls=Group, help="List, explain, create, check and test rules, which describe causes.", no_args_is_help=True
+    cls=Group, help="List, explain, create, check and test rules.", no_args_is_help=True
 )
 app.add_typer(rules_app, name="rules", rich_help_panel="What it knows")
 
