@@ -15,41 +15,42 @@ PAGE = Path(__file__).parent / "cli.md"
 INTRODUCTION = """\
 # The command line
 
-Written by `python docs/generate_cli.py` from the help texts; change those, not this page.
+`python docs/generate_cli.py` generates this page from the help texts. Change those, not this page.
 
 | exit code | meaning |
 |---|---|
 | 0 | nothing found: healthy, cause unknown, or not enough data |
 | 1 | a cause is likely (`--exit-zero` makes it 0) |
-| 2 | wrong usage, something named could not be read, or the output not be written (a full disk, a closed stdout) |
+| 2 | wrong usage, an input that cannot be read, or an output that cannot be written (a full disk, a closed stdout) |
 | 3 | an internal error; `LOGANALYST_DEBUG=1` shows its traceback |
 | 130 | Ctrl-C |
 
-Reports go to stdout, everything else to stderr. Colours appear on a terminal only (`NO_COLOR` turns them off). A pipe
-gets plain text 100 columns wide. A stdout that cannot carry the signs of the curves gets ASCII. A reader of stdout
-that goes away early, such as `head`, changes no exit code. `scan` alone exits with 2, and reports its findings again.
+Reports go to stdout, everything else to stderr. Colours appear only on a terminal (`NO_COLOR` turns them off). A pipe
+gets plain text, 100 columns wide. If stdout cannot encode the characters of curves, they are drawn in ASCII. A reader
+of stdout that closes the pipe early, such as `head`, does not change the exit code. The exception is `scan`, which
+exits with 2 and reports its findings again the next time.
 
 ## What is never written to
 
 No command writes into a run. Every option that writes (`-o`, `--plot`, `--store`, `--reports`, `--prometheus`) and the
-Python API refuse a target before anything is analysed, with exit code 2, where it
+Python API check the target before the analysis. They refuse it, with exit code 2, if it
 
-- lies inside the folder of a run that was named or found, or leads there by a link;
-- is a file that is read: of the run, a job log or settings that belong to it, a checkpoint, a `--config` or `--context`
-  file, under whatever name (hard links too);
-- lies inside a folder that a logger marked as a run (event files, `.wandb`, MLflow, Hydra, `version_N`), named or not;
-- exists, and by its name a training wrote it (event files, checkpoints, databases).
+- is inside the folder of a run that was named or found, or a link leads there;
+- is an input file: of the run, a job log or settings that belong to it, a checkpoint, or a `--config` or `--context`
+  file, under any name (hard links too);
+- is inside a folder that a logger marked as a run (event files, `.wandb`, MLflow, Hydra, `version_N`), named or not;
+- exists, and its name shows that a training wrote it (event files, checkpoints, databases).
 
 ```text
 $ loganalyst diagnose 7 -o 7/new.md
 loganalyst: 7/new.md: lies inside the run /runs/7; nothing is written there; allowed is a place outside: /runs/new.md
 ```
 
-Allowed are files beside a run, also in the folder of many runs (`audit runs/ -o runs/report.html`) and beside a run
+Files next to a run are allowed, also in the folder of many runs (`audit runs/ -o runs/report.html`), and next to a run
 that is a single file. Devices and pipes (`-o /dev/stdout`) are always allowed.
 
-A file that is written is complete or absent: it is written beside its place, to the disk, and renamed. A full disk or
-Ctrl-C leaves the old file as it was. CSV is safe to open: a cell that a spreadsheet would run (`=cmd()`) gets an
+An output file is complete or absent: it is written under another name, flushed to the disk, and renamed. A full disk or
+Ctrl-C leaves the old file unchanged. CSV is safe to open: a cell that a spreadsheet would run (`=cmd()`) gets an
 apostrophe before it, numbers stay numbers, and control characters are written as `\\x1b`.
 
 ## Shell completion

@@ -240,7 +240,7 @@ def test_rules_explain(capsys):
 def test_rules_check(capsys, tmp_path):
     """Our own rules are sound; a faulty one of the user's is told with its line, and the code is 2."""
     assert run("rules", "check") == 0
-    assert capsys.readouterr().out.endswith("sound; 0 faults\n")
+    assert capsys.readouterr().out.endswith("valid; 0 faults\n")
 
     (tmp_path / "mine.yaml").write_text("id: mine\ntitle: Mine\nnonsense: 1\n")
     assert run("rules", "check", str(tmp_path)) == 2

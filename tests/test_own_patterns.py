@@ -82,7 +82,7 @@ def test_the_commands_check_and_test_them(rules: Path) -> None:
     """`rules check` counts them, `rules test` runs their examples; a wrong example, or a fault, is told with exit 2."""
     sound = called("rules", "check", str(rules))
     assert sound.code == 0
-    assert sound.out.endswith(f" symptoms and {len(catalogue.catalogue()) + 1} patterns are sound; 0 faults\n")
+    assert sound.out.endswith(f" symptoms and {len(catalogue.catalogue()) + 1} patterns are valid; 0 faults\n")
     (rules / "text" / "site.yaml").write_text(PATTERN.replace("root", "rooot"))
     faulty = called("rules", "check", str(rules))
     assert faulty.code == 2

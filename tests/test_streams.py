@@ -42,7 +42,7 @@ COMMANDS = {  # and the exit code with a good stdout
     "query SELECT+1 --store STORE": 0,
     "query SELECT+1 --store STORE --format csv": 0,
 }
-FULL = "loganalyst: stdout: cannot be written (No space left on device); what was printed is not complete\n"
+FULL = "loganalyst: stdout: cannot be written (No space left on device); the output is incomplete\n"
 CLOSED = FULL.replace("No space left on device", "Bad file descriptor")
 
 
@@ -92,7 +92,7 @@ def test_a_reader_that_goes_away_changes_nothing(command: str, store: Path, tmp_
     assert process.wait() == (2 if scan else COMMANDS[command])
     assert "Traceback" not in err
     assert "internal" not in err
-    assert err.endswith("tells its findings again\n") if scan else "stdout: " not in err
+    assert err.endswith("reports these findings again\n") if scan else "stdout: " not in err
 
 
 def test_a_scan_that_nobody_heard_tells_its_findings_again(tmp_path: Path) -> None:

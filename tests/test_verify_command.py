@@ -55,7 +55,7 @@ def test_confirm_records_and_a_query_reads(tmp_path, capsys):
     assert run("query", "SELECT cause, label, note FROM truths", "--store", tmp_path, "--format", "jsonl") == 0
     told, row = capsys.readouterr().out.splitlines()
 
-    assert told.endswith("lr-too-high (lr_too_high), by your word")
+    assert told.endswith("lr-too-high (lr_too_high), confirmed by you")
     assert json.loads(row) == {"cause": "lr-too-high", "label": "lr_too_high", "note": "by bisection"}
     assert [label for _, label in truths(tmp_path)] == ["lr_too_high"]
 

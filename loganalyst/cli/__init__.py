@@ -1,9 +1,9 @@
-"""The command line: parse, one call of the API, render. Reports go to stdout, everything else to stderr.
+"""The command line: parse, make one call of the API, render. Reports go to stdout, everything else to stderr.
 
-Exit codes: 0 nothing found, 1 a cause is likely, 2 usage, nothing readable or an output that cannot be written, 3 an
-internal error, 130 interrupted.
-A command is a file beside this one, found by scanning. Only typer and the standard library are imported at the top:
-`loganalyst --help` must be quick.
+Exit codes: 0 nothing found; 1 a cause is likely; 2 wrong usage, nothing readable, or an output that cannot be written;
+3 an internal error; 130 interrupted.
+Each command is a file in this folder, found by scanning. Only typer and the standard library are imported at the top,
+because `loganalyst --help` must be quick.
 """
 
 import atexit
@@ -31,25 +31,25 @@ for found in iter_modules(__path__, f"{__name__}."):
     if not found.name.endswith(".__main__"):
         import_module(found.name)  # which registers its command with `app`
 
-# Objects between two collections of garbage: a run makes millions and hardly any cycle, and the usual 700 cost a fourth
-# of the time for 30,000 metric names. A program that imports the package keeps its own.
-COLLECTED = (100_000, 50, 100)
+# Thresholds of the garbage collector. A run makes millions of objects and hardly any cycle: Python's default of 700
+# costs a fourth of the time for 30,000 metric names. A program that imports the package keeps its own thresholds.
+GC_THRESHOLDS = (100_000, 50, 100)
 USAGE_ERROR: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
 
 
 def program() -> NoReturn:
-    """`main` as a process of its own, which ends at once: to take all modules down would take a fifth of a second."""
+    """`main` as a process that exits at once: Python's own teardown of modules takes a fifth of a second."""
     reopen_closed()
-    gc.set_threshold(*COLLECTED)
+    gc.set_threshold(*GC_THRESHOLDS)
     code = 0
     try:
         main()
     except SystemExit as done:
         code = int(done.code or 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
-    atexit._run_exitfuncs()  # as Python does when it ends; no other way to ask for it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is about to exit
+    atexit._run_exitfuncs()  # as Python does at exit; there is no public function for it
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads it any more
+        with suppress(OSError, ValueError):  # the stream may be closed
             stream.flush()
     os._exit(code)
 
@@ -62,11 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _answered(arguments: Sequence[str] | None) -> int:
-    """The exit code of a command; one line on stderr says what ended it."""
+    """The exit code of a command. An error prints one line on stderr."""
     try:
         code = int(app(arguments, prog_name="loganalyst", standalone_mode=False) or NOTHING)
         sys.stdout.flush()
-        if code == INTERRUPTED:  # what newer typers make of Ctrl-C
+        if code == INTERRUPTED:  # newer versions of typer return this on Ctrl-C
             raise KeyboardInterrupt
     except ReaderGoneError:
         code = NOTHING
@@ -79,7 +79,7 @@ def _answered(arguments: Sequence[str] | None) -> int:
         code = complain("interrupted", INTERRUPTED)
     except SystemExit as stop:
         code = int(stop.code or NOTHING)
-    except BaseException as error:  # the one place that turns a bug into an exit code; polars' panics are no Exception
+    except BaseException as error:  # the one place that turns a bug into an exit code, and polars' panics
         if os.environ.get("LOGANALYST_DEBUG"):
             traceback.print_exc()
         text = f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""The program itself: its name, its help, `--version`. A command registers itself here, by `command`."""
+"""The program: its name, help and `--version`. Commands register themselves with `command`."""
 
 import os
 from collections.abc import Callable
@@ -8,19 +8,19 @@ import typer
 
 from loganalyst.cli.help import Command, Group, examples
 
-ASKED_BY_A_SHELL = "_LOGANALYST_COMPLETE"  # set by a shell that completes a line; docs/cli.md says how to set it up
+COMPLETION_VARIABLE = "_LOGANALYST_COMPLETE"  # set by a shell that completes a line; see docs/cli.md
 COMPLETION = f"""
 
 \b
 Shell completion (or source_zsh, source_fish):
-  eval "$({ASKED_BY_A_SHELL}=source_bash loganalyst)"
+  eval "$({COMPLETION_VARIABLE}=source_bash loganalyst)"
 """
 
 app = typer.Typer(
     cls=Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=ASKED_BY_A_SHELL in os.environ,  # its two options would crowd the help
+    add_completion=COMPLETION_VARIABLE in os.environ,  # typer's two options would clutter the help
     no_args_is_help=True,
     help="Say what went wrong in a training run, from the logs it left behind.",
     epilog=examples("loganalyst diagnose runs/exp42", "loganalyst COMMAND --help") + COMPLETION,
@@ -28,13 +28,13 @@ app = typer.Typer(
 
 
 def command(section: str, *lines: str, name: str | None = None, of: typer.Typer = app) -> Callable[..., Any]:
-    """Register a function as a command, under one of `help.SECTIONS`, with examples of its use."""
+    """Register a function as a command under one of `help.SECTIONS`, with examples."""
     return of.command(name, cls=Command, rich_help_panel=section, epilog=examples(*lines))
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from loganalyst import __version__  # looked up only here: that takes 30 ms
+        from loganalyst import __version__  # the look-up takes 30 ms
 
         print(f"loganalyst {__version__}")
         raise typer.Exit

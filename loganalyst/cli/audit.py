@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class AuditFormat(StrEnum):
-    """How the list of runs is laid out."""
+    """Output formats of an audit."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -53,31 +53,34 @@ def audit(
     seconds: Seconds = SECONDS,
     scheduler: Annotated[
         str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Let the workers of this dask scheduler do the work."),
+        typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler."),
     ] = None,
     trust_run_settings: TrustRuns = False,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Let N jobs of SLURM do the work (--jobs N).")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Read and judge unchanged runs too.")] = False,
-    format_: Annotated[AuditFormat, layout(AuditFormat, "the list is")] = AuditFormat.TERMINAL,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Run as N SLURM jobs (--jobs N).")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Diagnose unchanged runs again.")] = False,
+    format_: Annotated[AuditFormat, layout(AuditFormat)] = AuditFormat.TERMINAL,
     output: Output = None,
     reports: Annotated[
         Path | None,
         typer.Option(
-            "--reports", metavar="DIR", help="Write an HTML report of each ill run here; the page links them."
+            "--reports",
+            metavar="DIR",
+            help="Write an HTML report for each failed or unhealthy run; the HTML page links to it.",
         ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N worst runs on a terminal.")] = 30,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N worst runs in the terminal.")] = 30,
     exit_zero: ExitZero = False,
 ) -> None:
-    """Say what went wrong in every run below some folders.
+    """Diagnose every run in some folders.
 
-    The worst first, and which failed alike. Exits with 1 if a cause is likely in any run, 2 if nothing could be read.
+    Lists the worst runs first, and groups runs that failed alike. Exits with 1 if a cause is likely in any run, 2 if
+    nothing could be read.
     """
     from loganalyst.auditing.batch import audit as batch
     from loganalyst.progressbar import Bar
 
     if scheduler and (slurm or jobs):
-        raise LogAnalystError("--scheduler", "has its own workers", "leave --slurm and --jobs out")
+        raise LogAnalystError("--scheduler", "has its own workers", "leave out --slurm and --jobs")
     options: dict[str, Any] = {"jobs": jobs, "seconds": seconds, "scheduler": scheduler, "slurm": slurm, "full": full}
     options["trust_run_settings"] = trust_run_settings
     bar = Bar()

@@ -1,4 +1,4 @@
-"""What commands share: exit codes, options, and how text leaves the program."""
+"""Shared by commands: exit codes, options, and the output of text."""
 
 import os
 import shutil
@@ -17,53 +17,53 @@ from loganalyst.errors import LogAnalystError
 from loganalyst.writing import write_whole
 
 NOTHING, FOUND, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
-LONGEST_COMPLAINT = 600  # characters of a line on stderr: what was found may be a whole file
-PATH = 4096  # characters of a path that are shown
-SIGNS = "▁█✓✗→·…"  # where stdout cannot carry these, reports are drawn in ASCII
+MAX_COMPLAINT = 600  # characters of a line on stderr: a message may quote a whole file
+MAX_PATH = 4096  # characters of a path that are shown
+SIGNS = "▁█✓✗→·…"  # if stdout cannot encode these, reports are in ASCII
 
 ConfigFile = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Corrections (default: loganalyst.yaml above the run)."),
+    typer.Option("--config", metavar="FILE", help="Settings file (default: loganalyst.yaml above the run)."),
 ]
 TrustRuns = Annotated[
-    bool, typer.Option("--trust-run-settings", help="Obey a loganalyst.yaml that came with a run, too.")
+    bool, typer.Option("--trust-run-settings", help="Also obey a loganalyst.yaml that came with a run.")
 ]
-RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A folder with rules of your own.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes (default: one a processor).")]
-Seconds = Annotated[
-    float, typer.Option("--seconds", min=1, metavar="N", help="What one run may take before it is given up.")
+RulesDirs = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="Folder with your own rules.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, metavar="N", help="Number of processes (default: one per processor).")
 ]
+Seconds = Annotated[float, typer.Option("--seconds", min=1, metavar="N", help="Time limit for one run, in seconds.")]
 KeptStore = Annotated[
     Path | None,
-    typer.Option("--store", metavar="DIR", help="Remember what was read: the next time only changes are."),
+    typer.Option("--store", metavar="DIR", help="Store what was read, so that the next time reads only changes."),
 ]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, not to stdout.")]
-ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a cause is likely.")]
-StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.", show_default=False)]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout.")]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if a cause is likely.")]
+StoreDir = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the store.", show_default=False)]
 
 
 def folders(words: str) -> Any:
-    """The argument `DIR…` of a command, in its words."""
+    """The argument `DIR…` of a command, with its help text."""
     return typer.Argument(metavar="DIR", help=words, show_default=False, readable=False)
 
 
-def layout(formats: type[StrEnum], what: str) -> Any:
-    """The option `--format` of a command: one of `formats`, for `what` it writes."""
-    return typer.Option("--format", metavar="|".join(formats), help=f"How {what} laid out.")
+def layout(formats: type[StrEnum], text: str = "Output format.") -> Any:
+    """The option `--format` of a command: one of `formats`."""
+    return typer.Option("--format", metavar="|".join(formats), help=text)
 
 
 def complain(text: str, code: int) -> int:
-    """One line on stderr (a list of faults has one each); `code` is handed back."""
+    """Print one line on stderr, or one per fault of a list. Returns `code`."""
     from loganalyst.report.common.wording import clean
 
     for line in f"loganalyst: {text}".splitlines():
-        print(encoded(clean(line, LONGEST_COMPLAINT), sys.stderr), file=sys.stderr)
+        print(encoded(clean(line, MAX_COMPLAINT), sys.stderr), file=sys.stderr)
     return code
 
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """Let what stands inside take no longer than that; LogAnalystError where it does (None, or no alarms: no limit)."""
+    """Limit the time of the block; LogAnalystError when it is over. No limit for None, or on systems without alarms."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
@@ -81,7 +81,7 @@ def within(seconds: float | None) -> Iterator[None]:
 
 
 def screen() -> dict[str, Any]:
-    """Width, colour and character set of stdout, as the terminal renderers take them."""
+    """Width, colour and character set of stdout, as options for the terminal renderers."""
     terminal = sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return {
@@ -92,13 +92,13 @@ def screen() -> dict[str, Any]:
 
 
 def encoded(text: str, stream: TextIO) -> str:
-    """`text` with what the stream cannot carry replaced."""
+    """`text` with the characters replaced that the stream cannot encode."""
     encoding = stream.encoding or "ascii"
     return text.encode(encoding, "replace").decode(encoding)
 
 
 def emit(text: str, output: Path | None = None) -> None:
-    """Write a report to `output` or stdout. A reader of stdout that has gone away is no error."""
+    """Write a report to `output` or stdout. A closed pipe is not an error."""
     if output is not None:
         write_whole(output, text)
         return
@@ -108,8 +108,9 @@ def emit(text: str, output: Path | None = None) -> None:
 
 
 def refuse(targets: Iterable[Path | None], paths: Iterable[Path], **options: Any) -> None:
-    """Raise LogAnalystError where one of the files to write belongs to what `paths` name; with the `options` of
-    `guard.named`. Where nothing is to be written, nothing is looked at.
+    """Raise LogAnalystError if one of the `targets` belongs to a run named by `paths`.
+
+    `options` are those of `guard.named`. Without targets, nothing is looked at.
     """
     targets = [target for target in targets if target is not None]
     if targets:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class CompareFormat(StrEnum):
-    """How the comparison is laid out."""
+    """Output formats of a comparison."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -39,7 +39,7 @@ class CompareFormat(StrEnum):
 
 
 class Goal(StrEnum):
-    """Which values of a metric are best."""
+    """Whether low or high values of a metric are better."""
 
     MIN = "min"
     MAX = "max"
@@ -51,31 +51,32 @@ class Goal(StrEnum):
     "loganalyst compare nightly-old/ nightly-new/",
 )
 def compare(
-    paths: Annotated[list[Path], folders("Folders of runs; two: an old set and a new one.")],
+    paths: Annotated[list[Path], folders("Folders of runs. Two folders are compared as an old and a new set.")],
     *,
     metric: Annotated[
         str | None,
         typer.Option("--metric", metavar="NAME", help="Compare by this metric (default: a held-out loss or score)."),
     ] = None,
     goal: Annotated[
-        Goal | None, typer.Option("--goal", metavar="min|max", help="What is best, where the name does not tell.")
+        Goal | None,
+        typer.Option("--goal", metavar="min|max", help="Which values are better, if the name does not show it."),
     ] = None,
     store: KeptStore = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
     trust_run_settings: TrustRuns = False,
-    format_: Annotated[CompareFormat, layout(CompareFormat, "it is")] = CompareFormat.TERMINAL,
+    format_: Annotated[CompareFormat, layout(CompareFormat)] = CompareFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .png, .svg or .pdf outside of the runs.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Plot the comparison to FILE (.png, .svg or .pdf).")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Show the N best runs.")] = 5,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although a metric is worse.")] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if a metric is worse.")] = False,
 ) -> None:
     """Compare many runs: which settings matter, and what to run next.
 
-    Also which runs are best, where runs fail, whether seeds decide, scaling laws, duplicates; of two folders which
-    metrics got worse. Exits with 1 if a metric of the second of two folders is worse beyond noise, 2 if nothing
+    Also shows the best runs, where runs fail, the effect of seeds, scaling laws and duplicates. For two folders, it
+    shows which metrics got worse. Exits with 1 if a metric of the second folder is worse beyond noise, 2 if nothing
     could be read.
     """
     from loganalyst.comparing.wholecomparison import compare as whole

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import PATH, USAGE, RulesDirs, StoreDir, complain, emit
+from loganalyst.cli.common import MAX_PATH, USAGE, RulesDirs, StoreDir, complain, emit
 
 
 @command(
@@ -14,12 +14,12 @@ from loganalyst.cli.common import PATH, USAGE, RulesDirs, StoreDir, complain, em
     "loganalyst confirm runs/exp43 none --store store/",
 )
 def confirm(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A path, or the id of a run in the store.", show_default=False)
-    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Path or id of a run in the store.", show_default=False)],
     cause: Annotated[
         str,
-        typer.Argument(metavar="CAUSE|none", help="A rule's id or a label; none: a healthy run.", show_default=False),
+        typer.Argument(
+            metavar="CAUSE|none", help="Id of a rule, or a label; none for a healthy run.", show_default=False
+        ),
     ],
     *,
     store: StoreDir,
@@ -28,7 +28,7 @@ def confirm(
 ) -> None:
     """Record the true cause of a run in a store.
 
-    The store is made if need be. The newest word counts. Nothing is written into the run.
+    The store is created if it does not exist. The latest record of a run counts. Nothing is written into the run.
     """
     from loganalyst.auditing.confirm import confirm as confirmed
     from loganalyst.report.common.wording import clean
@@ -38,4 +38,4 @@ def confirm(
     truth = confirmed(run, cause, store=kept, note=note, rules=rules)
     for fault in kept.faults:
         complain(fault, USAGE)
-    emit(f"{clean(truth.path, PATH)}: {truth.cause or truth.label} ({truth.label}), by your word\n")
+    emit(f"{clean(truth.path, MAX_PATH)}: {truth.cause or truth.label} ({truth.label}), confirmed by you\n")

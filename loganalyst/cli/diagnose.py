@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """How a report is laid out."""
+    """Output formats of a diagnosis."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -56,29 +56,34 @@ def diagnose(
     ] = [],  # noqa: B006 (typer reads the defaults and never changes them)
     *,
     symptom: Annotated[
-        list[str], typer.Option("--symptom", metavar="TEXT", help="What you saw; it is checked against the logs.")
+        list[str], typer.Option("--symptom", metavar="TEXT", help="What you observed; it is checked against the logs.")
     ] = [],  # noqa: B006
     context: Annotated[
         Path | None,
-        typer.Option("--context", metavar="FILE", help="JSON that names artefacts, symptoms and limits of the case."),
+        typer.Option("--context", metavar="FILE", help="JSON file with artefacts, symptoms and limits of the case."),
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", metavar="RUN", help="A run to compare with: what was changed, where curves part."),
+        typer.Option(
+            "--baseline", metavar="RUN", help="A run that worked: shows what changed, and where curves diverge."
+        ),
     ] = None,
     checkpoints: Annotated[
-        bool, typer.Option("--checkpoints", help="Look into the last checkpoints too; takes as long as reading them.")
+        bool,
+        typer.Option("--checkpoints", help="Also inspect the last checkpoints, which takes as long as reading them."),
     ] = False,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     trust_run_settings: TrustRuns = False,
-    separate: Annotated[bool, typer.Option("--separate", help="Each path by itself; look for no job logs.")] = False,
-    format_: Annotated[Format | None, layout(Format, "the report is")] = None,
+    separate: Annotated[
+        bool, typer.Option("--separate", help="Diagnose each path on its own, without looking for job logs.")
+    ] = False,
+    format_: Annotated[Format | None, layout(Format)] = None,
     output: Output = None,
     top: Annotated[int, typer.Option("--top", min=1, max=5, metavar="N", help="Show at most N causes.")] = 5,
     exit_zero: ExitZero = False,
 ) -> None:
-    """Say what went wrong in a run, why, and what to change.
+    """Find out what went wrong in a run, why, and what to change.
 
     Exits with 1 if a cause is likely, 0 if none is, 2 if nothing could be read.
     """
@@ -109,14 +114,14 @@ def diagnose(
 
 
 def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list[Diagnosis]":
-    """With a bar while checkpoints are looked into."""
+    """Diagnose, with a progress bar while checkpoints are inspected."""
     from loganalyst import pipeline
     from loganalyst.progressbar import Bar
 
     if not checkpoints:
         return pipeline.diagnose_paths(paths, **options)
     bar = Bar()
-    watch = partial(bar.tell, "looking into checkpoints")
+    watch = partial(bar.tell, "inspecting checkpoints")
     try:
         return pipeline.diagnose_paths(paths, checkpoints=True, watch=watch, **options)
     finally:
@@ -124,7 +129,7 @@ def _diagnosed(paths: list[Path], *, checkpoints: bool, **options: Any) -> "list
 
 
 def _reports(found: "list[Diagnosis]", format_: Format, top: int, output: Path | None, screen: dict[str, Any]) -> str:
-    """All reports as one text; of unreadable runs only JSON and SARIF speak (the others had a line on stderr)."""
+    """All reports as one text. Only JSON and SARIF contain unreadable runs, which have a line on stderr."""
     if format_ is Format.JSON:
         from loganalyst.report.diagnosis.asjson import data
 

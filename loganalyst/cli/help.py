@@ -1,4 +1,4 @@
-"""How help texts are laid out: commands by what they are for, in lines that are not cut, each command with examples."""
+"""The layout of help texts: commands in sections, sentences without truncation, and examples for each command."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ SECTIONS = ("One run", "Many runs", "A store of runs", "What it knows", "For oth
 
 
 class Group(TyperGroup):
-    """Lists its commands under the sections they name."""
+    """Lists its commands under their sections."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (typer's signature)
-        """Write one section after the other. A sentence too long for the line goes on below it."""
+        """Write one section after the other. A long sentence continues in the next line."""
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in SECTIONS}
         width = max(map(len, self.commands))
         for name, command in sorted(self.commands.items()):
@@ -25,7 +25,7 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """Shows its parameters by the words of their `metavar` alone, without the types of Python that hold them."""
+    """Shows parameters by their `metavar` alone, without Python types."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then options."""
@@ -41,5 +41,5 @@ class Command(TyperCommand):
 
 
 def examples(*lines: str) -> str:
-    r"""The end of a command's help. The mark \b keeps lines from being joined."""
+    r"""The end of a command's help. \b prevents lines from being joined."""
     return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loganalyst.cli.app import command
-from loganalyst.cli.common import NOTHING, PATH, USAGE, StoreDir, TrustRuns, complain, emit
+from loganalyst.cli.common import MAX_PATH, NOTHING, USAGE, StoreDir, TrustRuns, complain, emit
 
 
 @command("A store of runs", "loganalyst ingest experiments/ --store store/")
@@ -18,12 +18,12 @@ def ingest(
     ],
     *,
     store: StoreDir,
-    processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Read in N processes.")] = 1,
+    processes: Annotated[int, typer.Option("--processes", min=1, metavar="N", help="Number of processes.")] = 1,
     trust_run_settings: TrustRuns = False,
 ) -> None:
-    """Read every run that changed into a store.
+    """Read new and changed runs into a store.
 
-    The store is made if need be. Of files that only grew, what was appended is read. Exits with 2 if a
+    The store is created if it does not exist. If a file only grew, just the appended part is read. Exits with 2 if a
     PATH could not be read.
     """
     from loganalyst.progressbar import Bar
@@ -39,7 +39,7 @@ def ingest(
         points += outcome.points
         if outcome.what == "read":
             bar.clear()
-            emit(f"{clean(outcome.path, PATH)}: {outcome.points:,} points\n")
+            emit(f"{clean(outcome.path, MAX_PATH)}: {outcome.points:,} points\n")
         elif outcome.what == "failed":
             bar.clear()
             complain(outcome.why, USAGE)
@@ -48,7 +48,7 @@ def ingest(
     bar.clear()
     for fault in kept.faults:
         complain(fault, USAGE)
-    told = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
-    told += ", {copy:,} left out as copies" if counts["copy"] else ""
-    emit(told.format(points=points, **counts) + "\n")
+    summary = "{read:,} runs read ({points:,} points), {unchanged:,} unchanged, {failed:,} not read"
+    summary += ", {copy:,} left out as copies" if counts["copy"] else ""
+    emit(summary.format(points=points, **counts) + "\n")
     raise typer.Exit(NOTHING if counts["read"] + counts["unchanged"] and not lost else USAGE)

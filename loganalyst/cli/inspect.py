@@ -12,7 +12,7 @@ from loganalyst.cli.common import FOUND, NOTHING, Output, emit, layout, refuse, 
 
 
 class InspectFormat(StrEnum):
-    """How the answer is laid out."""
+    """Output formats of an inspection."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -22,24 +22,25 @@ class InspectFormat(StrEnum):
 def inspect(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="Checkpoints; each is compared with the one before.", show_default=False),
+        typer.Argument(metavar="FILE", help="Checkpoints; each is compared with the previous one.", show_default=False),
     ],
     *,
     spectra: Annotated[
-        bool, typer.Option("--spectra", help="Spectral norm and effective rank of each matrix (takes longer).")
+        bool, typer.Option("--spectra", help="Add the spectral norm and effective rank of each matrix (slower).")
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the tensors, one a row, to FILE (.png, .svg or .pdf)."),
+        typer.Option("--plot", metavar="FILE", help="Plot the tensors to FILE (.png, .svg or .pdf), one per row."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many tensors are shown.")] = 10,
-    format_: Annotated[InspectFormat, layout(InspectFormat, "the answer is")] = InspectFormat.TERMINAL,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="Show the N worst tensors.")] = 10,
+    format_: Annotated[InspectFormat, layout(InspectFormat)] = InspectFormat.TERMINAL,
     output: Output = None,
 ) -> None:
-    """Look into checkpoints, without the code that made them.
+    """Inspect checkpoints without the code that wrote them.
 
-    NaN and Inf by tensor, dead rows, norms, the optimiser's moments, the loss scale, and what changed between two.
-    Nothing of a file is run. Exits with 1 if a checkpoint is unusable (NaN or Inf), 2 if one cannot be read, else 0.
+    Shows NaN and Inf in tensors, dead rows, norms, the optimiser's moments, the loss scale, and changes between
+    checkpoints. No code from a file is run. Exits with 1 if a checkpoint is unusable (NaN or Inf), 2 if one cannot be
+    read, else 0.
     """
     from loganalyst.checkpoint import inspect as inspected
     from loganalyst.progressbar import Bar

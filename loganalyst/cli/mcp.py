@@ -15,13 +15,15 @@ from loganalyst.errors import LogAnalystError, how_to_install
 def mcp(
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help="Where audits remember what they read (default: nowhere)."),
+        typer.Option(
+            "--store", metavar="DIR", help="Store for audits, so that later ones read only changes (default: none)."
+        ),
     ] = None,
 ) -> None:
     """Serve coding agents over stdin and stdout.
 
-    Its tools are diagnose, audit, show, explain, verify, inspect and script. An agent starts it, by the Model Context
-    Protocol. It reads only.
+    An agent starts this command and uses the Model Context Protocol. The tools are diagnose, audit, show, explain,
+    verify, inspect and script. Nothing is written into a run.
     """
     if find_spec("mcp") is None:
         raise LogAnalystError("loganalyst mcp", "needs the package mcp", how_to_install("mcp"))
@@ -31,8 +33,8 @@ def mcp(
     try:
         serve(store)
     except* BrokenPipeError:
-        pass  # the client has gone
+        pass  # the client has closed the connection
     except* OSError as faults:
         fault = next((error for error in faults.exceptions if isinstance(error, OSError)), OSError())
     if fault is not None:
-        raise StreamError("stdout", f"cannot be written ({fault.strerror})", "the client hears no more")
+        raise StreamError("stdout", f"cannot be written ({fault.strerror})", "the client gets no more answers")

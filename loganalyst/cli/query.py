@@ -11,7 +11,7 @@ from loganalyst.cli.common import Output, StoreDir, emit, layout, screen
 
 
 class Layout(StrEnum):
-    """How the answer to a query is laid out."""
+    """Output formats of a query."""
 
     TABLE = "table"
     CSV = "csv"
@@ -28,17 +28,20 @@ def query(
     sql: Annotated[
         str,
         typer.Argument(
-            metavar="SQL", help="A SELECT; DESCRIBE lists the tables, DESCRIBE TABLE its columns.", show_default=False
+            metavar="SQL",
+            help="A SELECT. SHOW TABLES lists the tables, DESCRIBE TABLE the columns of one.",
+            show_default=False,
         ),
     ],
     *,
     store: StoreDir,
-    format_: Annotated[Layout, layout(Layout, "the answer is")] = Layout.TABLE,
+    format_: Annotated[Layout, layout(Layout)] = Layout.TABLE,
     output: Output = None,
 ) -> None:
-    """Ask a store in SQL.
+    """Query a store in SQL.
 
-    Naming features, feature_sources, findings or diagnoses judges first what was read and not judged yet.
+    A query that uses features, feature_sources, findings or diagnoses first diagnoses the runs that were only read so
+    far.
     """
     from loganalyst import query as asking
     from loganalyst.errors import StoreError
@@ -46,7 +49,7 @@ def query(
     from loganalyst.store import Store
 
     if not store.is_dir():
-        raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` makes one")
+        raise StoreError(store, "there is no store", "`loganalyst ingest PATH --store DIR` creates one")
     kept = Store(store)
     if output is not None:
         kept.refuse([output])

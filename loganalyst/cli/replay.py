@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ReplayFormat(StrEnum):
-    """How the answer is laid out."""
+    """Output formats of a replay."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -34,7 +34,7 @@ class ReplayFormat(StrEnum):
 
 
 class Device(StrEnum):
-    """Where it runs."""
+    """Devices for the experiments."""
 
     AUTO = "auto"
     CUDA = "cuda"
@@ -46,12 +46,14 @@ Entry = Annotated[
     typer.Option(
         "--entry",
         metavar="MODULE:FUNCTION",
-        help="Returns the training as a ReplaySpec; also FILE.py:FUNCTION. Without: checkpoints are looked at.",
+        help="Returns the training as a ReplaySpec; also FILE.py:FUNCTION. Without it, checkpoints are inspected.",
     ),
 ]
 CheckpointFile = Annotated[
     Path | None,
-    typer.Option("--checkpoint", metavar="FILE", help="Start from here, not from the last one before the fault."),
+    typer.Option(
+        "--checkpoint", metavar="FILE", help="Checkpoint to start from (default: the last one before the fault)."
+    ),
 ]
 
 
@@ -61,35 +63,35 @@ CheckpointFile = Annotated[
     "loganalyst replay runs/exp42 --entry train.py:replay_spec --budget 600",
 )
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with a fault.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that failed.", show_default=False)],
     *,
     entry: Entry = None,
     checkpoint: CheckpointFile = None,
     device: Annotated[
-        Device, typer.Option("--device", metavar="auto|cuda|cpu", help="Where it runs (auto: CUDA where there is one).")
+        Device, typer.Option("--device", metavar="auto|cuda|cpu", help="Device to run on (auto: CUDA if available).")
     ] = Device.AUTO,
     cause: Annotated[
-        str | None, typer.Option("--cause", metavar="ID", help="Test this cause alone (the id of a rule).")
+        str | None, typer.Option("--cause", metavar="ID", help="Test only this cause (the id of a rule).")
     ] = None,
     budget: Annotated[
-        float, typer.Option("--budget", metavar="SECONDS", min=1, help="What all experiments together may take.")
+        float, typer.Option("--budget", metavar="SECONDS", min=1, help="Time limit for all experiments together.")
     ] = 300.0,
     memory: Annotated[
         float | None,
-        typer.Option("--memory", metavar="GB", min=0.1, help="What they may hold (default: 90 % of what is free)."),
+        typer.Option("--memory", metavar="GB", min=0.1, help="Memory limit (default: 90 % of the free memory)."),
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     trust_run_settings: TrustRuns = False,
-    format_: Annotated[ReplayFormat, layout(ReplayFormat, "the answer is")] = ReplayFormat.TERMINAL,
+    format_: Annotated[ReplayFormat, layout(ReplayFormat)] = ReplayFormat.TERMINAL,
     output: Output = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the fault and the counterfactuals: a .png, .svg or .pdf."),
+        typer.Option("--plot", metavar="FILE", help="Plot the fault and the experiments to FILE (.png, .svg or .pdf)."),
     ] = None,
     exit_zero: ExitZero = False,
 ) -> None:
-    """Repeat from a checkpoint what failed, to test each cause.
+    """Test each cause by training again from a checkpoint.
 
     Each experiment changes one thing. The code of the entry runs in a process of its own, within the budget. Exits
     with 1 if a cause is likely after the experiments, 2 if the run, the entry or the checkpoint cannot be used, else 0.

@@ -12,13 +12,13 @@ from loganalyst.cli.common import NOTHING, USAGE, RulesDirs, complain, emit, lay
 from loganalyst.cli.help import Group
 
 rules_app = typer.Typer(
-    cls=Group, help="List, explain, write, check and test the rules that name causes.", no_args_is_help=True
+    cls=Group, help="List, explain, create, check and test rules.", no_args_is_help=True
 )
 app.add_typer(rules_app, name="rules", rich_help_panel="What it knows")
 
 
 class RuleFormat(StrEnum):
-    """How a rule is laid out."""
+    """Output formats of a rule."""
 
     MARKDOWN = "markdown"
     JSON = "json"
@@ -26,7 +26,7 @@ class RuleFormat(StrEnum):
 
 @command("Commands", "loganalyst rules list", name="list", of=rules_app)
 def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
-    """List every rule: id, severity, title."""
+    """List all rules: id, severity, title."""
     from loganalyst import pipeline
 
     known = pipeline.catalogue(tuple(rules)).rules.values()
@@ -36,14 +36,14 @@ def list_rules(rules: RulesDirs = []) -> None:  # noqa: B006
 
 @command("Commands", "loganalyst rules explain lr-too-high", of=rules_app)
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.", show_default=False)],
+    rule: Annotated[str, typer.Argument(metavar="ID", help="Id of a rule.", show_default=False)],
     *,
     rules: RulesDirs = [],  # noqa: B006
-    format_: Annotated[RuleFormat, layout(RuleFormat, "the rule is")] = RuleFormat.MARKDOWN,
+    format_: Annotated[RuleFormat, layout(RuleFormat)] = RuleFormat.MARKDOWN,
 ) -> None:
     """Explain a rule.
 
-    Its mechanism, evidence with questions and weights, fix and references, as Markdown; as JSON, all of its file.
+    Markdown shows its mechanism, evidence with questions and weights, fix and references. JSON contains the whole file.
     """
     from loganalyst import pipeline
     from loganalyst.report.rulepage import render
@@ -54,16 +54,16 @@ def explain(
 
 @command("Commands", "loganalyst rules new too-few-warmup-steps -o my-rules", of=rules_app)
 def new(
-    rule: Annotated[str, typer.Argument(metavar="ID", help="Its id: lower-case words with hyphens between.")],
+    rule: Annotated[str, typer.Argument(metavar="ID", help="Id of the new rule: lower-case words joined by hyphens.")],
     *,
-    family: Annotated[str, typer.Option("--family", metavar="NAME", help="The folder it is put in.")] = "own",
+    family: Annotated[str, typer.Option("--family", metavar="NAME", help="Subfolder for the rule.")] = "own",
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of your rules.", show_default="here")
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder of your rules.", show_default="here")
     ] = Path(),
 ) -> None:
-    """Write a rule of your own to start from.
+    """Create a new rule as a starting point.
 
-    It is sound, with a comment on every field. A file that exists is left as it is.
+    The file is a valid rule, with a comment on every field. An existing file is never replaced.
     """
     from loganalyst import pipeline
 
@@ -73,12 +73,12 @@ def new(
 
 @command("Commands", "loganalyst rules check my-rules", of=rules_app)
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with rules of your own.")] = [],  # noqa: B006
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Folders with your own rules.")] = [],  # noqa: B006
 ) -> None:
-    """Check our rules and yours.
+    """Check the built-in rules and yours.
 
-    The patterns of log lines in the `text` folder of yours are checked too. Every fault is reported with its line.
-    Exits with 2 if there is one.
+    Also checks the patterns of log lines in your `text` folder. Every fault is reported with its line. Exits with 2 if
+    there is a fault.
     """
     from loganalyst import pipeline
 
@@ -87,7 +87,7 @@ def check(
     for problem in problems:
         complain(problem, USAGE)
     sound = f"{len(known.rules)} rules, {len(known.symptoms)} symptoms and {pipeline.pattern_count(paths)} patterns"
-    emit(f"{sound} are sound; {len(problems)} faults\n")
+    emit(f"{sound} are valid; {len(problems)} faults\n")
     raise typer.Exit(USAGE if problems else NOTHING)
 
 
@@ -99,7 +99,7 @@ def run_tests(
 ) -> None:
     """Run the tests of rules.
 
-    Those written in them, and those every rule has for free. Exits with 2 if one fails.
+    These are the tests in the files of the rules, and general tests for every rule. Exits with 2 if one fails.
     """
     from loganalyst import pipeline
 

@@ -17,24 +17,24 @@ from loganalyst.limits import SECONDS
 
 
 class ScanFormat(StrEnum):
-    """How findings are laid out."""
+    """Output formats of findings."""
 
     JSONL = "jsonl"
 
 
 class _Stdout:
-    """Lines on stdout; nobody can say later whether they arrived."""
+    """Lines on stdout, where it is not known later whether they arrived."""
 
     def add(self, lines: Sequence[str]) -> None:
-        """All in one go."""
+        """Write all lines at once."""
         try:
             sys.stdout.write("".join(f"{line}\n" for line in lines))
             sys.stdout.flush()
         except ReaderGoneError as error:
-            raise StreamError(error.where, error.what, "the next scan tells its findings again") from None
+            raise StreamError(error.where, error.what, "the next scan reports these findings again") from None
 
     def told(self, ids: set[str]) -> set[str]:
-        """None is known of."""
+        """None: stdout keeps no record."""
         return ids & set()
 
 
@@ -43,24 +43,26 @@ def scan(
     paths: Annotated[list[Path], folders("Folders of runs and logs.")],
     *,
     store: StoreDir,
-    format_: Annotated[ScanFormat, layout(ScanFormat, "findings are")] = ScanFormat.JSONL,  # noqa: ARG001 (scripts name it)
+    format_: Annotated[ScanFormat, layout(ScanFormat)] = ScanFormat.JSONL,  # noqa: ARG001 (scripts name it)
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Add findings to FILE, each exactly once."),
+        typer.Option("-o", "--output", metavar="FILE", help="Append findings to FILE, each exactly once."),
     ] = None,
     prometheus: Annotated[
         Path | None,
-        typer.Option("--prometheus", metavar="FILE", help="Write metrics for the node exporter's textfile collector."),
+        typer.Option(
+            "--prometheus", metavar="FILE", help="Write metrics to FILE for the node exporter's textfile collector."
+        ),
     ] = None,
     jobs: Jobs = None,
     seconds: Seconds = SECONDS,
     trust_run_settings: TrustRuns = False,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 although something is new.")] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are new findings.")] = False,
 ) -> None:
     """Report only what is new since the last scan; for cron.
 
-    Each finding is a line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another
-    scan of the store goes on.
+    Each finding is one line of JSON. Exits with 1 if there is a new finding, 2 if nothing could be read or another scan
+    of the same store is running.
     """
     from loganalyst.auditing.newfindings import File
     from loganalyst.auditing.newfindings import scan as find
@@ -80,11 +82,15 @@ def scan(
         if prometheus:
             from loganalyst.report.audit import prometheus as metrics
 
-            told = metrics.render(found.audit.runs, found.audit.counts, len(found.findings), time.monotonic() - began)
-            metrics.save(told, prometheus)
+            duration = time.monotonic() - began
+            metrics.save(
+                metrics.render(found.audit.runs, found.audit.counts, len(found.findings), duration), prometheus
+            )
     except OSError as error:
         where = error.filename or output
-        raise LogAnalystError(where, f"cannot be written ({error.strerror})", "a file of yours is needed") from None
+        raise LogAnalystError(
+            where, f"cannot be written ({error.strerror})", "name a file that you can write"
+        ) from None
     for fault in found.audit.faults:
         complain(fault, USAGE)
     for run in found.audit.runs.filter(status="unreadable").iter_rows(named=True):

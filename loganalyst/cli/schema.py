@@ -10,8 +10,8 @@ from loganalyst.cli.app import command
 from loganalyst.cli.common import emit
 
 
-class Of(StrEnum):
-    """What is described."""
+class Document(StrEnum):
+    """Documents with a schema."""
 
     DIAGNOSIS = "diagnosis"
     VERIFICATION = "verification"
@@ -24,16 +24,16 @@ class Of(StrEnum):
 @command("For other programs", "loganalyst schema", "loganalyst schema audit")
 def schema(
     of: Annotated[
-        Of,
+        Document,
         typer.Argument(
             metavar="[diagnosis|verification|audit|inspection|replay|comparison]",
-            help="What `diagnose`, `verify`, `audit`, `inspect`, `replay` or `compare` prints.",
+            help="The output of `diagnose`, `verify`, `audit`, `inspect`, `replay` or `compare`.",
         ),
-    ] = Of.DIAGNOSIS,
+    ] = Document.DIAGNOSIS,
 ) -> None:
-    """Print the JSON Schema of what a command prints.
+    """Print the JSON Schema of a command's JSON output.
 
-    By default that of `diagnose --format json`.
+    The default is that of `diagnose --format json`.
     """
     from loganalyst.report.audit import schema as auditschema
     from loganalyst.report.comparison import schema as comparisonschema
@@ -43,11 +43,11 @@ def schema(
     from loganalyst.report.verification import schema as verificationschema
 
     schemas = {
-        Of.DIAGNOSIS: diagnosis,
-        Of.VERIFICATION: verificationschema,
-        Of.AUDIT: auditschema,
-        Of.INSPECTION: inspectionschema,
-        Of.REPLAY: replayschema,
-        Of.COMPARISON: comparisonschema,
+        Document.DIAGNOSIS: diagnosis,
+        Document.VERIFICATION: verificationschema,
+        Document.AUDIT: auditschema,
+        Document.INSPECTION: inspectionschema,
+        Document.REPLAY: replayschema,
+        Document.COMPARISON: comparisonschema,
     }
     emit(json.dumps(schemas[of].schema(), indent=2) + "\n")

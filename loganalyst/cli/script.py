@@ -14,17 +14,21 @@ from loganalyst.writing import write_new
 @command("What it knows", "loganalyst script", "loganalyst script gradient_norms -o gradient_norms.py")
 def script(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The script; without it all are listed.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Name of a script. Without it, all scripts are listed.", show_default=False
+        ),
     ] = None,
     *,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write it to FILE, which must not exist, not to stdout."),
+        typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, which must not exist, instead of stdout."),
     ] = None,
 ) -> None:
-    """Hand out a small diagnostic script for your own training.
+    """Print a small diagnostic script for your own training.
 
-    It needs torch only, prints a table, and says at its top how to call it and which values are suspicious.
+    A script needs only torch and prints a table. The text at its top explains how to call it, and which values are
+    suspicious.
     """
     from loganalyst.scripts import summary, templates
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FeatureFormat(StrEnum):
-    """How features are laid out."""
+    """Output formats of features."""
 
     TABLE = "table"
     JSON = "json"
@@ -28,28 +28,30 @@ def show(
     ],
     *,
     metric: Annotated[
-        list[str], typer.Option("--metric", metavar="NAME", help="Show this metric, or draw it with --plot.")
+        list[str], typer.Option("--metric", metavar="NAME", help="Show this metric, or plot it with --plot.")
     ] = [],  # noqa: B006
-    features: Annotated[bool, typer.Option("--features", help="Show what rules can ask about this run.")] = False,
-    format_: Annotated[FeatureFormat, layout(FeatureFormat, "features are")] = FeatureFormat.TABLE,
+    features: Annotated[
+        bool, typer.Option("--features", help="Show the features of the run, which rules ask about.")
+    ] = False,
+    format_: Annotated[FeatureFormat, layout(FeatureFormat, "Output format of --features.")] = FeatureFormat.TABLE,
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", metavar="FILE", help="Draw the main curves, or those of --metric, into FILE (.png, .svg or .pdf)."
+            "--plot", metavar="FILE", help="Plot the main curves, or those of --metric, to FILE (.png, .svg or .pdf)."
         ),
     ] = None,
     anonymous: Annotated[
         bool,
-        typer.Option("--anonymous", help="Write curves and settings as JSON, without names, paths and text."),
+        typer.Option("--anonymous", help="Write curves and settings as JSON, without names, paths and texts."),
     ] = False,
     output: Output = None,
     config: ConfigFile = None,
     trust_run_settings: TrustRuns = False,
 ) -> None:
-    """Show what was read of a run.
+    """Show what was read from a run.
 
-    Its sources, metrics with their roles and why, config, gaps, and how far it could be judged. With --anonymous it
-    writes what an issue about a wrong diagnosis needs (docs/anonymous.md); `diagnose FILE` judges that again.
+    Shows sources, metrics with their roles and the reasons, settings, gaps, and what cannot be judged. --anonymous
+    writes the file for an issue about a wrong diagnosis (docs/anonymous.md); `diagnose FILE` diagnoses it again.
     """
     from loganalyst import pipeline
     from loganalyst.report import show as report
@@ -57,7 +59,7 @@ def show(
     if format_ is FeatureFormat.JSON and not features:
         raise typer.BadParameter("json is a format of --features; add it", param_hint="--format")
     if anonymous and (metric or features or plot):
-        raise typer.BadParameter("it is a document of its own; leave the other options out", param_hint="--anonymous")
+        raise typer.BadParameter("cannot be combined with --metric, --features or --plot", param_hint="--anonymous")
     refuse([plot, output], [run])
     diagnosis = pipeline.diagnose(run, config=config, trust_run_settings=trust_run_settings)
     if anonymous:
@@ -78,7 +80,7 @@ def show(
 
 
 def _features(diagnosis: "Diagnosis", format_: FeatureFormat) -> str:
-    """The features of a run, as laid out by `format_`."""
+    """The features of a run, in a format."""
     from loganalyst.features import declared
     from loganalyst.report import featurerows as features
     from loganalyst.report import show

@@ -1,4 +1,4 @@
-"""stdout and stderr as commands see them: what goes wrong with them is a clear error, or nobody's."""
+"""stdout and stderr for commands: faults of stdout become clear errors, faults of stderr are ignored."""
 
 import os
 import sys
@@ -12,15 +12,15 @@ STREAMS = 3  # stdin, stdout, stderr
 
 
 class StreamError(LogAnalystError):
-    """stdout takes no more, as on a full disk: what was to be printed is lost, or half of it."""
+    """stdout cannot be written, for example on a full disk; the output is lost or incomplete."""
 
 
 class ReaderGoneError(StreamError):
-    """Whoever read stdout has gone away, such as `head`."""
+    """The reader of stdout, such as `head`, has closed the pipe."""
 
 
 class Output:
-    """A stream whose faults are StreamErrors; of a `quiet` one (stderr) there is nobody left to tell."""
+    """A stream whose faults are raised as StreamError. A `quiet` stream (stderr) ignores them."""
 
     def __init__(self, stream: TextIO, name: str, *, quiet: bool = False) -> None:
         self._stream, self._name, self._quiet = stream, name, quiet
@@ -29,32 +29,32 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """As of any stream. Raises StreamError."""
-        with self._told():
+        """As for any stream. Raises StreamError."""
+        with self._translated():
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """As of any stream. Raises StreamError."""
-        with self._told():
+        """As for any stream. Raises StreamError."""
+        with self._translated():
             self._stream.flush()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated(self) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
             if not self._quiet:
-                raise ReaderGoneError(self._name, "is read by nobody any more") from None
+                raise ReaderGoneError(self._name, "has no reader any more") from None
         except OSError as error:
             if not self._quiet:
-                what = f"cannot be written ({error.strerror})"
-                raise StreamError(self._name, what, "what was printed is not complete") from None
+                fault = f"cannot be written ({error.strerror})"
+                raise StreamError(self._name, fault, "the output is incomplete") from None
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Let `sys.stdout` and `sys.stderr` be such streams for a while."""
+    """Replace `sys.stdout` and `sys.stderr` by such streams inside the block."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Output(sys.stdout, "stdout"), Output(sys.stderr, "stderr", quiet=True)
     try:
@@ -64,14 +64,14 @@ def guarded() -> Iterator[None]:
 
 
 def reopen_closed() -> None:
-    """Where a stream was closed before the start (`>&-`), put one there that fails.
+    """Replace streams that were closed before the start (`>&-`) by streams that fail.
 
-    Else the next file that is opened would get its number, and what libraries print would go into that file.
+    Otherwise the next opened file would get their number, and the output of libraries would go into that file.
     """
     for number in range(STREAMS):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDONLY)  # gets the lowest number that is free
+            os.open(os.devnull, os.O_RDONLY)  # takes the lowest free number
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -24,7 +24,7 @@ from loganalyst.cli.common import (
 
 
 class VerifyFormat(StrEnum):
-    """How the answer is laid out."""
+    """Output formats of a verification."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -37,18 +37,18 @@ def verify(
     *,
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help="Remember the outcome here, and learn from failed fixes."),
+        typer.Option("--store", metavar="DIR", help="Record the outcome here, and learn from failed fixes."),
     ] = None,
     config: ConfigFile = None,
     rules: RulesDirs = [],  # noqa: B006
     trust_run_settings: TrustRuns = False,
-    format_: Annotated[VerifyFormat, layout(VerifyFormat, "the answer is")] = VerifyFormat.TERMINAL,
+    format_: Annotated[VerifyFormat, layout(VerifyFormat)] = VerifyFormat.TERMINAL,
     output: Output = None,
 ) -> None:
-    """Say whether a fix helped.
+    """Check whether a fix helped.
 
-    Fixed, partly, not, new problem, or that it cannot be told and what is missing. Exits with 0 if fixed, 2 if a run
-    cannot be read or OLD has no fault, else 1.
+    The answer is fixed, partly, not fixed, new problem, or unknown with what is missing. Exits with 0 if fixed, 2 if a
+    run cannot be read or OLD has no fault, else 1.
     """
     from loganalyst.auditing.verify import verify as verified
     from loganalyst.report.verification import screen as verification

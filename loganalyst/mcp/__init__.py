@@ -1,5 +1,5 @@
-"""`loganalyst mcp`: the tools a coding agent calls, over stdio by the Model Context Protocol. See docs/mcp.md.
+"""`loganalyst mcp`: tools for coding agents, over stdio by the Model Context Protocol. See docs/mcp.md.
 
-`tools` says what can be called, in functions of plain values; `server` puts them on the wire. Only the command imports
-this package: it needs the extra `mcp`.
+`tools` defines them as functions of plain values; `server` serves them. Only the command imports this package, which
+needs the extra `mcp`.
 """

@@ -1,7 +1,7 @@
-"""What an agent can call. Each tool is one call of the API; it gives an object of a published contract, or a text.
+"""The tools for agents. Each is one call of the API, and returns an object by a published schema, or a text.
 
-Answers fit into an agent's context: the likeliest causes and worst runs first, lists cut and their rest counted
-(`left_out`). Nothing here writes but the audit, into the store that whoever starts the server names.
+Answers fit into an agent's context: the likeliest causes and the worst runs come first, and lists are shortened, with
+the number of omitted items in `left_out`. Only the audit writes, into the store named when the server was started.
 """
 
 from collections.abc import Callable
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Form", "Tools"]
 
-Answer = dict[str, Any] | str  # an object of a contract, or a text
+Answer = dict[str, Any] | str  # an object by a published schema, or a text
 Form = Annotated[
     Literal["json", "markdown"],
-    Field(description="json: the object of the published contract, shortened; markdown: the report for people."),
+    Field(description="json: an object by the published schema, shortened; markdown: the report for people."),
 ]
 Run = Annotated[str, Field(description="A run's directory, a single file (TensorBoard, W&B, CSV, …) or a job log.")]
 Trusted = Annotated[
     bool,
-    Field(description="Obey a loganalyst.yaml that came with the run. Only where the user says that it is theirs."),
+    Field(description="Obey a loganalyst.yaml that came with the run. Only if the user says that it is theirs."),
 ]
 WIDTH = 120  # columns of a text
-FEATURES = 60  # at most told at once
+MAX_FEATURES = 60  # in one answer
 
 
 @dataclass(frozen=True)
 class Tools:
-    """The tools; `store` is the folder where audits remember what they read (None: nowhere)."""
+    """The tools; `store` is the folder of the store for audits (None: no store)."""
 
     store: Path | None = None
 
@@ -43,22 +43,24 @@ class Tools:
         self,
         path: Run,
         *,
-        logs: Annotated[
-            list[str], Field(description="Job logs (or sacct output) of this run that lie elsewhere.")
+        logs: Annotated[list[str], Field(description="Job logs (or sacct output) of this run in other places.")] = [],  # noqa: B006
+        symptoms: Annotated[
+            list[str], Field(description="What was observed, in words; it is checked against the logs.")
         ] = [],  # noqa: B006
-        symptoms: Annotated[list[str], Field(description="What was seen, in words; held against the logs.")] = [],  # noqa: B006
         code: Annotated[
             list[str],
             Field(description="Training scripts and configs; a fix then cites the file and line of what it changes."),
         ] = [],  # noqa: B006
-        baseline: Annotated[str | None, Field(description="A run that worked: what was changed since.")] = None,
-        top: Annotated[int, Field(ge=1, le=5, description="Causes told at most.")] = 3,
+        baseline: Annotated[
+            str | None, Field(description="A run that worked; the answer shows what changed since.")
+        ] = None,
+        top: Annotated[int, Field(ge=1, le=5, description="Maximum number of causes.")] = 3,
         format: Form = "json",
         trust_run_settings: Trusted = False,
     ) -> Answer:
-        """Say what went wrong in one training run, why, how sure that is, what shows it, and what to change.
+        """Find what went wrong in one training run: causes with confidence, evidence and fix.
 
-        Look first at status: diagnosis_complete (root_causes are ranked, each with evidence, fix and how to verify),
+        Look at status first: diagnosis_complete (root_causes are ranked, each with evidence, fix and how to verify),
         cause_unknown (decide and missing say what to log next), healthy, insufficient_data.
         """
         from loganalyst import pipeline
@@ -81,21 +83,24 @@ class Tools:
         self,
         paths: Annotated[list[str], Field(min_length=1, description="Folders of runs, or runs.")],
         *,
-        top: Annotated[int, Field(ge=1, le=200, description="Runs told at most, the worst first.")] = brief.MAX_RUNS,
+        top: Annotated[
+            int, Field(ge=1, le=200, description="Maximum number of runs, the worst first.")
+        ] = brief.MAX_RUNS,
         format: Annotated[
-            Literal["json", "text"], Field(description="json: the published contract, shortened; text: one screen.")
+            Literal["json", "text"],
+            Field(description="json: an object by the published schema, shortened; text: one screen."),
         ] = "json",
         trust_run_settings: Trusted = False,
-        tell: Annotated[Any, Field(exclude=True)] = None,
+        progress: Annotated[Any, Field(exclude=True)] = None,
     ) -> Answer:
-        """Judge every run below some folders: which are ill and why, which failed alike, what sets failed runs apart.
+        """Diagnose every run in some folders: which failed and why, which failed alike, what failed runs share.
 
-        A first audit of thousands of runs takes minutes. Call diagnose for the whole answer on one of them.
+        A first audit of thousands of runs takes minutes. Call diagnose for the full answer on one run.
         """
         from loganalyst.auditing.batch import audit
         from loganalyst.report.audit import screen as report
 
-        watch = _watch(tell) if tell else None
+        watch = _watch(progress) if progress else None
         found = audit(map(_path, paths), self.store, watch=watch, trust_run_settings=trust_run_settings)
         if format == "text":
             text = report.render(found.runs, found.groups, found.contrasts, copies=found.copies, width=WIDTH, top=top)
@@ -109,11 +114,11 @@ class Tools:
         metric: Annotated[str | None, Field(description="Only this metric: its curve, statistics and changes.")] = None,
         features: Annotated[
             str | None,
-            Field(description="Only values that rules ask for, whose name holds this text, such as 'grad' or 'loss'."),
+            Field(description="Only features whose name contains this text, such as 'grad' or 'loss'."),
         ] = None,
         trust_run_settings: Trusted = False,
     ) -> Answer:
-        """Show what was read of a run: sources, metrics with their roles, settings, gaps, and what cannot be judged."""
+        """Show what was read from a run: sources, metrics with roles, settings, gaps, and what cannot be judged."""
         from loganalyst import pipeline
         from loganalyst.features import declared
         from loganalyst.report import featurerows as report
@@ -122,7 +127,7 @@ class Tools:
         found = pipeline.diagnose(_path(path), trust_run_settings=trust_run_settings)
         if features is not None:
             named = {name: feature for name, feature in declared().items() if features in name}
-            kept = dict(list(named.items())[:FEATURES])
+            kept = dict(list(named.items())[:MAX_FEATURES])
             left_out = len(named) - len(kept)
             return marked({**report.data(found, kept), "left_out": {"features": left_out} if left_out else {}})
         if metric is not None:
@@ -130,9 +135,10 @@ class Tools:
         return marked(show.render(found, width=WIDTH))
 
     def explain(
-        self, rule: Annotated[str | None, Field(description="The id of a cause; without it all are listed.")] = None
+        self,
+        rule: Annotated[str | None, Field(description="The id of a rule. Without it, all rules are listed.")] = None,
     ) -> Answer:
-        """Explain a cause: why it happens, the evidence asked for with its weights, fix, how to verify, references."""
+        """Explain a cause: why it happens, its evidence with weights, the fix, how to verify it, references."""
         from loganalyst import pipeline
         from loganalyst.report.rulepage import render
 
@@ -148,7 +154,7 @@ class Tools:
         *,
         trust_run_settings: Trusted = False,
     ) -> Answer:
-        """Say whether a fix helped: fixed, partly, not, new_problem or cannot_tell, with what was promised and seen."""
+        """Check whether a fix helped: fixed, partly, not, new_problem or cannot_tell, and which promises were kept."""
         from loganalyst.auditing.verify import verify
         from loganalyst.report.verification import screen
 
@@ -157,21 +163,24 @@ class Tools:
     def inspect(
         self,
         paths: Annotated[
-            list[str], Field(min_length=1, description="Checkpoints; each is held against the one before.")
+            list[str], Field(min_length=1, description="Checkpoints; each is compared with the previous one.")
         ],
         *,
-        top: Annotated[int, Field(ge=0, le=100, description="Tensors told at most, the worst first.")] = 10,
+        top: Annotated[int, Field(ge=0, le=100, description="Maximum number of tensors, the worst first.")] = 10,
     ) -> Answer:
-        """Look into checkpoints without running their code: NaN, dead rows, norms, moments, what changed between."""
+        """Inspect checkpoints without running their code: NaN, dead rows, norms, moments, changes between them."""
         from loganalyst.checkpoint import inspect
         from loganalyst.report.inspection import screen
 
         return marked(screen.render(inspect(*map(_path, paths)), top=top, width=WIDTH))
 
     def script(
-        self, name: Annotated[str | None, Field(description="The script; without it all are listed.")] = None
+        self,
+        name: Annotated[
+            str | None, Field(description="The name of a script. Without it, all scripts are listed.")
+        ] = None,
     ) -> Answer:
-        """Give the text of a small script that measures in the user's own training what was not logged."""
+        """Return the text of a small script that measures in the user's own training what was not logged."""
         from loganalyst.errors import LogAnalystError, nearest
         from loganalyst.scripts import summary, templates
 
@@ -183,7 +192,7 @@ class Tools:
         return found[name]
 
     def all(self) -> list[Callable[..., Answer]]:
-        """Every tool, the first to call first."""
+        """All tools, the most important first."""
         return [self.diagnose, self.audit, self.show, self.explain, self.verify, self.inspect, self.script]
 
 
@@ -191,13 +200,13 @@ def _path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-def _watch(tell: Callable[[int, int | None, str], None]) -> "Callable[[Outcome, int | None], None]":
-    """Count the outcomes of an audit, and tell how many there were."""
+def _watch(progress: Callable[[int, int | None, str], None]) -> "Callable[[Outcome, int | None], None]":
+    """A function that counts the outcomes of an audit and reports the progress."""
     done = 0
 
     def count(outcome: "Outcome", total: int | None) -> None:
         nonlocal done
         done += 1
-        tell(done, total, f"{outcome.what} {outcome.path}")
+        progress(done, total, f"{outcome.what} {outcome.path}")
 
     return count

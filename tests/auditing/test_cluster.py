@@ -154,4 +154,4 @@ def test_a_scheduler_has_its_own_workers(tmp_path: Path, capsys: pytest.CaptureF
         with pytest.raises(SystemExit) as ended:
             cli.main(["audit", str(tmp_path), "--scheduler", "tcp://127.0.0.1:9", *more])
         assert ended.value.code == 2
-    assert "leave --slurm and --jobs out" in capsys.readouterr().err
+    assert "leave out --slurm and --jobs" in capsys.readouterr().err

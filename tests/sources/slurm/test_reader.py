@@ -14,7 +14,7 @@ from loganalyst.model import SCHEMAS, Tables, table
 from loganalyst.pipeline import diagnose_paths
 from loganalyst.sources.discovery import accountedjobs
 from loganalyst.sources.ingest import ingest, reader
-from loganalyst.sources.slurm import fields, units
+from loganalyst.sources.slurm import fields
 from loganalyst.sources.slurm import reader as slurm
 
 HERE = Path(__file__).parents[3] / "../shared/corpus/text/slurm-here"
@@ -119,24 +119,6 @@ def test_raw_fields_stand_in(tmp_path):
         None,
         None,
     )
-
-
-@pytest.mark.parametrize(
-    ("names", "nodes"),
-    [
-        ("n1", 1),
-        ("n[1-3,7],gpu01", 5),
-        ("r[1-2]n[01-10]", 20),
-        ("n[1", None),
-        ("", None),
-        ("n[9-1]", 1),
-        ("n[1-2-3]", None),
-        ("n[]", None),
-    ],
-)
-def test_counted_nodes(names, nodes):
-    """Lists in brackets count without being written out."""
-    assert units.count(names) == nodes
 
 
 def test_arrays_suffixes_and_line_breaks(tmp_path):

@@ -1,0 +1,37 @@
+"""Headers of delimited text."""
+
+from pathlib import Path
+
+import polars as pl
+
+from loganalyst.sources.tables import csvheader
+
+
+def test_unique_names():
+    """Duplicates are numbered; an unnamed first column is the index; TensorBoard's value takes its tag."""
+    assert csvheader.unique_names(["", "loss", "loss", " "], Path("x.csv")) == ["index", "loss", "loss.1", "column_4"]
+    assert csvheader.unique_names(["Wall time", "Step", "Value"], Path("run-a-tag-train_loss.csv")) == [
+        "Wall time",
+        "Step",
+        "train_loss",
+    ]
+
+
+def test_invented_names():
+    """By the first rows: one value, a counter with a value, anything else."""
+    path = Path("losses.txt")
+
+    assert csvheader.invented_names(pl.Series([["0.5"], ["0.4"]]), path) == ["losses"]
+    assert csvheader.invented_names(pl.Series([["1", "0.5"], ["2", "0.4"], ["3", "0.3"]]), path) == ["step", "losses"]
+    assert csvheader.invented_names(pl.Series([["2", "0.5"], ["1", "0.4"], ["3", "0.3"]]), path) == [
+        "column_1",
+        "column_2",
+    ]
+
+
+def test_repeated_headers():
+    """A row without numbers, of which at least half are known names."""
+    rows = [["1", "0.5"], ["step", "loss"], ["step", "7"], ["step", "other"], ["x", "y"]]
+    frame = pl.DataFrame({"line": range(5), "cells": rows})
+
+    assert csvheader.repeated_headers(frame, ["step", "loss"]) == [1, 3]

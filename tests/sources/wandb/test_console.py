@@ -1,0 +1,18 @@
+"""Console output from the records of a run file."""
+
+from wandb.proto.wandb_internal_pb2 import OutputRawRecord
+
+from loganalyst.sources.wandb.console import Console
+
+
+def test_pieces_are_joined():
+    """In their order; without output there is no file."""
+    console = Console()
+    assert console.text is None
+    for piece in ("step 1\nst", "ep 2\n"):
+        data = OutputRawRecord(line=piece).SerializeToString()
+        console.add(b"xx" + data, 2, 2 + len(data))
+
+    assert console.text is not None
+    assert console.text.name == "output.log"
+    assert console.text.read_text() == "step 1\nstep 2\n"
