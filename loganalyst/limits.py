@@ -11,6 +11,7 @@ SECONDS: float = 300  # to be read, and to be judged, where the user does not sa
 SHARE_OF_MEMORY = 0.8  # of a machine's memory, for all runs that it is at
 HOLES = 1 << 30  # bytes of holes of a sparse file that are read as they are
 SHARE_OF_HOLES = 4  # times its data that holes must take to be left out
+WORKER = "LOGANALYST_WORKER"  # the environment variable that marks processes which share the work of another
 EXTENTS = 100_000  # stretches of data that are looked for
 _BLOCK = 512  # bytes; what `st_blocks` counts
 
@@ -35,7 +36,8 @@ def processors() -> int:
 
 def spare() -> int:
     """How many processors are left to help this process: none where it is one of several that share the work."""
-    return processors() - 1 if multiprocessing.parent_process() is None else 0
+    shares = WORKER in os.environ or multiprocessing.parent_process() is not None
+    return 0 if shares else processors() - 1
 
 
 def between_holes(path: Path, holes: int = HOLES) -> list[tuple[int, int]] | None:

@@ -17,10 +17,11 @@ TEMPLATES = [f for f in (PACKAGE / "scripts").glob("*.py") if f.name != "__init_
 STEPS = {
     "model": {"report"},  # Diagnosis.to_*(), inside the methods
     "errors": set(),
-    "progress": set(),
+    "progressbar": set(),
     "limits": set(),
     "writing": {"errors"},  # files, whole or not at all
     "guard": {"errors", "model", "sources", "writing"},  # where none may be written
+    "processes": {"limits"},
     "threads": {"limits"},
     "opening": set(),
     "rulefiles": {"errors"},
@@ -37,6 +38,7 @@ STEPS = {
         "model",
         "opening",
         "pipeline",
+        "processes",
         "settings",
         "sources",
         "writing",
@@ -44,10 +46,21 @@ STEPS = {
     "anonymous": {"__version__", "curves", "errors", "features", "model", "rulefiles", "sources"},
     "query": {"errors", "store"},
     # many runs, or one against another
-    "auditing": {"baseline", "errors", "guard", "limits", "model", "pipeline", "rulefiles", "store", "writing"},
+    "auditing": {
+        "baseline",
+        "errors",
+        "guard",
+        "limits",
+        "model",
+        "pipeline",
+        "processes",
+        "rulefiles",
+        "store",
+        "writing",
+    },
     # many runs together, from their store
     "comparing": {"auditing", "baseline", "curves", "errors", "features", "limits", "model", "rulefiles", "store"},
-    "sources": {"errors", "limits", "model", "opening", "patterntraits", "rulefiles", "thresholds"},
+    "sources": {"errors", "limits", "model", "opening", "patterntraits", "processes", "rulefiles", "thresholds"},
     "signals": {"errors", "model", "rulefiles", "threads"},
     "curves": {"errors", "model", "rulefiles", "threads"},
     "blame": {"errors", "model", "patterntraits", "rulefiles", "thresholds"},
@@ -72,7 +85,7 @@ STEPS = {
         "model",
         "opening",
         "pipeline",
-        "progress",
+        "progressbar",
     },  # lets checkpoints decide what logs suggest
     "report": {"__version__", "errors", "guard", "model", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it

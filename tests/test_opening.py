@@ -30,7 +30,6 @@ OPENERS = {
 }  # fmt: skip
 # What opens files of ours, or a path that `opening.checked` let through before: file, function, why
 ELSEWHERE = {
-    ("sources/files/isolated.py", "serve"): "the pipe to the other process",
     ("sources/files/compressed.py", "_written"): "writes what it unpacks",
     ("sources/text/lines/wrapped.py", "unwrapped"): "writes what it unwraps",
     ("sources/files/sqliteguard.py", "opened_database"): "writes a copy; sqlite opens what was checked",
@@ -64,7 +63,7 @@ def openings(file: Path) -> set[str]:
 def test_nothing_else_opens_files_of_a_run() -> None:
     """No reader and nothing that looks at checkpoints, code or configs opens a path by itself."""
     files = [f for part in ("sources", "checkpoint", "baseline", "features") for f in (PACKAGE / part).rglob("*.py")]
-    files += [PACKAGE / "contextfile.py", PACKAGE / "replaying" / "loading.py"]
+    files += [PACKAGE / "contextfile.py", PACKAGE / "replaying" / "stateloading.py"]
     found = {(f.relative_to(PACKAGE).as_posix(), name) for f in files for name in openings(f)}
 
     assert found <= ELSEWHERE.keys(), found - ELSEWHERE.keys()

@@ -15,8 +15,7 @@ import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.limits import Limits
-from loganalyst.store import lock, tablefiles, workers
+from loganalyst.store import lock, tablefiles
 
 INGEST = """
 import sys, loganalyst.store
@@ -79,58 +78,24 @@ def test_kill_at_any_time(tmp_path: Path) -> None:
     assert not any((killed / "tmp").glob("*"))
 
 
-def _double(item: int) -> int:
-    if item == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if item == 4:
-        sys.exit(7)
-    assert os.environ["POLARS_MAX_THREADS"] == "1"
-    return 2 * item
-
-
-def _died(item: int, why: str) -> int | str:
-    return f"{item}: {why}"
-
-
-def test_a_worker_that_dies_costs_its_item() -> None:
-    """The others go on, and who died is told, with the signal."""
-    items = [1, 2, 3, 4, 5, workers.Ready(99), 6]
-    found = list(workers.each(_double, items, 2, _died))
-
-    told = {"3: the process that read it died (signal 9)", "4: the process that read it died (exit code 7)"}
-    assert {*found} == {2, 4, 10, 12, 99, *told}
-
-
-def _greedy(item: str) -> str:
-    if item == "slow":
-        time.sleep(600)
-    if item == "big":
-        held = bytearray(512 << 20)
-        held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
-        time.sleep(600)
-    return item
-
-
-def test_what_goes_over_its_limits_is_given_up() -> None:
-    """One item that hangs and one that wants all memory cost themselves only, and are told."""
-    limits = Limits(seconds=20, memory=400 << 20)
-    found = list(workers.each(_greedy, ["a", "slow", "b", "big", "c"], 2, lambda item, why: f"{item} {why}", limits))
-
-    told = {"slow took longer than 20 s, and was given up", "big took more than 400 MiB of memory, and was given up"}
-    assert {*found} == {"a", "b", "c", *told}
-    assert len(found) == 5
-
-
-def test_processes_that_cannot_start_are_one_error(tmp_path: Path) -> None:
-    """A program that processes cannot import is told once; its runs do not count as unreadable."""
+def test_a_program_without_a_file_reads_with_several_processes(tmp_path: Path) -> None:
+    """Other processes do not import it."""
     runs = make_runs(tmp_path, 3)
-    code = f"from loganalyst import Store\nStore({str(tmp_path / 'store')!r}).ingest([{str(runs)!r}], processes=2)\n"
-    done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
+    code = "import sys, loganalyst\nprint(loganalyst.Store(sys.argv[1]).ingest([sys.argv[2]], processes=2))\n"
+    arguments = [sys.executable, "-", str(tmp_path / "store"), str(runs)]
+    done = subprocess.run(arguments, input=code, capture_output=True, text=True, check=True)
 
-    assert done.returncode == 1
-    assert "StoreError" in done.stderr.splitlines()[-1]
-    assert "cannot be started" in done.stderr.splitlines()[-1]
-    assert set(Store(tmp_path / "store").ingest([runs]).values()) == {"read"}
+    assert done.stdout.count("'read'") == 3
+
+
+def test_processes_that_cannot_start_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs do not count as unreadable."""
+    runs, store = make_runs(tmp_path, 3), Store(tmp_path / "store")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(StoreError, match="cannot be started"):
+        store.ingest([runs], processes=2)
+
+    assert set(store.ingest([runs]).values()) == {"read"}
 
 
 def test_leaving_early_keeps_what_was_read(tmp_path: Path) -> None:

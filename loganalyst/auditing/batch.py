@@ -19,9 +19,9 @@ from loganalyst.auditing.runlist import listing
 from loganalyst.errors import StoreError
 from loganalyst.limits import SECONDS, Limits, processors, share
 from loganalyst.model.shortrepr import Short
+from loganalyst.processes import Workers
 from loganalyst.store import Below, Outcome, Store, dumped_jobs
 from loganalyst.store.ledger import DamagedError
-from loganalyst.store.workers import Workers
 
 
 @dataclass(frozen=True, repr=False)

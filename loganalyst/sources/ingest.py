@@ -12,18 +12,23 @@ from types import ModuleType
 import polars as pl
 from polars.exceptions import PanicException
 
-from loganalyst import opening
+from loganalyst import opening, processes
+from loganalyst.limits import spare
 from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.discovery.runs import discover, no_file
-from loganalyst.sources.files import address, compressed, manyfiles, sparse
+from loganalyst.sources.files import address, compressed, sparse
 from loganalyst.sources.files.rowspool import WHOLE, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.text.patterns import userpatterns
 
+Named = tuple[Path, str]  # a file and its path within the run
+MIN_FILES_PER_PROCESS = 32  # to start a process takes as long as to read some ten small files
+MAX_FILE_BYTES = 16 << 20  # of a file: what is read of larger ones would cost too much to send between processes
+MAX_EXPANSION = 100  # times its size that a compressed file is assumed to hold
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
 
@@ -48,19 +53,41 @@ def ingest(
     named = [log for log in dict.fromkeys(logs) if os.path.realpath(log) not in known]
     files = [(file, relative(file, root)) for file in (*found.files, *named)]
 
-    def here(file: Path, source: str) -> Part:
-        return part(file, source, spool)
-
-    def take(read: Part) -> None:
-        for rows in chain.from_iterable(read.big.values()):
-            spool.adopt(rows)
-
     with userpatterns.beside(rules(found.root)), opening.within(found.bounds(named)):
-        parts = manyfiles.parts(files, here, take, __name__, userpatterns.here().folders, opening.here())
+        parts = _parts(files, spool)
     return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
 
 
-def stripe(files: Sequence[manyfiles.Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
+def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:
+    """What each of the files holds, in their order; of many small files other processes read a share."""
+    rules, bounds = userpatterns.here().folders, opening.here()
+
+    def elsewhere(some: Sequence[Named]) -> Iterator[Part]:
+        for read in processes.stream(__name__, "stripe", some, rules, bounds):
+            for rows in chain.from_iterable(read.big.values()):
+                spool.adopt(rows)
+            yield read
+
+    return processes.in_stripes(files, processes_for(files), lambda named: part(*named, spool), elsewhere)
+
+
+def processes_for(
+    files: Sequence[Named], min_files: int = MIN_FILES_PER_PROCESS, max_size: int = MAX_SHARED_BYTES
+) -> int:
+    """How many processes, this one among them, read the files fastest."""
+    ways = min(1 + spare(), len(files) // min_files)
+    return 1 if ways < 2 or any(_unpacked_size(file) > max_size for file, _ in files) else ways
+
+
+def _unpacked_size(file: Path) -> int:
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 0
+    return size * MAX_EXPANSION if compressed.SUFFIX.search(file.name) else size
+
+
+def stripe(files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
     """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
     the `bounds`.
     """

@@ -20,6 +20,7 @@ from loganalyst import guard
 from loganalyst.errors import LogAnalystError, StoreError, nearest
 from loganalyst.limits import Limits
 from loganalyst.model import Run
+from loganalyst.processes import NotStartedError, Ready, Workers, each
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.accountingdumps import jobs as dumped_jobs
 from loganalyst.sources.discovery.runs import discover
@@ -33,7 +34,6 @@ from loganalyst.store.ledger import DamagedError
 from loganalyst.store.runreading import Done, Task
 from loganalyst.store.state import State, opened
 from loganalyst.store.tablefiles import ALL_TABLES, JUDGED, READ, Folder, schema
-from loganalyst.store.workers import NotStartedError, Ready, Workers, each
 
 __all__ = ["Below", "Outcome", "Store", "dumped_jobs"]
 

@@ -1,13 +1,20 @@
 """Every file of a run into one set of tables; one bad file never stops the rest."""
 
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+from loganalyst import processes
 from loganalyst.errors import SourceError
+from loganalyst.model import Run
+from loganalyst.sources import ingest as module
 from loganalyst.sources.assemble import run_id
-from loganalyst.sources.ingest import ingest
+from loganalyst.sources.ingest import ingest, processes_for
 
 GOOD = "step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(30))
 
@@ -114,3 +121,84 @@ def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pyte
 
     assert run.points.height == 30
     assert run.gaps["why"].to_list() == ["the reader failed (PanicException: index out of bounds)"]
+
+
+RANKS = 100
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    """A folder with a log of each rank, of which one failed and one is empty, and a table of metrics."""
+    for rank in range(RANKS):
+        steps = "".join(f"[rank{rank}] step {i} loss {2 + 1 / (i + rank + 1):.4f}\n" for i in range(20))
+        fault = "[rank7]: ValueError: bad batch\n" if rank == 7 else ""
+        (tmp_path / f"rank_{rank:02}.log").write_text(steps + fault)
+    (tmp_path / "rank_09.log").write_bytes(b"")
+    (tmp_path / "metrics.csv").write_text("step,val_loss\n1,2.0\n2,1.5\n")
+    return tmp_path
+
+
+def read_with(monkeypatch: pytest.MonkeyPatch, spare: int, path: Path) -> Run:
+    """The run, read with the help of so many other processes."""
+    monkeypatch.setattr(module, "spare", lambda: spare)
+    return ingest(path)
+
+
+def assert_same(a: Run, b: Run) -> None:
+    """Every table, row by row."""
+    for name in (f.name for f in fields(Run)):
+        ours, theirs = getattr(a, name), getattr(b, name)
+        if isinstance(ours, pl.DataFrame):
+            assert_frame_equal(ours, theirs)
+        else:
+            assert ours == theirs, name
+
+
+def test_several_processes_read_the_same_run(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes, and three."""
+    asked: list[int] = []
+
+    def stream(name: str, function: str, files: Any, *more: Any) -> Iterator[Any]:
+        asked.append(len(files))
+        return real(name, function, files, *more)
+
+    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    monkeypatch.setattr(processes, "stream", stream)
+    for spare in (1, 2):
+        assert_same(read_with(monkeypatch, spare, ranks), expected)
+
+    assert sorted(asked) == [33, 34, 50]
+    assert expected.points.height == 20 * (RANKS - 1) + 2
+
+
+def test_files_of_a_process_that_died_are_read_here(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost, and nothing is there twice."""
+
+    def stream(*asked: Any) -> Iterator[Any]:
+        for done, item in enumerate(real(*asked)):
+            if done == 5:
+                raise processes.DiedError("signal 9")
+            yield item
+
+    real, expected = processes.stream, read_with(monkeypatch, 0, ranks)
+    monkeypatch.setattr(processes, "stream", stream)
+
+    assert_same(read_with(monkeypatch, 1, ranks), expected)
+
+
+@pytest.mark.parametrize(("files", "spare", "ways"), [(63, 3, 1), (64, 3, 2), (200, 3, 4), (200, 0, 1)])
+def test_a_process_is_started_for_many_files_only(
+    monkeypatch: pytest.MonkeyPatch, files: int, spare: int, ways: int
+) -> None:
+    monkeypatch.setattr(module, "spare", lambda: spare)
+    assert processes_for([(Path(f"no/such/{i}.log"), "") for i in range(files)]) == ways
+
+
+@pytest.mark.parametrize(("name", "size", "ways"), [("a.log", 16, 2), ("a.log", 17, 1), ("a.log.gz", 1, 1)])
+def test_large_files_are_read_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: int, ways: int
+) -> None:
+    """What is read of them would have to be sent; a compressed file may hold much more than its size."""
+    monkeypatch.setattr(module, "spare", lambda: 1)
+    (tmp_path / name).write_bytes(b"x" * size)
+    assert processes_for([(tmp_path / name, name)] * 2, min_files=1, max_size=16) == ways

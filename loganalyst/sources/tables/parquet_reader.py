@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
+from loganalyst import processes
 from loganalyst.model import SCHEMAS, Tables
 from loganalyst.opening import checked, opened
-from loganalyst.sources.files import isolated
 from loganalyst.sources.files.lineblocks import gap
 from loganalyst.sources.tables.stepcolumns import AXES, NAMES, PARTS, Axes, known, plain
 
@@ -63,7 +63,7 @@ def read(path: Path) -> Iterator[Tables]:
     place, fatal, broken = Place(), set[str](), dict[str, str]()
     for left in range(MOST_DEATHS, 0, -1):
         try:
-            for told in isolated.each(__name__, "tables", path, WINDOW, place, fatal):
+            for told in processes.stream(__name__, "tables", path, WINDOW, place, fatal):
                 if isinstance(told, Tables):
                     yield told
                 elif isinstance(told, Place):
@@ -71,7 +71,7 @@ def read(path: Path) -> Iterator[Tables]:
                 else:
                     broken.setdefault(*told)
             break
-        except isolated.DiedError as died:
+        except processes.DiedError as died:
             if not place.columns or left == 1:
                 why = f"Parquet: damaged so that its decoder ended ({died}); what it had read before is kept"
                 yield Tables(gaps=gap(path, why, 0, path.stat().st_size))

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from loganalyst import processes
 from loganalyst.limits import spare
 from loganalyst.opening import opened_raw
-from loganalyst.sources.files import isolated
 from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.sources.text.lines.linekinds import hashed
 from loganalyst.sources.text.lines.loglines import Chunk, Place
@@ -84,19 +84,14 @@ def _with_help(log: Log) -> Iterator[Batch]:
         for batch in _from_apart(rest):
             yield batch
             done += 1
-    except (isolated.DiedError, OSError):  # whatever it was, it is scanned here
+    except (processes.DiedError, OSError):  # whatever it was, it is scanned here
         yield from islice(_scanned(rest), done, None)
 
 
 def _start() -> None:
     """Have a process with all modules wait for work."""
-    with suppress(isolated.DiedError, OSError):  # then it cannot help either when it is asked
-        list(isolated.each(__name__, "modules"))
-
-
-def modules() -> tuple[()]:
-    """Nothing: that this could be asked for is all."""
-    return ()
+    with suppress(processes.DiedError, OSError):  # then it cannot help either when it is asked
+        list(processes.stream(processes.__name__, "load", __name__))
 
 
 def _scanned(log: Log) -> Iterator[Batch]:
@@ -121,7 +116,7 @@ def _unbroken(log: Log) -> Iterator[tuple[Chunk, Place | None]]:
 def _from_apart(log: Log) -> Iterator[Batch]:
     """What another process scanned. Raises DiedError, OSError."""
     with opened_raw(log.path) as file:
-        for told, *found, place in isolated.each(__name__, "packed", log):
+        for told, *found, place in processes.stream(__name__, "packed", log):
             yield Scanned(_unpacked(file.fileno(), *told), *found), place
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loganalyst import processes
 from loganalyst.limits import spare
 from loganalyst.model import Tables
-from loganalyst.sources.files import isolated
 from loganalyst.sources.text import batches, reader
 from loganalyst.sources.text.lines import loglines as textlines
 
@@ -59,7 +59,7 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(batches, "LARGE", 0)
     monkeypatch.setattr(batches, "spare", lambda: 1)
     monkeypatch.setattr(batches, "_start", lambda: None)
-    monkeypatch.setattr(isolated, "each", each)
+    monkeypatch.setattr(processes, "stream", each)
     return asked
 
 
@@ -103,10 +103,10 @@ def test_a_process_of_its_own_reads_what_one_reads(tmp_path: Path, monkeypatch: 
     steps = (KINDS[0].replace(b"17/100", b"%d/999" % step) for step in range(400_000))
     path.write_bytes(b"".join(steps) + KINDS[2] + KINDS[3])
     expected = reading(path)
-    asked, each = [], isolated.each
+    asked, each = [], processes.stream
     monkeypatch.setattr(batches, "LARGE", 0)
     monkeypatch.setattr(batches, "spare", lambda: 1)
-    monkeypatch.setattr(isolated, "each", lambda *named: (asked.append(named[1]), each(*named))[1])
+    monkeypatch.setattr(processes, "stream", lambda *named: (asked.append(named[1]), each(*named))[1])
     batches._start()
     monkeypatch.setattr(batches, "_start", lambda: None)  # it is there, however busy the machine is
     found = reading(path)
@@ -115,7 +115,7 @@ def test_a_process_of_its_own_reads_what_one_reads(tmp_path: Path, monkeypatch: 
     same(found, expected)
 
 
-@pytest.mark.parametrize("error", [isolated.DiedError("signal 9"), OSError("no more processes"), EOFError()])
+@pytest.mark.parametrize("error", [processes.DiedError("signal 9"), OSError("no more processes"), EOFError()])
 @pytest.mark.parametrize("given", [0, 1, 3])
 def test_where_the_other_process_ends_the_rest_is_scanned_here(
     tmp_path: Path, helped: list[str], monkeypatch: pytest.MonkeyPatch, given: int, error: Exception
@@ -131,7 +131,7 @@ def test_where_the_other_process_ends_the_rest_is_scanned_here(
     monkeypatch.setattr(batches, "LARGE", 1 << 40)
     expected = reading(path)
     monkeypatch.setattr(batches, "LARGE", 0)
-    monkeypatch.setattr(isolated, "each", dying)
+    monkeypatch.setattr(processes, "stream", dying)
 
     if isinstance(error, EOFError):  # no end of a process: a defect of ours, which shall show
         with pytest.raises(EOFError):
