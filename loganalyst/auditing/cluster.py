@@ -41,8 +41,8 @@ class Cluster:
         died: Callable[[Item, str], Result],
         limits: Limits,
     ) -> Iterator[Result]:
-        """As `processes.each`. The item of a worker that died is done again by another one; `died` gives the result of an
-        item that several workers died at. Raises LogAnalystError where the scheduler goes away.
+        """As `processes.each`. The item of a worker that died is done again by another one; `died` gives the result of
+        an item that several workers died at. Raises LogAnalystError where the scheduler goes away.
         """
         busy: dict[Any, Item] = {}
         left = iter(items)

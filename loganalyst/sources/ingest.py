@@ -72,7 +72,7 @@ def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:
 
 
 def processes_for(
-    files: Sequence[Named], min_files: int = MIN_FILES_PER_PROCESS, max_size: int = MAX_SHARED_BYTES
+    files: Sequence[Named], min_files: int = MIN_FILES_PER_PROCESS, max_size: int = MAX_FILE_BYTES
 ) -> int:
     """How many processes, this one among them, read the files fastest."""
     ways = min(1 + spare(), len(files) // min_files)
