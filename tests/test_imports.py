@@ -90,7 +90,15 @@ STEPS = {
     "report": {"__version__", "errors", "guard", "model", "writing"},
     "scripts": set(),  # templates, self-contained: text to us, code to those who asked for it
 }
-PASS_ON = {"__init__", "cli", "evaluate", "mcp", "pipeline"}  # may use every step; a new file is put here or into STEPS
+# These may use every step; a new file is put here or into STEPS
+PASS_ON = {
+    "__init__",
+    "cli",
+    "evaluate",
+    "mcp",
+    "pipeline",
+    "rulecatalogue",
+}
 LATE = {"torch", "dask", "distributed", "dask_jobqueue", "matplotlib", "scipy", "hyperscan", "mcp", "rich"}
 NEVER = {"wandb", "tbparse", "tensorboard", "pandas", "ruptures"}
 

@@ -33,7 +33,7 @@ class Nearest:
 
     def of(self, run: str, *, alone: bool = False) -> Corrections:
         """Those that hold for the run with this real path; `alone`: it is a file."""
-        chosen = self._finder.of(run, alone=alone)
+        chosen = self._finder.chosen(run, is_file=alone)
         if chosen not in self._read:
             self._read[chosen] = _read(chosen)
         return self._read[chosen]
