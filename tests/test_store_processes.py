@@ -18,11 +18,13 @@ from loganalyst.errors import StoreError
 from loganalyst.store import lock, tablefiles
 
 INGEST = """
-import sys, loganalyst.store
-if __name__ == "__main__":
-    loganalyst.store.RUNS = 3
-    print("ready", flush=True)
-    loganalyst.store.Store(sys.argv[1]).ingest([sys.argv[2]], processes=int(sys.argv[3]))
+import sys
+from functools import partial
+from loganalyst.store import Store, batch
+store = Store(sys.argv[1])
+store._batch = partial(batch.Batch, max_runs=3)
+print("ready", flush=True)
+store.ingest([sys.argv[2]], processes=int(sys.argv[3]))
 """
 
 
@@ -170,10 +172,9 @@ def test_a_lock_file_shows_signs_of_life(tmp_path: Path, monkeypatch: pytest.Mon
         assert (tmp_path / "lock").stat().st_mtime > 1
 
 
-def test_a_busy_store_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a network file system too: one waits, then hears that another writes; tables are there all the time."""
-    monkeypatch.setattr("loganalyst.store.PATIENCE", 0.05)
-    runs, store = make_runs(tmp_path, 3), Store(tmp_path / "store")
+def test_a_busy_store_is_reported(tmp_path: Path) -> None:
+    """A second writer waits, then gets an error; tables can be read all the time."""
+    runs, store = make_runs(tmp_path, 3), Store(tmp_path / "store", patience=0.05)
     store.ingest([runs])
     with lock.writing(store.path, 0):
         with pytest.raises(StoreError, match="is being written by another process"):
