@@ -50,7 +50,7 @@ __all__ = [
 _HOME = {
     "Audit": "auditing.batch",
     "ChangePoint": "model",
-    "Comparison": "comparing.result",
+    "Comparison": "comparing.comparisonresult",
     "Diagnosis": "model",
     "Inspection": "model",
     "Replay": "model",
@@ -59,13 +59,13 @@ _HOME = {
     "Store": "store",
     "Verification": "model",
     "audit": "auditing.batch",
-    "compare": "comparing.whole",
+    "compare": "comparing.wholecomparison",
     "confirm": "auditing.confirm",
     "diagnose": "pipeline",
     "explain": "pipeline",
     "inspect": "checkpoint",
     "read_run": "pipeline",
-    "replay": "replaying.search",
+    "replay": "replaying.hypothesissearch",
     "verify": "auditing.verify",
 }
 

@@ -101,7 +101,7 @@ def assemble(path: Path, found: Found, parts: Sequence[Part], basis: Sequence[st
     )
     sources = tuple(Source(p.source, p.format, p.bytes, p.facts.points, p.facts.lines) for p in parts)
     _refuse_nothing(path, parts, tables)
-    own = accountedjobs.own(
+    own = accountedjobs.jobs_of_run(
         tables.jobs, tables.sessions, tables.config, [s.path for s in sources if s.format == "text"]
     )
     tables = replace(tables, checkpoints=_checkpoints(found, root), jobs=own.jobs)
@@ -153,7 +153,9 @@ def _step(file: Path) -> int | None:
     return None
 
 
-def _run(path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: accountedjobs.Own) -> Run:
+def _run(
+    path: Path, tables: Tables, parts: Sequence[Part], sources: tuple[Source, ...], own: accountedjobs.RunJobs
+) -> Run:
     facts = [p.facts for p in parts]
     starts, ends = tables.sessions["started"], tables.sessions["ended"]
     first = _times(*(f.first for f in facts), ends.min(), starts.min())
@@ -186,7 +188,7 @@ def _config(tables: Tables, key: str) -> str | None:
     return hit["value"][0] if hit.height else None
 
 
-def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: accountedjobs.Own) -> RunStatus:
+def _status(tables: Tables, parts: Sequence[Part], ended: datetime | None, own: accountedjobs.RunJobs) -> RunStatus:
     """What the last session says of a bad end, what says most of it first; then what the scheduler says, then the
     session; `running` where all say nothing and the last row is young against the usual pace.
 

@@ -18,7 +18,7 @@ from loganalyst.model import UNREAD, Run, Tables, table
 from loganalyst.opening import Bounds, OutsideError, opened
 from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.joining import Joiner
-from loganalyst.sources.discovery.runs import discover, no_file
+from loganalyst.sources.discovery.runs import discover, why_unreadable
 from loganalyst.sources.files import address, compressed, sparse
 from loganalyst.sources.files.rowspool import WHOLE, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
@@ -102,7 +102,7 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
     size, format_, rows = 0, None, Gathering(spool)
     file, run = address.split(named)
     try:
-        if why := no_file(file):
+        if why := why_unreadable(file):
             return _lost(source, why)
         if not (size := file.stat().st_size):
             return _lost(source, "empty file")

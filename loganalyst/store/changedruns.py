@@ -147,7 +147,7 @@ class _Look:
         self.moved: dict[str, Joined] = {}
 
     def at(self, id_: str, run: Listed, before: Remembered | None) -> Changed | Settled:
-        corrected = self._nearest.of(self._real.of(run.root, real=run.real), alone=run.alone)
+        corrected = self._nearest.of(self._real.of(run.root, real=run.real), is_file=run.is_file)
         if before is not None and before.why is None and self._damage.done_to(id_, run.root, before.written):
             before = None
         if before is not None and before.joined.near == self._near(run, before.joined.jobs):
@@ -163,7 +163,7 @@ class _Look:
         return Changed(found, note, known, corrected.rules, corrected.chosen)
 
     def _near(self, run: Listed, jobs: Iterable[str]) -> str:
-        return "" if run.alone else self._joiner.near(self._real.of(run.root, real=run.real), jobs)
+        return "" if run.is_file else self._joiner.near(self._real.of(run.root, real=run.real), jobs)
 
     def _holds(self, print_: str, before: Remembered) -> bool:
         return print_ == before.fingerprint and (before.until is None or before.until >= self._now)
@@ -189,5 +189,5 @@ def _version(corrected: Corrections) -> str:
 
 def _prints(run: Listed, joined: Joined) -> dict[str, Print]:
     """Of a run's files, as they are now."""
-    folder = os.path.dirname(run.root) if run.alone else run.root
+    folder = os.path.dirname(run.root) if run.is_file else run.root
     return runreading.prints(folder, (*run.files, *joined.files, *run.checkpoints))

@@ -31,9 +31,9 @@ class Nearest:
         self._finder = Finder(named, trusted=trusted)
         self._read: dict[Chosen, Corrections] = {Chosen(): Corrections()}
 
-    def of(self, run: str, *, alone: bool = False) -> Corrections:
-        """Those that hold for the run with this real path; `alone`: it is a file."""
-        chosen = self._finder.chosen(run, is_file=alone)
+    def of(self, run: str, *, is_file: bool = False) -> Corrections:
+        """Those that hold for the run with this real path; `is_file`: it is a file."""
+        chosen = self._finder.chosen(run, is_file=is_file)
         if chosen not in self._read:
             self._read[chosen] = _read(chosen)
         return self._read[chosen]
