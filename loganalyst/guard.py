@@ -134,12 +134,12 @@ def _every_file(run: Read) -> Iterator[str]:
 
 def _own(run: Read) -> Iterator[str]:
     """The files of a run; of a database with what is not in it yet."""
-    from loganalyst.sources.files.address import LOGS
+    from loganalyst.sources.files.address import CHANGE_LOGS
 
     for file in map(_file, run.files):
         yield file
         if file.endswith((".db", ".sqlite", ".sqlite3")):
-            yield from (file + end for end in LOGS)
+            yield from (file + end for end in CHANGE_LOGS)
 
 
 def _holds_others(run: Read, runs: Sequence[Read]) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-SECONDS: float = 300  # to be read, and to be judged, where the user does not say
-SHARE_OF_MEMORY = 0.8  # of a machine's memory, for all runs that it is at
-HOLES = 1 << 30  # bytes of holes of a sparse file that are read as they are
-SHARE_OF_HOLES = 4  # times its data that holes must take to be left out
+MAX_RUN_SECONDS: float = 300  # to be read, and to be judged, where the user does not say
+MAX_SHARE_OF_MEMORY = 0.8  # of a machine's memory, for all runs that it is at
+MIN_HOLE_BYTES = 1 << 30  # bytes of holes of a sparse file that are read as they are
+MIN_HOLES_PER_DATA = 4  # times its data that holes must take to be left out
 WORKER = "LOGANALYST_WORKER"  # the environment variable that marks processes which share the work of another
-EXTENTS = 100_000  # stretches of data that are looked for
-_BLOCK = 512  # bytes; what `st_blocks` counts
+MAX_EXTENTS = 100_000  # stretches of data that are looked for
+_STAT_BLOCK_BYTES = 512  # bytes; what `st_blocks` counts
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Limits:
 
 def share(memory: float | None, runs: int) -> float:
     """Bytes that each of several `runs` at once may hold of a machine's `memory` (None, 0: it does not tell)."""
-    return SHARE_OF_MEMORY * memory / runs if memory else inf
+    return MAX_SHARE_OF_MEMORY * memory / runs if memory else inf
 
 
 def processors() -> int:
@@ -40,17 +40,17 @@ def spare() -> int:
     return 0 if shares else processors() - 1
 
 
-def between_holes(path: Path, holes: int = HOLES) -> list[tuple[int, int]] | None:
+def between_holes(path: Path, holes: int = MIN_HOLE_BYTES) -> list[tuple[int, int]] | None:
     """Where a sparse file has data (begin, end); None where it has less than `holes` bytes of holes, or they are less
-    than SHARE_OF_HOLES times its data. Raises OSError.
+    than MIN_HOLES_PER_DATA times its data. Raises OSError.
     """
     stat = path.stat()
-    if not hasattr(os, "SEEK_DATA") or stat.st_size - stat.st_blocks * _BLOCK < holes:
+    if not hasattr(os, "SEEK_DATA") or stat.st_size - stat.st_blocks * _STAT_BLOCK_BYTES < holes:
         return None
     found: list[tuple[int, int]] = []
     with path.open("rb", buffering=0) as file:
         end = 0
-        while end < stat.st_size and len(found) < EXTENTS:
+        while end < stat.st_size and len(found) < MAX_EXTENTS:
             try:
                 begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
                 end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
@@ -61,4 +61,4 @@ def between_holes(path: Path, holes: int = HOLES) -> list[tuple[int, int]] | Non
             found.append((begin, end))
     data = sum(end - begin for begin, end in found)
     empty = stat.st_size - data  # a file system that compresses has few blocks and no holes
-    return found if empty >= holes and empty > SHARE_OF_HOLES * data else None
+    return found if empty >= holes and empty > MIN_HOLES_PER_DATA * data else None

@@ -204,14 +204,14 @@ def test_the_console_beside_a_wandb_file_may_be_no_link_out(tmp_path: Path, secr
 
 def test_changes_beside_a_database_may_be_no_link_out(tmp_path: Path) -> None:
     """SQLite's log of changes is copied only where it lies beside the database."""
-    from loganalyst.sources.files.address import LOGS
+    from loganalyst.sources.files.address import CHANGE_LOGS
 
     file, outside = tmp_path / "run" / "mlflow.db", tmp_path / "outside"
     file.parent.mkdir()
     outside.write_bytes(SECRET.encode() * 100)
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE runs (run_uuid TEXT)")
-    for end in LOGS:
+    for end in CHANGE_LOGS:
         assert opening.beside(file, file.name + end) is None
         file.with_name(file.name + end).symlink_to(outside)
         assert opening.beside(file, file.name + end) is None

@@ -91,15 +91,12 @@ def test_a_run_is_found_in_whatever_segment_it_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("more", "most"), [(1 << 40, 4), (150, 8), (-100, 24)])
-def test_full_segments_are_left_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int, most: int
-) -> None:
+def test_full_segments_are_left_as_they_are(tmp_path: Path, more: int, most: int) -> None:
     """Whatever counts as full (so much more than one batch has): every run is found with its newest rows."""
     store = Store(tmp_path / "store")
     store.ingest([make_run(tmp_path, "run0")])
     (first,) = (tmp_path / "store/tables/runs").glob("*.parquet")
-    monkeypatch.setattr("loganalyst.store.tablefiles.SEGMENTS", 3)
-    monkeypatch.setattr("loganalyst.store.tablefiles.FULL", first.stat().st_size + more)
+    store._folder = tablefiles.Folder(store.path, max_segments=3, full=first.stat().st_size + more)
     for length in range(1, 4):
         for i in range(8):
             store.ingest([make_run(tmp_path, f"run{i}", GOOD + f"{40 + length},0.1\n" * length)])

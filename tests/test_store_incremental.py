@@ -8,6 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +21,6 @@ from loganalyst.errors import SourceError
 from loganalyst.model import Run, Tables, table
 from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
-from loganalyst.sources.files import rowspool
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import csv_reader
 from loganalyst.store import runreading
@@ -259,8 +259,7 @@ def test_a_damaged_memory_is_made_anew(tmp_path: Path) -> None:
 
 def test_big_runs_go_over_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that do not fit into memory are the same, when first read, resumed and kept."""
-    monkeypatch.setattr(rowspool, "HELD", 100)
-    monkeypatch.setattr(rowspool, "GROUP", 64)
+    monkeypatch.setattr(runreading, "read", partial(runreading.read, held=100, group=64))
     run, store = tmp_path / "a", Store(tmp_path / "store")
     for name in FILES:
         change(run, "append", name, 100)

@@ -20,7 +20,7 @@ from loganalyst.sources.assemble import assemble, relative
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.discovery.runs import discover, why_unreadable
 from loganalyst.sources.files import address, compressed, sparse
-from loganalyst.sources.files.rowspool import WHOLE, Spool
+from loganalyst.sources.files.rowspool import MAX_ROWS_IN_MEMORY, Spool
 from loganalyst.sources.filetables import Earlier, Gathering, Part, Reading
 from loganalyst.sources.formats import HEAD, reader
 from loganalyst.sources.text.patterns import userpatterns
@@ -45,7 +45,7 @@ def ingest(
 
     Raises SourceError where nothing could be read.
     """
-    found, spool = discover(path), Spool(held=WHOLE)
+    found, spool = discover(path), Spool(held=MAX_ROWS_IN_MEMORY)
     if not separate:
         found = Joiner().join(found)
     root = found.root if found.root.is_dir() else found.root.parent

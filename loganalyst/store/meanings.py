@@ -1,4 +1,4 @@
-"""What the tables of a store and their columns mean, as `DESCRIBE` says it."""
+"""The meanings of the tables of a store and their columns, as `DESCRIBE` prints them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -33,7 +33,7 @@ TABLES: Mapping[str, str] = {
     "verifications": "what became of a cause in the run made after a fix",
 }
 
-# (unit, meaning) of columns that mean the same in every table; `_OWN` says where one does not
+# (unit, meaning) of columns that mean the same in every table; `_OWN` has the exceptions
 _SHARED: Mapping[str, tuple[str, str]] = {
     "run_id": ("", "the run: first 12 hexadecimal digits of blake2b of its real path"),
     "session": ("", "start of the program, from 0"),
@@ -211,17 +211,17 @@ class Column(NamedTuple):
 
 
 def columns(table: str) -> list[Column]:
-    """The columns of a table of the store, in order. Raises KeyError for a table that there is not.
+    """The columns of a table of the store, in order. Raises KeyError for an unknown table.
 
     >>> [column.unit for column in columns("gaps") if column.column == "bytes"]
     ['bytes']
     """
-    told = {**_SHARED, **_OWN.get(table, {})}
+    known = {**_SHARED, **_OWN.get(table, {})}
     if table == "features":
-        told |= {f.name: (f.unit, f.meaning) for f in declared().values()}
-    return [Column(name, _sql(dtype), *told[name]) for name, dtype in schema(table).items()]
+        known |= {f.name: (f.unit, f.meaning) for f in declared().values()}
+    return [Column(name, _sql(dtype), *known[name]) for name, dtype in schema(table).items()]
 
 
 def _sql(dtype: pl.DataType | type[pl.DataType]) -> str:
-    """`Datetime` without its zone, which is UTC in every table; else the name of polars."""
+    """`Datetime` without its zone, which is UTC in every table; else the name that polars uses."""
     return "Datetime" if dtype == pl.Datetime("us", "UTC") else str(dtype)

@@ -20,7 +20,7 @@ from loganalyst.errors import nearest
 from loganalyst.model import Tables
 from loganalyst.opening import opened
 from loganalyst.sources.files.lineblocks import gap
-from loganalyst.sources.files.sqliteguard import BATCH, SECONDS, DamageError, Guarded, opened_database
+from loganalyst.sources.files.sqliteguard import BATCH_ROWS, MAX_SECONDS, DamageError, Guarded, opened_database
 from loganalyst.sources.mlflow import runtables
 
 NAME = "mlflowdb"
@@ -57,7 +57,7 @@ class Runs(NamedTuple):
     why: str = ""
 
 
-def runs(path: Path, seconds: float = SECONDS) -> Runs:
+def runs(path: Path, seconds: float = MAX_SECONDS) -> Runs:
     """The runs in the file, oldest first, without those deleted in MLflow.
 
     None where it is no store. A file that is damaged, or takes longer than `seconds`, says why, and so does one that
@@ -88,7 +88,7 @@ def _told(error: Exception) -> str:
     return f"{'damaged' if isinstance(error, DamageError) else 'SQLite'}: {error}"[:300]
 
 
-def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
+def read(path: Path, run: str = "", batch: int = BATCH_ROWS) -> Iterator[Tables]:
     """Session, settings and points of the run whose id begins with `run`; of the only run where none is named. Rows are
     fetched in batches of so many.
 
@@ -107,7 +107,7 @@ def read(path: Path, run: str = "", batch: int = BATCH) -> Iterator[Tables]:
 
 
 @contextmanager
-def _store(path: Path, seconds: float = SECONDS) -> Iterator["_Store"]:
+def _store(path: Path, seconds: float = MAX_SECONDS) -> Iterator["_Store"]:
     """The opened store. Raises sqlite3.Error, DamageError, _NoStoreError, OSError."""
     with opened_database(path, seconds) as database:
         yield _Store(path, database)
