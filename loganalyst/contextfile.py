@@ -1,4 +1,4 @@
-"""`--context FILE`: JSON that names what belongs to a case (artefacts, symptoms, limits) and guides the search."""
+"""`--context FILE`: JSON that names the artefacts, symptoms and limits of a case."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ FORMATS = ("terminal", "markdown", "json", "html", "sarif")
 
 @dataclass(frozen=True)
 class Case:
-    """What a context file says. `runs` and `logs` are diagnosed (a log joins the run before it), `settings` (config and
-    code) are searched for what a fix changes, `missing` names what is not there; `seconds` the analysis may take.
+    """The content of a context file. `runs` and `logs` are diagnosed; a log joins the run before it. `config` and
+    `code` are searched for the settings that a fix changes. `missing` names paths that do not exist. `seconds` limits
+    the time of the analysis.
     """
 
     runs: tuple[Path, ...] = ()
@@ -33,8 +34,8 @@ class Case:
 
 
 def read(path: Path) -> Case:
-    """The checked file; paths in it are relative to its folder. Raises SourceError for a missing file, RuleError (file,
-    line, what was found, what is allowed) for one that is not valid.
+    """Read and check the file; its paths are relative to its folder. Raises SourceError if it is missing, and RuleError
+    (file, line, what was found, what is allowed) if it is not valid.
     """
     if not path.is_file():
         raise SourceError(path, "no such file", "--context takes a JSON file")
@@ -69,7 +70,7 @@ def _missing(file: RuleFile, named: dict[str, tuple[Path, ...]]) -> Iterator[str
 
 
 def _texts(file: RuleFile, at: tuple[str, ...]) -> tuple[str, ...]:
-    """A text or a list of texts; none where it is absent."""
+    """A text or a list of texts; empty if the key is absent."""
     value = _get(file, at)
     found = [] if value is None else value if isinstance(value, list) else [value]
     for i, text in enumerate(found):

@@ -1,4 +1,4 @@
-"""Every file of a run through the reader that knows it. One bad file never stops the rest."""
+"""Reads each file of a run with the reader that knows its format. One bad file never stops the others."""
 
 import errno
 import os
@@ -39,11 +39,11 @@ def ingest(
     separate: bool = False,
     rules: Callable[[Path], Sequence[Path]] = lambda _: (),
 ) -> Run:
-    """Read the run at `path`, with job `logs` that belong to it and, unless `separate`, those that are found to.
+    """Read the run at `path` with its job `logs` and, unless `separate`, with further logs that are found to belong to
+    it.
 
-    `rules` gives the folders with rules of the user's own that hold for a run, by its root.
-
-    Raises SourceError where nothing could be read.
+    `rules` gives, for the root of a run, the folders with rules of the user's own. Raises SourceError if nothing could
+    be read.
     """
     found, spool = discover(path), Spool(held=MAX_ROWS_IN_MEMORY)
     if not separate:
@@ -59,7 +59,7 @@ def ingest(
 
 
 def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:
-    """What each of the files holds, in their order; of many small files other processes read a share."""
+    """The content of each file, in their order. If there are many small files, other processes read a share."""
     rules, bounds = userpatterns.here().folders, opening.here()
 
     def elsewhere(some: Sequence[Named]) -> Iterator[Part]:
@@ -88,16 +88,16 @@ def _unpacked_size(file: Path) -> int:
 
 
 def stripe(files: Sequence[Named], rules: Sequence[Path], bounds: Bounds | None) -> Iterator[Part]:
-    """Some files of a run, read in another process; patterns of log lines in the folders `rules` hold there, and so do
-    the `bounds`.
+    """Some files of a run, read in another process, with the user's patterns in the folders `rules` and within
+    `bounds`.
     """
     with userpatterns.beside(rules), opening.within(bounds):
         yield from (part(file, source, Spool()) for file, source in files)
 
 
 def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None) -> Part:
-    """One file, or one run of a file (FILE#RUN); big tables go to the spool. Where the file only grew since `earlier`
-    and its reader can, just what was appended is read. Whatever is wrong with it is a gap.
+    """One file, or one run of a file (FILE#RUN); rows of big tables go to the spool. If the file only grew since
+    `earlier`, and its reader supports it, only the appended bytes are read. Any failure becomes a gap.
     """
     size, format_, rows = 0, None, Gathering(spool)
     file, run = address.split(named)
@@ -122,22 +122,22 @@ def part(named: Path, source: str, spool: Spool, earlier: Earlier | None = None)
         return rows.part(source, format_, size, mark if inner == file else None)
     except OSError as error:
         rows.take([_gap(source, _refused(error))])
-        again = not isinstance(error, OutsideError)  # a link that leads out stays one until it is another
+        again = not isinstance(error, OutsideError)  # a link that leads out stays one until the file changes
         return rows.part(source, format_ if rows.some else None, size, again=again)
-    except (Exception, PanicException) as error:  # a reader's defect on one file must not lose the others
+    except (Exception, PanicException) as error:  # a defect of a reader must not lose the other files
         rows.take([_gap(source, f"the reader failed ({type(error).__name__}: {error})")])
         return rows.part(source, format_ if rows.some else None, size)
 
 
 def _reading(module: ModuleType, file: Path, run: str | None) -> Reading:
-    """How the file is read behind a mark (None: from its beginning)."""
+    """The function that reads the file from a mark on (None: from its beginning)."""
     if run:
         return lambda _: module.read(file, run)
     return (lambda mark: module.resume(file, mark)) if hasattr(module, "resume") else lambda _: module.read(file)
 
 
 def _refused(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes nothing but temporary files
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):  # reading writes only temporary files
         return f"{tempfile.gettempdir()} is full ({error.strerror}), {UNREAD}; TMPDIR names another folder"
     return f"cannot be read ({error.strerror})"
 
@@ -148,7 +148,7 @@ def _head(file: Path) -> bytes:
 
 
 def _lost(source: str, why: str) -> Part:
-    """A file that gave nothing but this gap."""
+    """A file without rows, and with this gap."""
     return Part(source, None, 0, _gap(source, why))
 
 
@@ -157,7 +157,7 @@ def _gap(source: str, why: str) -> Tables:
 
 
 def accounting(path: Path) -> bool:
-    """Whether the file tells of a run's end but is no run: a scheduler's accounting, a rank's flight recorder."""
+    """Whether the file has facts about a run but is no run: a scheduler's accounting, a rank's flight recorder."""
     try:
         module = reader(path, _head(path))
     except OSError:
