@@ -1,113 +1,26 @@
-"""Several processes, some of which die: the store always opens, and a re-run completes it."""
+"""One process writes a store at a time: by a SQLite lock, or by a lock file on network file systems."""
 
 import json
 import os
-import random
-import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from loganalyst import Store
 from loganalyst.errors import StoreError
-from loganalyst.store import lock, tablefiles
-
-INGEST = """
-import sys
-from functools import partial
-from loganalyst.store import Store, batch
-store = Store(sys.argv[1])
-store._batch = partial(batch.Batch, max_runs=3)
-print("ready", flush=True)
-store.ingest([sys.argv[2]], processes=int(sys.argv[3]))
-"""
+from loganalyst.store import lock
 
 
-def make_runs(root: Path, count: int = 12) -> Path:
+def make_runs(root: Path, count: int) -> Path:
     for i in range(count):
         (root / f"runs/{i:02}").mkdir(parents=True)
         rows = "".join(f"{step},{1 / (step + 1 + i)}\n" for step in range(200))
         (root / f"runs/{i:02}/metrics.csv").write_text("step,loss\n" + rows)
-        (root / f"runs/{i:02}/config.yaml").write_text(f"seed: {i}\n")
     return root / "runs"
-
-
-def content(store: Store) -> dict[str, pl.DataFrame]:
-    """All that was read, in an order of its own."""
-    read = {name: getattr(store, name).collect() for name in (*tablefiles.BIG, *tablefiles.READ)}
-    return {name: rows.sort("run_id", maintain_order=True) for name, rows in read.items()}
-
-
-def test_two_processes_read_what_one_reads(tmp_path: Path) -> None:
-    """The store is the same, whoever read."""
-    runs = make_runs(tmp_path)
-    one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
-
-    assert one.ingest([runs]) == two.ingest([runs], processes=2)
-    assert all(rows.equals(content(two)[name]) for name, rows in content(one).items())
-    assert set(two.ingest([runs], processes=2).values()) == {"unchanged"}
-
-
-def test_kill_at_any_time(tmp_path: Path) -> None:
-    """Ten times killed while it reads and writes: the store opens each time, and is at last what it would have been."""
-    runs, script = make_runs(tmp_path), tmp_path / "ingest.py"
-    script.write_text(INGEST)
-    undisturbed, killed = Store(tmp_path / "undisturbed"), tmp_path / "killed"
-    undisturbed.ingest([runs])
-    chance = random.Random(0)
-    for i in range(10):
-        (runs / f"{i:02}/metrics.csv").open("a").write(f"{200 + i},1\n")
-        arguments = [sys.executable, str(script), str(killed), str(runs), str(1 + i % 2)]
-        writer = subprocess.Popen(arguments, stdout=subprocess.PIPE, start_new_session=True)
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(chance.uniform(0, 0.6))
-        os.killpg(writer.pid, signal.SIGKILL)
-        writer.wait()
-        writer.stdout.close()
-        content(Store(killed))
-    undisturbed.ingest([runs])
-    again = Store(killed)
-    again.ingest([runs])
-
-    assert all(rows.equals(content(again)[name]) for name, rows in content(undisturbed).items())
-    assert set(again.ingest([runs]).values()) == {"unchanged"}
-    assert not any((killed / "tmp").glob("*"))
-
-
-def test_a_program_without_a_file_reads_with_several_processes(tmp_path: Path) -> None:
-    """Other processes do not import it."""
-    runs = make_runs(tmp_path, 3)
-    code = "import sys, loganalyst\nprint(loganalyst.Store(sys.argv[1]).ingest([sys.argv[2]], processes=2))\n"
-    arguments = [sys.executable, "-", str(tmp_path / "store"), str(runs)]
-    done = subprocess.run(arguments, input=code, capture_output=True, text=True, check=True)
-
-    assert done.stdout.count("'read'") == 3
-
-
-def test_processes_that_cannot_start_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The runs do not count as unreadable."""
-    runs, store = make_runs(tmp_path, 3), Store(tmp_path / "store")
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(StoreError, match="cannot be started"):
-        store.ingest([runs], processes=2)
-
-    assert set(store.ingest([runs]).values()) == {"read"}
-
-
-def test_leaving_early_keeps_what_was_read(tmp_path: Path) -> None:
-    """Who stops listening, as Ctrl-C does, leaves a store with all runs that were told."""
-    runs, store = make_runs(tmp_path), Store(tmp_path / "store")
-    readings = store.readings(store.below([runs]))
-    told = [next(readings).path for _ in range(5)]
-    readings.close()
-
-    assert sorted(store.runs.collect()["path"]) == sorted(told)
 
 
 @pytest.fixture
@@ -131,19 +44,19 @@ def test_a_store_on_a_network_file_system(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("network")
 def test_a_lock_file_keeps_others_out(tmp_path: Path) -> None:
-    """Who holds it is named."""
+    """The error names its holder."""
     with lock.writing(tmp_path, 0), pytest.raises(StoreError, match=f"process {os.getpid()} on"):
         lock.writing(tmp_path, 0.05).__enter__()
 
 
 @pytest.mark.usefixtures("network")
-@pytest.mark.parametrize("died", ["process", "number given again", "other machine", "while it wrote"])
-def test_a_lock_file_of_the_dead_is_taken(tmp_path: Path, died: str) -> None:
+@pytest.mark.parametrize("died", ["process", "reused number", "other machine", "while it wrote"])
+def test_a_lock_file_of_a_dead_process_is_taken(tmp_path: Path, died: str) -> None:
     """A dead holder loses the lock: on this machine at once, on another after some minutes without a sign of life."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     holder = {"host": socket.gethostname(), "pid": process.pid, "started": "1"}
-    if died == "number given again":
+    if died == "reused number":
         holder["pid"] = os.getpid()
     elif died == "other machine":
         holder["host"] = "another"
@@ -187,7 +100,7 @@ def test_a_busy_store_is_reported(tmp_path: Path) -> None:
     ("folder", "expected"),
     [("/home/me/store", True), ("/scratch/a b/x", True), ("/scratch/other", False), ("/homes", False)],
 )
-def test_network_file_systems_are_told_by_what_is_mounted(tmp_path: Path, folder: str, expected: bool) -> None:
+def test_network_file_systems_are_recognised_by_their_mounts(tmp_path: Path, folder: str, expected: bool) -> None:
     """The innermost mount counts."""
     (tmp_path / "mountinfo").write_text(
         "22 1 0:21 / / rw shared:1 - ext4 /dev/a rw\n30 22 0:5 / /home rw shared:2 master:1 - nfs4 server:/home rw\n"
@@ -199,7 +112,7 @@ def test_network_file_systems_are_told_by_what_is_mounted(tmp_path: Path, folder
 
 
 def test_a_store_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is there is given; writing is one clear error."""
+    """Tables can be read; writing is one clear error."""
     runs, store = make_runs(tmp_path, 2), Store(tmp_path / "store")
     store.ingest([runs])
 

@@ -23,6 +23,7 @@ from loganalyst.sources.assemble import run_id
 from loganalyst.sources.discovery.joining import Joiner
 from loganalyst.sources.files.readmark import Mark, StartAgainError
 from loganalyst.sources.tables import csv_reader
+from loganalyst.sources.text.lines import loglines as textlines
 from loganalyst.store import runreading
 from loganalyst.store.state import State
 
@@ -414,3 +415,28 @@ def test_a_memory_of_another_form_is_forgotten(tmp_path: Path) -> None:
 
     assert set(store.ingest([run]).values()) == {"read"}
     assert set(store.ingest([run]).values()) == {"unchanged"}
+
+
+TRACE_HEAD = "[rank{0}]: Traceback (most recent call last):\n"
+TRACE = TRACE_HEAD + '[rank{0}]:   File "/a.py", line 3, in f\n[rank{0}]: ValueError: no {1}\n'
+
+
+def test_a_log_that_grows_keeps_its_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read step by step into a store, the blocks are those of a fresh reading, with all ranks."""
+    monkeypatch.setattr(textlines, "CHUNK", 400)
+    run, store = tmp_path / "run", Store(tmp_path / "store")
+    run.mkdir()
+    for part in range(4):
+        with (run / "train.log").open("a") as log:
+            log.write("".join(f"step {part * 20 + i} loss 0.5\n" for i in range(20)))
+            log.write(TRACE.format(part, "shard") + TRACE.format(part, f"file {'abcd'[part]}"))
+        store.ingest([run])
+        kept, fresh = store.run(run_id(run)).blocks, read_run(run).blocks
+        assert kept.equals(fresh)
+
+    rows = kept.select("message", "ranks", "repeated", "parent").sort("message").rows()
+    assert rows == [
+        *((f"no file {c}", [i], 1, None) for i, c in enumerate("abcd")),
+        ("no shard", [0, 1, 2, 3], 4, None),
+    ]
+    assert store.blocks.collect().height == 5
