@@ -31,9 +31,14 @@ def test_results_are_written_when_they_are_old(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_error_loses_no_result_and_nothing_is_written_for_no_result() -> None:
     written: list[list[int]] = []
-    with pytest.raises(ZeroDivisionError), Batch[int](written.append) as batch:
-        batch.add(1)
-        raise ZeroDivisionError
+
+    def failing() -> None:
+        with Batch[int](written.append) as batch:
+            batch.add(1)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
     with Batch[int](written.append):
         pass
 
