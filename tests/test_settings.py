@@ -60,7 +60,7 @@ def test_nothing_found_is_no_correction(tmp_path: Path) -> None:
         ("roles: {", r"loganalyst\.yaml:2: not valid YAML"),
     ],
 )
-def test_what_is_not_valid_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_file_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     """Errors name file, line, what was found and what is allowed."""
     write(tmp_path, text)
 

@@ -63,7 +63,7 @@ def test_yaml_bomb_is_refused_and_the_rest_is_read(tmp_path: Path) -> None:
 
 
 def test_nothing_readable_is_one_error(tmp_path: Path) -> None:
-    """Where no file gives a row, the error names the first reasons and what is allowed."""
+    """If no file has a row, the error names the first reasons and what is allowed."""
     (tmp_path / "bad.csv").write_bytes(b"\x00\x01" * 100)
 
     with pytest.raises(SourceError, match=r"nothing could be read \(bad\.csv: .+\); readable are TensorBoard"):
@@ -71,14 +71,14 @@ def test_nothing_readable_is_one_error(tmp_path: Path) -> None:
 
 
 def test_run_id_is_the_real_path(tmp_path: Path) -> None:
-    """A run has one id by whatever way it is named."""
+    """A run has one id, however it is named."""
     (tmp_path / "link").symlink_to(tmp_path)
 
     assert run_id(tmp_path / "link") == run_id(tmp_path)
     assert len(run_id(tmp_path)) == 12
 
 
-def test_log_named_beside_the_run(tmp_path: Path) -> None:
+def test_a_log_named_with_the_run(tmp_path: Path) -> None:
     """`diagnose RUN LOG` reads the log into the run and says so."""
     run_dir = tmp_path / "run"
     run_dir.mkdir()
@@ -100,7 +100,7 @@ def test_a_file_is_a_run(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> None:
-    """A number that no Int64 holds is not taken for a step; the run is read all the same."""
+    """A number too large for an Int64 is no step; the run is read all the same."""
     (tmp_path / "metrics.csv").write_text("step,loss\n0,1.0\n1,0.5\n")
     for name in ("step_7.pt", f"step_{'9' * 30}.pt"):
         (tmp_path / name).write_bytes(b"x")
@@ -109,7 +109,7 @@ def test_a_checkpoint_named_by_too_many_digits_has_no_step(tmp_path: Path) -> No
 
 
 def test_a_panic_of_polars_costs_its_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A panic is no Exception to Python; the file's gap tells of it, the others are read."""
+    """A panic is no Exception in Python. It becomes a gap of its file, and the other files are read."""
 
     def panic(_: Path) -> None:
         raise pl.exceptions.PanicException("index out of bounds")
@@ -128,7 +128,7 @@ RANKS = 100
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    """A folder with a log of each rank, of which one failed and one is empty, and a table of metrics."""
+    """A folder with a table of metrics and a log of each rank; one rank failed, and one log is empty."""
     for rank in range(RANKS):
         steps = "".join(f"[rank{rank}] step {i} loss {2 + 1 / (i + rank + 1):.4f}\n" for i in range(20))
         fault = "[rank7]: ValueError: bad batch\n" if rank == 7 else ""
@@ -139,7 +139,7 @@ def ranks(tmp_path: Path) -> Path:
 
 
 def read_with(monkeypatch: pytest.MonkeyPatch, spare: int, path: Path) -> Run:
-    """The run, read with the help of so many other processes."""
+    """The run, read with the help of `spare` other processes."""
     monkeypatch.setattr(module, "spare", lambda: spare)
     return ingest(path)
 
@@ -198,7 +198,7 @@ def test_a_process_is_started_for_many_files_only(
 def test_large_files_are_read_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: int, ways: int
 ) -> None:
-    """What is read of them would have to be sent; a compressed file may hold much more than its size."""
+    """Sending their rows would cost too much. A compressed file may hold much more than its size."""
     monkeypatch.setattr(module, "spare", lambda: 1)
     (tmp_path / name).write_bytes(b"x" * size)
     assert processes_for([(tmp_path / name, name)] * 2, min_files=1, max_size=16) == ways

@@ -31,7 +31,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("network")
 def test_a_store_on_a_network_file_system(tmp_path: Path) -> None:
-    """Reads, changes and judges as any other, by a lock file that is gone afterwards."""
+    """It is read, changed and judged like any other, with a lock file that is removed afterwards."""
     runs, store = make_runs(tmp_path, 3), Store(tmp_path / "store")
     store.ingest([runs])
     (runs / "00/metrics.csv").open("a").write("200,1\n")
