@@ -213,4 +213,4 @@ def _inside(target: Path, run: Read) -> LogAnalystError:
 
 def _same(target: Path, file: str, run: Read) -> LogAnalystError:
     what = "" if _file(run.root) == file else f" of the {run.what} {_file(run.root)}"
-    return LogAnalystError(target, f"is the file {file}{what}", "what was read stays as it is; take another name")
+    return LogAnalystError(target, f"is the file {file}{what}", "files of a run are never changed; take another name")

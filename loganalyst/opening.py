@@ -107,7 +107,7 @@ def checked(path: Path) -> Path:
     return path
 
 
-def beside(file: Path, name: str) -> Path | None:
+def sibling(file: Path, name: str) -> Path | None:
     """The file `name` (a path) relative to the folder of `file`. None if it does not exist, or a link leads out of that
     folder.
     """

@@ -70,7 +70,7 @@ class Worker:
                 fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def stream(self, module: str, function: str, *arguments: Any) -> Iterator[Any]:
-        """The items that a generator function yields there. Raises what it raises, and DiedError where the process
+        """The items that a generator function yields there. Raises its exceptions, and DiedError where the process
         ends. A worker that is not `free` afterwards must be ended.
         """
         self.free = False
@@ -100,7 +100,7 @@ class Worker:
             return self._process.wait()
 
     def kill(self) -> None:
-        """End it at once; whoever waits for its answer gets a DiedError."""
+        """End it at once; a caller that waits for its answer gets a DiedError."""
         self._process.kill()
 
 
@@ -160,10 +160,10 @@ _lock = Lock()
 
 
 def stream(module: str, function: str, *arguments: Any) -> Iterator[Any]:
-    """The items that the generator `function` of `module` yields for `arguments`, in a process of its own: what it
-    calls may end its process on damaged bytes. The process is kept for the next call.
+    """The items that the generator `function` of `module` yields for `arguments`, in a process of its own: libraries
+    that it calls may end the process on damaged bytes. The process is kept for the next call.
 
-    Raises what the generator raises, and DiedError where its process ends; the items before that were yielded.
+    Raises the exceptions of the generator, and DiedError if its process ends; earlier items were yielded.
     """
     with _lock:
         worker = _idle.pop() if _idle else Worker(quiet=True)

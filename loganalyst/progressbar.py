@@ -48,7 +48,7 @@ class Bar:
         left = (total - self._runs) / rate
         self._write(f"judged {self._runs:,} of {total:,} runs, {rate:,.1f}/s, {left // 60:.0f}:{left % 60:02.0f} left")
 
-    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
+    def show_phase(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show what is being done, and how many of its steps are done."""
         steps = f": {done:,} of {total:,} steps" if total else ""
         self._write(f"{what}{steps}, {time.monotonic() - self._began:.0f} s")

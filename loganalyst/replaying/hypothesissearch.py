@@ -113,7 +113,7 @@ def _last(answers: Iterator[dict[str, Any]], bar: Bar) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for found in answers:
         if found["kind"] == "at":
-            bar.tell(str(found.get("phase"))[:80], int(found.get("done") or 0), int(found.get("total") or 0))
+            bar.show_phase(str(found.get("phase"))[:80], int(found.get("done") or 0), int(found.get("total") or 0))
     return found
 
 

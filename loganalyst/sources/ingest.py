@@ -27,7 +27,7 @@ from loganalyst.sources.text.patterns import userpatterns
 
 Named = tuple[Path, str]  # a file and its path within the run
 MIN_FILES_PER_PROCESS = 32  # to start a process takes as long as to read some ten small files
-MAX_FILE_BYTES = 16 << 20  # of a file: what is read of larger ones would cost too much to send between processes
+MAX_FILE_BYTES = 16 << 20  # the rows of larger files would cost too much to send between processes
 MAX_EXPANSION = 100  # times its size that a compressed file is assumed to hold
 PACKED = {b"PK\x03\x04": "zip", b"\x04\x22\x4d\x18": "lz4", b"7z\xbc\xaf": "7z"}
 
@@ -55,7 +55,7 @@ def ingest(
 
     with userpatterns.beside(rules(found.root)), opening.within(found.bounds(named)):
         parts = _parts(files, spool)
-    return assemble(found.root, found, parts, [f"{relative(log, root)}: named beside the run" for log in named]).whole()
+    return assemble(found.root, found, parts, [f"{relative(log, root)}: named with the run" for log in named]).whole()
 
 
 def _parts(files: Sequence[Named], spool: Spool) -> list[Part]:

@@ -79,7 +79,7 @@ class Below:
         for path in self.paths:
             roots = self.named.setdefault(place := os.path.realpath(path), [])
             for run in _below(path, self.failed, seconds):
-                root = self.real.of(run.root, real=run.real)
+                root = self.real.resolve(run.root, real=run.real)
                 if root == place or len(roots) < MAX_ROOTS:
                     roots.append(root)
                 (self.logs if run.log else self.met).setdefault(id_of(root), run)
@@ -114,7 +114,7 @@ def runs(
 
 def _files(log: Listed, real: RealPaths) -> list[str]:
     """The real paths of a log's files."""
-    return [real.of(file, real=log.real and file == log.root) for file in log.files]
+    return [real.resolve(file, real=log.real and file == log.root) for file in log.files]
 
 
 def _below(path: str | Path, failed: list[Settled], seconds: float | None) -> Iterator[Listed]:
@@ -148,7 +148,7 @@ class _Look:
         self.moved: dict[str, Joined] = {}
 
     def at(self, id_: str, run: Listed, before: Remembered | None) -> Changed | Settled:
-        corrected = self._nearest.corrections(self._real.of(run.root, real=run.real), is_file=run.is_file)
+        corrected = self._nearest.corrections(self._real.resolve(run.root, real=run.real), is_file=run.is_file)
         if before is not None and before.why is None and self._damage.done_to(id_, run.root, before.written):
             before = None
         if before is not None and before.joined.near == self._near(run, before.joined.jobs):
@@ -164,7 +164,7 @@ class _Look:
         return Changed(found, note, known, corrected.rules, corrected.chosen)
 
     def _near(self, run: Listed, jobs: Iterable[str]) -> str:
-        return "" if run.is_file else self._joiner.near(self._real.of(run.root, real=run.real), jobs)
+        return "" if run.is_file else self._joiner.near(self._real.resolve(run.root, real=run.real), jobs)
 
     def _holds(self, print_: str, before: Remembered) -> bool:
         return print_ == before.fingerprint and (before.until is None or before.until >= self._now)

@@ -77,7 +77,7 @@ def affected(folder: "Folder", group: tuple[str, ...], damaged: Iterable[Path] |
 def named(folder: "Folder", runs: set[str]) -> str:
     """The runs in words, for an error."""
     if not runs:
-        return "and it is not known of which runs"
+        return "of unknown runs"
     paths = folder.paths(runs)
     shown = ", ".join(paths.get(run) or run for run in sorted(runs)[:MAX_NAMED_RUNS]) + (
         ", …" if len(runs) > MAX_NAMED_RUNS else ""

@@ -89,5 +89,5 @@ def _set_aside(folder: Folder, name: str, file: Path, why: str) -> str:
     if os.path.lexists(file):
         aside.parent.mkdir(exist_ok=True)
         file.replace(aside)
-        left = f"; what is left of it is {aside}"
+        left = f"; the rest of it is {aside}"
     return f"{file}: {why}: rows of {name} are lost{left}"

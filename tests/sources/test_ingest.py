@@ -88,7 +88,7 @@ def test_a_log_named_with_the_run(tmp_path: Path) -> None:
     run = ingest(run_dir, [log])
 
     assert {s.format for s in run.sources} == {"csv", "text"}
-    assert run.basis == (f"{log}: named beside the run",)
+    assert run.basis == (f"{log}: named with the run",)
 
 
 def test_a_file_is_a_run(tmp_path: Path) -> None:

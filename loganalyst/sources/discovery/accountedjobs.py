@@ -29,7 +29,7 @@ class RunJobs(NamedTuple):
 
 
 def jobs_of_run(jobs: pl.DataFrame, sessions: pl.DataFrame, config: pl.DataFrame, logs: Sequence[str]) -> RunJobs:
-    """The jobs whose number stands in a session, in the settings or in the name of one of the `logs` (paths).
+    """The jobs whose number is in a session, in the settings or in the name of one of the `logs` (paths).
 
     A single job needs no number. If no number chooses among several jobs, all are kept and none is judged. A
     heterogeneous job has one number and several parts (`50+0`, `50+1`); the first part runs the script and is judged.
@@ -80,7 +80,7 @@ def _stated_numbers(sessions: pl.DataFrame, config: pl.DataFrame) -> list[str]:
 
 
 def _named_in_logs(listed: pl.DataFrame, logs: Sequence[str]) -> list[str]:
-    """The jobs whose number stands in the name of a log: after `slurm-`, with enough digits, or with the job's name."""
+    """The jobs whose number is in the name of a log: after `slurm-`, with enough digits, or with the job's name."""
     mains = listed.filter(pl.col("job") == pl.col("of")).select("job", "name").unique(maintain_order=True)
     numbers = {log: set(_NUMBER.findall(log)) for log in logs}
     return [

@@ -1,6 +1,6 @@
 """Job logs and accounting files that belong to a run directory although they lie elsewhere.
 
-A log is joined if it surely belongs to the run: (1) its job id stands in a file of the run; (2) it prints the run's W&B
+A log is joined if it surely belongs to the run: (1) its job id is in a file of the run; (2) it prints the run's W&B
 id, or the run's path in a line that is not about loading; (3) it is the only job log next to the only run there, and
 its times span the run's start. An unsure log is suggested. Another cluster, another job id, and times that are days
 apart rule a log out.
@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from loganalyst.opening import LEADS_OUT, beside, opened
+from loganalyst.opening import LEADS_OUT, opened, sibling
 from loganalyst.sources.discovery import filenames
 from loganalyst.sources.discovery.filenames import Kind
 from loganalyst.sources.discovery.identifiers import LogIdentifiers, RunIdentifiers, log_identifiers, run_identifiers
@@ -96,11 +96,11 @@ class Joiner:
             if sure:
                 files += map(Path, job)
                 basis += [
-                    f"{os.path.relpath(log, root)}: the only job log beside the run, and it spans its start"
+                    f"{os.path.relpath(log, root)}: the only job log next to the run, and it spans its start"
                     for log in job
                 ]
             else:
-                suggested.append(f"{os.path.relpath(job[0], root)} (the only job log beside it)")
+                suggested.append(f"{os.path.relpath(job[0], root)} (the only job log next to it)")
         return replace(
             found,
             files=(*found.files, *files),
@@ -169,7 +169,7 @@ class Joiner:
             return ""
         for log in logs:
             if common := sorted(log.jobs & run.jobs.keys()):
-                return f"job id {common[0]} stands in {run.jobs[common[0]]}"
+                return f"job id {common[0]} is in {run.jobs[common[0]]}"
         for log in logs:
             if run.wandb and run.wandb in log.wandb:
                 return f"prints the run's W&B id {run.wandb}"
@@ -201,7 +201,7 @@ class Joiner:
 
 
 def _with_console(found: Found) -> Found:
-    console = beside(found.root, CONSOLE) if found.root.suffix == ".wandb" else None
+    console = sibling(found.root, CONSOLE) if found.root.suffix == ".wandb" else None
     if console is None:
         lost = found.root.parent / CONSOLE
         named = found.root.suffix == ".wandb" and os.path.isfile(lost)

@@ -11,7 +11,7 @@ class RealPaths:
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
 
-    def of(self, path: str, *, real: bool = False) -> str:
+    def resolve(self, path: str, *, real: bool = False) -> str:
         """The same as `os.path.realpath`; `real`: the last part of the path is surely no link."""
         folder, _, name = path.rpartition(os.sep)
         if name in _NO_NAMES or not folder or (not real and os.path.islink(path)):

@@ -49,8 +49,8 @@ def _diverging(files: Sequence[tuple[Part, int]]) -> list[str]:
     rows = rows.with_columns(both=pl.len().over(_AT) > 1, others=pl.col("value").n_unique().over(_AT) > 1)
     counted = rows.group_by("metric", "log").agg(pl.col("both").sum(), pl.col("others").sum(), steps=pl.len())
     other = counted.filter(pl.col("both") >= MIN_SHARED_STEPS, pl.col("others") * 2 > pl.col("both"))
-    beside = other.filter(pl.col("both") * 2 >= pl.col("steps"))["metric"].unique()
-    return sorted(other.filter(pl.col("metric").is_in(beside.implode()))["log"].unique())
+    parallel = other.filter(pl.col("both") * 2 >= pl.col("steps"))["metric"].unique()
+    return sorted(other.filter(pl.col("metric").is_in(parallel.implode()))["log"].unique())
 
 
 def _head(part: Part, shift: int, era: int) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from loganalyst.opening import LEADS_OUT, beside, checked, opened
+from loganalyst.opening import LEADS_OUT, checked, opened, sibling
 from loganalyst.sources.files.address import CHANGE_LOGS
 
 MAX_SECONDS = 60.0  # that SQLite may work on one opened file
@@ -140,7 +140,7 @@ def opened_database(path: Path, seconds: float = MAX_SECONDS) -> Iterator[Guarde
     of both is opened. Raises sqlite3.Error, DamageError, OSError.
     """
     there = [log for end in CHANGE_LOGS if (log := path.with_name(path.name + end)).is_file() and log.stat().st_size]
-    logs = [log for log in there if beside(path, log.name)]
+    logs = [log for log in there if sibling(path, log.name)]
     outside = ", ".join(f"{log.name}: {LEADS_OUT}, its changes are not read" for log in there if log not in logs)
     size = sum(file.stat().st_size for file in (path, *logs))
     with tempfile.TemporaryDirectory(prefix="loganalyst-") as folder:

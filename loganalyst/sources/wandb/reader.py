@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from loganalyst.model import Tables, table
-from loganalyst.opening import beside, opened
+from loganalyst.opening import opened, sibling
 from loganalyst.sources.files.embeddedtext import printed
 from loganalyst.sources.files.flatten import config_table
 from loganalyst.sources.files.gaps import Gap, gap_table
@@ -70,7 +70,7 @@ class _Run:
     def __init__(self, path: Path, state: Mapping[str, Any]) -> None:
         self.path, self.name = path, path.name
         self.rows, self.facts = Rows(self.name), Facts()
-        self.console = None if beside(path, CONSOLE) else Console()  # what is beside is read there
+        self.console = None if sibling(path, CONSOLE) else Console()  # what is beside is read there
         self.any = False  # whether a record was understood
         self.damaged = False
         if state:

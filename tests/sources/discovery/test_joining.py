@@ -57,7 +57,7 @@ def test_a_run_names_its_job(tmp_path: Path, log: str, folder: str) -> None:
     found = ingest(tmp_path / folder)
     place = os.path.relpath(tmp_path / log, tmp_path / folder)
 
-    assert found.basis == (f"{place}: job id 4711 stands in wandb-metadata.json",)
+    assert found.basis == (f"{place}: job id 4711 is in wandb-metadata.json",)
     assert {source.format for source in found.sources} == {"csv", "config", "text"}
 
 
@@ -76,7 +76,7 @@ def test_files_that_name_the_job(tmp_path: Path, name: str, text: str) -> None:
     write(tmp_path / "exp" / name, text)
     write(tmp_path / "slurm-4711.out")
 
-    assert basis(tmp_path / "exp") == (f"../slurm-4711.out: job id 4711 stands in {name}",)
+    assert basis(tmp_path / "exp") == (f"../slurm-4711.out: job id 4711 is in {name}",)
 
 
 def test_a_wandb_file_names_its_job(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_wandb_file_names_its_job(tmp_path: Path) -> None:
     write(tmp_path / "slurm-4711.out")
     write(tmp_path / "slurm-47115.out")
 
-    assert basis(folder) == ("../../slurm-4711.out: job id 4711 stands in run-abcd1234.wandb",)
+    assert basis(folder) == ("../../slurm-4711.out: job id 4711 is in run-abcd1234.wandb",)
 
 
 def test_both_streams_are_joined(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_log_without_an_id_in_its_name(tmp_path: Path) -> None:
     write(tmp_path / "all.out", "SLURM_JOB_ID=4711\nSLURM_JOB_ID=4712\n")
     write(tmp_path / "submit.out", "Submitted batch job 4711\n")
 
-    assert basis(tmp_path / "exp") == ("../train.out: job id 4711 stands in wandb-metadata.json",)
+    assert basis(tmp_path / "exp") == ("../train.out: job id 4711 is in wandb-metadata.json",)
 
 
 def test_tasks_of_an_array(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_tasks_of_an_array(tmp_path: Path) -> None:
         write(tmp_path / f"slurm-100_{task}.out")
     write(tmp_path / "slurm-100.out")
 
-    assert basis(tmp_path / "exp3") == ("../slurm-100_3.out: job id 100_3 stands in env.txt",)
+    assert basis(tmp_path / "exp3") == ("../slurm-100_3.out: job id 100_3 is in env.txt",)
 
 
 def test_the_same_id_on_another_cluster(tmp_path: Path) -> None:
@@ -215,9 +215,9 @@ def test_the_only_log_next_to_the_only_run(tmp_path: Path) -> None:
         write(run(tmp_path / name / "exp") / f"events.out.tfevents.{START}.h.1.0")
         write(tmp_path / name / "slurm-9.out", "".join(f"2024-01-01 {hour}:00:00 x\n" for hour in hours))
 
-    assert basis(tmp_path / "now/exp") == ("../slurm-9.out: the only job log beside the run, and it spans its start",)
+    assert basis(tmp_path / "now/exp") == ("../slurm-9.out: the only job log next to the run, and it spans its start",)
     assert basis(tmp_path / "later/exp") == ()
-    assert suggested(tmp_path / "later/exp") == ("../slurm-9.out (the only job log beside it)",)
+    assert suggested(tmp_path / "later/exp") == ("../slurm-9.out (the only job log next to it)",)
 
 
 def test_a_log_next_to_several_runs_is_not_joined(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_separate_keeps_everything_apart(tmp_path: Path) -> None:
     log = write(tmp_path / "slurm-4711.out", OOM)
 
     assert ingest(tmp_path / "exp", separate=True).basis == ()
-    assert ingest(tmp_path / "exp", [log], separate=True).basis == (f"{log}: named beside the run",)
+    assert ingest(tmp_path / "exp", [log], separate=True).basis == (f"{log}: named with the run",)
 
 
 def test_a_log_is_read_once_and_the_run_keeps_its_id(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_run_among_hundreds_of_logs(tmp_path: Path) -> None:
         write(tmp_path / f"slurm-{job}.out")
     folder = run(tmp_path / "exp", "1290")
 
-    assert basis(folder) == ("../slurm-1290.out: job id 1290 stands in wandb-metadata.json",)
+    assert basis(folder) == ("../slurm-1290.out: job id 1290 is in wandb-metadata.json",)
 
 
 def test_the_console_next_to_a_wandb_file(tmp_path: Path) -> None:
