@@ -17,7 +17,8 @@ from loganalyst.sources.files.realpath import RealPaths
 from loganalyst.store import corrections, runreading
 from loganalyst.store.corrections import Corrections, Nearest
 from loganalyst.store.ledger import Seal, broken
-from loganalyst.store.state import Joined, Known, Note, Print, Remembered, State, fingerprint
+from loganalyst.store.notes import Joined, Known, Note, Print, Remembered, fingerprint
+from loganalyst.store.state import State
 
 MAX_ROOTS = 2  # runs that are noted below a folder: more are not needed to know that it holds several
 

@@ -33,7 +33,8 @@ from loganalyst.sources.text.patterns import userpatterns
 from loganalyst.store import runrows
 from loganalyst.store.columns import SEALS
 from loganalyst.store.ledger import broken, seal, written
-from loganalyst.store.state import UNKNOWN, Known, Note, Print, Seen, packed, stat_of, unpacked
+from loganalyst.store.notes import UNKNOWN, Known, Note, Print, Seen, stat_of
+from loganalyst.store.state import packed, unpacked
 
 HASHED_BYTES = 1 << 12  # at the beginning of a file and before its mark, by which it is recognised
 

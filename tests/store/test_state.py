@@ -5,13 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from loganalyst.model import table
 from loganalyst.sources.files.readmark import Mark
 from loganalyst.sources.filetables import Place
 from loganalyst.store.ledger import Seal
-from loganalyst.store.state import Joined, Known, Note, Print, Seen, fingerprint, opened, packed, stat_of, unpacked
+from loganalyst.store.notes import Joined, Known, Note, Print, Seen
+from loganalyst.store.state import opened, packed, unpacked
 
 PRINT = Print(100, 5, 7)
 CONFIG = table("config", {"key": ["lr"], "value": ["0.1"], "number": [0.1], "origin": ["x"]})
@@ -79,24 +79,6 @@ def test_a_file_that_is_no_database_is_made_again(tmp_path: Path) -> None:
         assert list(state.places()) == [NOTE.run]
 
 
-@pytest.mark.parametrize(
-    ("changes", "same"),
-    [
-        ({}, True),
-        ({"prints": {"a.csv": Print(100, 6, 7)}}, False),
-        ({"prints": {"a.csv": PRINT, "b.csv": PRINT}}, False),
-        ({"version": "1.1"}, False),
-        ({"corrected": "x"}, False),
-        ({"joined": Joined("near")}, False),
-        ({"joined": NOTE.joined._replace(near="moved")}, True),
-    ],
-)
-def test_the_fingerprint_covers_all_but_the_surroundings(changes: dict[str, object], same: bool) -> None:
-    values = {"version": "1.0", "corrected": "", "joined": NOTE.joined, "prints": NOTE.prints, **changes}
-
-    assert (fingerprint(**values) == NOTE.fingerprint) is same  # type: ignore[arg-type]
-
-
 def test_small_tables_are_packed_without_empty_ones() -> None:
     gaps = table("gaps", {"file": ["a", "b"], "why": ["x", "y"]})
     data = packed({"config": CONFIG, "gaps": gaps, "blocks": table("blocks")})
@@ -106,12 +88,3 @@ def test_small_tables_are_packed_without_empty_ones() -> None:
     assert found["config"].equals(CONFIG)
     assert found["gaps"].equals(gaps)
     assert packed({"blocks": pl.DataFrame()}) is None
-
-
-def test_stat_of(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"abc")
-    found = stat_of(tmp_path / "a")
-
-    assert found is not None
-    assert found.size == 3
-    assert stat_of(tmp_path / "b") is None
